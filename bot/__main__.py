@@ -1,0 +1,41 @@
+"""``prdigest`` and ``python -m bot``: the edge where errors become one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from bot.cli import run
+from bot.domain.errors import PrdigestError, UsageError
+
+_FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
+
+
+def main() -> int:
+    """Exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted."""
+    try:
+        run()
+    except (UsageError, click.UsageError) as error:
+        return _say(error.format_message() if isinstance(error, click.ClickException) else str(error), _USAGE)
+    except PrdigestError as error:
+        return _say(str(error), _FAILURE)
+    except click.ClickException as error:
+        return _say(error.format_message(), _FAILURE)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED)
+    except BrokenPipeError:
+        # the reader of our output has left; the interpreter would complain about it once more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILURE
+    return 0
+
+
+def _say(sentence: str, code: int) -> int:
+    print(sentence, file=sys.stderr)  # noqa: T201 (the one place where errors are printed)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One file for each outside world: GitHub, Claude, Slack, Redis, the embedded store."""

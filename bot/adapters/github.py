@@ -1,0 +1,88 @@
+"""Pull requests from GitHub: GraphQL for the facts of a day, one REST call per pull request for patches.
+
+A recent day of N pull requests takes N calls for files (one more for each further hundred files of one of
+them) and at most three for the list and its count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from github.File import File
+
+from bot.adapters.github_client import GitHubClient
+from bot.adapters.github_days import Branch, DayOfMerges, Found
+from bot.adapters.github_errors import in_words
+from bot.adapters.github_queries import ONE, pull_of
+from bot.domain.days import LocalDay
+from bot.domain.digest import CountCheck
+from bot.domain.pulls import ChangedFile, PullRequest, Repository, newest_first
+from bot.ports import Merged
+
+# merged pull requests are walked from the last update; for a day longer ago than this a search is shorter
+RECENT = timedelta(days=3)
+_MOST_REPAIRS = 20
+
+
+class GitHubPullRequests:
+    """``PullRequests`` over PyGithub."""
+
+    def __init__(self, client: GitHubClient, now: Callable[[], datetime]) -> None:
+        self._client = client
+        self._now = now
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        """All pull requests merged in the day, and how many the default branch knows of."""
+        with in_words(repository):
+            found = self._found(repository, day)
+        listed = {pull.number: pull for pull in found.pulls}
+        listed |= self._named_by_branch_only(repository, day, found, set(listed))
+        return Merged(newest_first(tuple(listed.values())), _count(found.branch, listed))
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        """One pull request, without files."""
+        with in_words(repository, number):
+            data = self._client.graphql(ONE, repository, {"number": number})
+            return pull_of(repository, data["repository"]["pullRequest"])
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """The pull request with its files. One without changed files costs no call."""
+        if not pull.changed_files:
+            return replace(pull, files=())
+        with in_words(pull.repository, pull.number):
+            files = self._client.files(pull.repository, pull.number)
+        return replace(pull, files=tuple(_file(file) for file in files))
+
+    def _found(self, repository: Repository, day: LocalDay) -> Found:
+        merges = DayOfMerges(self._client.graphql, repository, day)
+        is_recent = day.end > self._now() - RECENT
+        return merges.by_walk() if is_recent else merges.by_search()
+
+    def _named_by_branch_only(
+        self, repository: Repository, day: LocalDay, found: Found, listed: set[int]
+    ) -> dict[int, PullRequest]:
+        """What a walk lost to an update between two pages, or a search to a late index, one by one."""
+        missing = sorted((found.branch.numbers or frozenset()) - listed)[:_MOST_REPAIRS]
+        pulls = [self.pull(repository, number) for number in missing]
+        return {pull.number: pull for pull in pulls if pull.merged_at and pull.merged_at in day}
+
+
+def _count(branch: Branch, listed: Mapping[int, PullRequest]) -> CountCheck:
+    """Merges into other branches can't be seen from the default one, so they count as they were found."""
+    if branch.numbers is None:
+        return CountCheck(None, "the default branch")
+    elsewhere = {number for number, pull in listed.items() if pull.base != branch.name}
+    return CountCheck(len(branch.numbers | elsewhere), f"the commits of {branch.name}")
+
+
+def _file(file: File) -> ChangedFile:
+    return ChangedFile(
+        path=file.filename,
+        status=file.status,
+        additions=file.additions,
+        deletions=file.deletions,
+        patch=file.raw_data.get("patch"),
+        previous_path=file.raw_data.get("previous_filename"),
+    )

@@ -1,0 +1,61 @@
+"""Calls to GitHub: authentication, retries, one client per thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from github import Auth, Github, GithubRetry
+from github.File import File
+
+from bot.adapters.github_errors import GraphQLFailed
+from bot.domain.pulls import Repository
+
+# seconds; longer waits are for a queue, not for a thread
+LONGEST_WAIT = 30
+
+
+class GitHubClient:
+    """PyGithub for many threads. A client that threads share has been seen to mix up answers."""
+
+    def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
+        self._base_url = base_url
+        self._auth = auth
+        self._clients = threading.local()
+
+    def graphql(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of a query that takes ``$owner`` and ``$name``.
+
+        An answer that holds the repository and errors about single fields is used as it is.
+        """
+        requester = self._client().requester
+        given = {"owner": repository.owner, "name": repository.name, **variables}
+        _, answer = requester.requestJsonAndCheck(
+            "POST", requester.graphql_url, input={"query": query, "variables": given}
+        )
+        data: dict[str, Any] = answer.get("data") or {}
+        if not data.get("repository"):
+            raise GraphQLFailed(answer.get("errors") or [{"type": "NOT_FOUND", "message": "no repository"}])
+        return data
+
+    def files(self, repository: Repository, number: int) -> list[File]:
+        """The changed files, 100 to a call, 3,000 at most."""
+        place = self._client().get_repo(str(repository), lazy=True)
+        return list(place.get_pull(number).get_files())
+
+    def _client(self) -> Github:
+        client: Github | None = getattr(self._clients, "client", None)
+        if client is None:
+            client = self._clients.client = Github(
+                auth=self._auth,
+                base_url=self._base_url,
+                timeout=20,
+                per_page=100,
+                user_agent="prdigest",
+                retry=GithubRetry(total=3, max_rate_limit_wait=LONGEST_WAIT, retry_after_max=LONGEST_WAIT),
+                # eight calls at a time are far below GitHub's hundred; a pause between calls only adds up
+                seconds_between_requests=None,
+                seconds_between_writes=None,
+            )
+        return client

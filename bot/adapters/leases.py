@@ -1,0 +1,68 @@
+"""Leases on Redis: one holder at a time across threads, processes and machines; a dead holder's lease ends."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from redis import Redis
+from redis.exceptions import LockNotOwnedError, RedisError
+from redis.lock import Lock
+
+log = logging.getLogger(__name__)
+
+# seconds after which the lease of a process that died is free again; a living one renews three times in it
+LIFETIME = 15.0
+_POLL = 0.1
+
+
+@contextmanager
+def lease(client: Redis, name: str, *, wait: bool = True) -> Iterator[bool]:
+    """Hold the lease ``name`` while the block runs; yields whether it is held.
+
+    With ``wait`` the block begins once the lease is free; without, it begins at once and may not hold it.
+    """
+    # the renewing thread needs the token too: it belongs to this lease, not to a thread
+    lock = Lock(client, f"lease:{name}", timeout=LIFETIME, sleep=_POLL, thread_local=False)
+    held = lock.acquire(blocking=wait)
+    try:
+        with _renewed(lock, held):
+            yield held
+    finally:
+        if held:
+            _release(lock, name)
+
+
+@contextmanager
+def _renewed(lock: Lock, held: bool) -> Iterator[None]:  # noqa: FBT001 (private, one caller)
+    if not held:
+        yield
+        return
+    done = threading.Event()
+    renewer = threading.Thread(target=_renew, args=(lock, done), daemon=True, name="lease")
+    renewer.start()
+    try:
+        yield
+    finally:
+        done.set()
+        renewer.join()
+
+
+def _renew(lock: Lock, done: threading.Event) -> None:
+    while not done.wait(LIFETIME / 3):
+        try:
+            lock.reacquire()
+        except LockNotOwnedError:
+            log.warning("a lease was lost while it was held; another process may do the same work")
+            return
+        except RedisError as error:
+            log.warning("a lease could not be renewed: %s", error)
+
+
+def _release(lock: Lock, name: str) -> None:
+    try:
+        lock.release()
+    except LockNotOwnedError:
+        log.warning("the lease %s had run out before it was released", name)

@@ -1,0 +1,101 @@
+"""Slack as a ``Messenger``: posts that can be found again, failures in the words of the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
+
+from bot.adapters.slack_errors import in_words
+from bot.ports import Attachment
+
+EVENT = "prdigest"
+_PAGE = 200
+# a digest is looked for among that many messages of a channel, which no channel reaches in a day
+_MOST_PAGES = 10
+
+
+def slack_client(token: str, base_url: str) -> WebClient:
+    """A client that waits out rate limits and repeats nothing that may already have had its effect.
+
+    Server errors are not repeated (the first call may have posted), nor are lost connections.
+    """
+    handlers = [RateLimitErrorRetryHandler(max_retry_count=5)]
+    return WebClient(token=token, base_url=base_url, timeout=30, retry_handlers=list(handlers))
+
+
+class SlackMessenger:
+    """``Messenger`` over the Slack Web API."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def team(self) -> str:
+        """The id of the workspace."""
+        with in_words():
+            return str(self._client.auth_test()["team_id"])
+
+    def post(self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None) -> str:
+        """Post a message whose metadata carries ``key``; its timestamp."""
+        with in_words(channel):
+            answer = self._client.chat_postMessage(
+                channel=channel,
+                text=post["text"],
+                blocks=list(post["blocks"]),
+                thread_ts=thread,
+                metadata={"event_type": EVENT, "event_payload": {"key": key}},
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+            return str(answer["ts"])
+
+    def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
+        """The bot's own messages that carry a key, by that key."""
+        with in_words(channel):
+            found = self._history(channel, since) if thread is None else self._replies(channel, thread)
+            return {key: message["ts"] for message in found if (key := _key(message))}
+
+    def attach(self, channel: str, thread: str, file: Attachment) -> None:
+        """Upload a file into a thread."""
+        with in_words(channel):
+            self._client.files_upload_v2(
+                channel=channel, thread_ts=thread, filename=file.name, title=file.title, content=file.text
+            )
+
+    def has_attachment(self, channel: str, thread: str, name: str) -> bool:
+        """Whether the thread holds a file of that name."""
+        with in_words(channel):
+            replies = self._replies(channel, thread)
+            return any(file.get("name") == name for reply in replies for file in reply.get("files") or ())
+
+    def permalink(self, channel: str, message: str) -> str:
+        """Address of a message."""
+        with in_words(channel):
+            return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
+
+    def _history(self, channel: str, since: datetime) -> Iterator[Mapping[str, Any]]:
+        oldest = f"{since.timestamp():.6f}"
+        return _pages(self._client.conversations_history, channel=channel, oldest=oldest, limit=_PAGE)
+
+    def _replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
+        return _pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE)
+
+
+def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
+    cursor = None
+    for _ in range(_MOST_PAGES):
+        answer = method(**arguments, cursor=cursor, include_all_metadata=True)
+        yield from answer["messages"]
+        cursor = (answer.get("response_metadata") or {}).get("next_cursor")
+        if not cursor:
+            return
+
+
+def _key(message: Mapping[str, Any]) -> str:
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != EVENT or not message.get("bot_id"):
+        return ""
+    return str((metadata.get("event_payload") or {}).get("key") or "")

@@ -1,0 +1,49 @@
+"""Slack's refusals as one sentence that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+
+_SENTENCES = {
+    "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite.",
+    "channel_not_found": "Slack knows no channel {channel}, or it is private and without the bot: check its id.",
+    "is_archived": "Channel {channel} is archived: choose another one.",
+    "invalid_auth": "Slack refused the token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    "not_authed": "Slack got no token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    "account_inactive": "The bot was removed from this workspace: install it again and set SLACK_BOT_TOKEN.",
+    "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
+    "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
+    "ratelimited": "Slack asked for a pause, more than once: try again in a few minutes.",
+}
+_UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+
+
+@contextmanager
+def in_words(channel: str = "") -> Iterator[None]:
+    """Turns what slack_sdk raises into SlackRefused (it had no effect) or SlackUnavailable (it may have had)."""
+    try:
+        yield
+    except SlackApiError as error:
+        raise _of_answer(error, channel) from error
+    # the SDK passes on what the socket raises
+    except (SlackClientError, HTTPException, OSError) as error:
+        raise SlackUnavailable("Slack can't be reached: check SLACK_API_URL and the network.") from error
+
+
+def _of_answer(error: SlackApiError, channel: str) -> PrdigestError:
+    answer = error.response
+    status = getattr(answer, "status_code", 200)
+    code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
+    if status >= 500 or code in _UNCERTAIN:
+        return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
+    if code == "missing_scope":
+        needed = answer.get("needed") or "one more scope"
+        return SlackRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
+    sentence = _SENTENCES.get(code, "Slack refused the call: {code}.")
+    return SlackRefused(sentence.format(channel=channel, code=code or f"status {status}"), code)

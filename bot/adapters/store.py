@@ -1,0 +1,124 @@
+"""What is kept on Redis: the cache, which expires, and the records of posted digests, which do not."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import cast
+
+from redis import BlockingConnectionPool, Redis
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from bot.adapters.leases import lease
+from bot.domain.errors import DigestInProgress, StoreUnavailable
+
+# the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
+_COMPRESS_FROM = 1_000
+_PLAIN, _ZLIB = b"p", b"z"
+
+
+def connect(url: str, *, connections: int = 32) -> Redis:
+    """A client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``. Connects when first used.
+
+    Raises:
+        StoreUnavailable: the address is none.
+    """
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=connections,
+            timeout=20,
+            socket_timeout=15,
+            socket_connect_timeout=5,
+            retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), 3),
+        )
+    except ValueError as error:
+        raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
+    return Redis(connection_pool=pool)
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        message = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
+        raise StoreUnavailable(message) from error
+
+
+def require_durable(client: Redis) -> None:
+    """Refuse a server that may drop keys without an expiry when it runs full: records would be lost silently.
+
+    Raises:
+        StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, or it does not answer.
+    """
+    with _in_words():
+        memory = cast("dict[str, str]", client.info("memory"))
+    policy = memory.get("maxmemory_policy", "noeviction")
+    if policy.startswith("allkeys"):
+        raise StoreUnavailable(
+            f"The store may drop records (maxmemory-policy {policy}): set it to noeviction or volatile-lru."
+        )
+
+
+class RedisCache:
+    """``Cache`` on Redis. Every key expires."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def get(self, key: str) -> str | None:
+        """The value, or None."""
+        with _in_words():
+            found = self._client.get(key)
+        return _unpacked(found) if isinstance(found, bytes) else None
+
+    def put(self, key: str, value: str, lifetime: timedelta) -> None:
+        """Keep a value for a time."""
+        with _in_words():
+            self._client.set(key, _packed(value), ex=lifetime)
+
+    @contextmanager
+    def lease(self, name: str) -> Iterator[None]:
+        """Wait for the lease of that name and hold it."""
+        with _in_words(), lease(self._client, name):
+            yield
+
+
+class RedisPostRecords:
+    """``PostRecords`` on Redis: one hash for each digest, under its own key, without expiry."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def load(self, key: str) -> dict[str, str]:
+        """The fields recorded so far; empty for a digest never begun."""
+        with _in_words():
+            found = cast("dict[bytes, bytes]", self._client.hgetall(key))
+        return {name.decode(): _unpacked(value) for name, value in found.items()}
+
+    def save(self, key: str, **fields: str) -> None:
+        """Add fields, all or none."""
+        with _in_words():
+            self._client.hset(key, mapping={name: _packed(value) for name, value in fields.items()})
+
+    @contextmanager
+    def exclusive(self, key: str) -> Iterator[None]:
+        """Hold the right to post this digest."""
+        with _in_words(), lease(self._client, key, wait=False) as held:
+            if not held:
+                raise DigestInProgress("Another process is posting this digest now: look at the channel soon.")
+            yield
+
+
+def _packed(value: str) -> bytes:
+    data = value.encode()
+    return _ZLIB + zlib.compress(data) if len(data) >= _COMPRESS_FROM else _PLAIN + data
+
+
+def _unpacked(data: bytes) -> str:
+    return (zlib.decompress(data[1:]) if data[:1] == _ZLIB else data[1:]).decode()

@@ -1,0 +1,184 @@
+"""The commands of ``prdigest``: parse, call a service, print. Thin on purpose."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from bot.config import Settings, load_settings
+from bot.domain.days import LocalDay, date_of, yesterday, zone_of
+from bot.domain.digest import Digest
+from bot.domain.errors import UsageError
+from bot.domain.pulls import Repository
+from bot.domain.references import parse_reference
+from bot.render import terminal
+from bot.render.digest import Rendered, render
+from bot.render.report import report
+from bot.render.summary_json import summary_json
+from bot.sandbox.demo import demo
+from bot.wiring import Wiring
+
+_WITHOUT_MODEL = "ANTHROPIC_API_KEY is not set: summaries are made of facts alone."
+
+_repo = click.option("--repo", metavar="OWNER/NAME", help="Repository; PRDIGEST_REPO if not given.")
+_date = click.option("--date", metavar="YYYY-MM-DD", help="Local day; yesterday if not given.")
+_timezone = click.option("--timezone", metavar="ZONE", help="IANA name; PRDIGEST_TIMEZONE if not given.")
+_name = click.option(
+    "--name", help="What the repository is called in headings; else PRDIGEST_NAME or its own name."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="prdigest", prog_name="prdigest")
+def cli() -> None:
+    """What merged yesterday in a fast repository, and what may hurt: a digest for Slack."""
+
+
+@cli.command("demo")
+def demo_command() -> None:
+    """Show the digest of a bundled sample day; needs no key, account or server."""
+    for piece in demo(_ask):
+        click.echo(piece)
+
+
+@cli.command("report")
+@_repo
+@_date
+@_timezone
+@_name
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write; stdout if not given.")
+def report_command(
+    repo: str | None, date: str | None, timezone: str | None, name: str | None, out: Path | None
+) -> None:
+    """Write the Markdown report of a local day."""
+    with _wired() as (settings, wiring):
+        text = report(_digest(settings, wiring, repo, date, timezone, name))
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        out.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{out} can't be written ({error.strerror}): choose another file.") from error
+
+
+@cli.command("digest")
+@_repo
+@_date
+@_timezone
+@_name
+@click.option("--channel", metavar="C…", help="Id of a Slack channel; PRDIGEST_CHANNEL if not given.")
+@click.option("--dry-run", is_flag=True, help="Print the messages as JSON and call no Slack.")
+def digest_command(
+    repo: str | None,
+    date: str | None,
+    timezone: str | None,
+    name: str | None,
+    channel: str | None,
+    *,
+    dry_run: bool,
+) -> None:
+    """Build the digest of a local day and post it to Slack, once."""
+    with _wired() as (settings, wiring):
+
+        def build() -> Rendered:
+            return render(_digest(settings, wiring, repo, date, timezone, name))
+
+        if dry_run:
+            click.echo(json.dumps(build().payload(), indent=2, ensure_ascii=False))
+            return
+        target = channel or settings.prdigest_channel
+        if target is None:
+            raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
+        day = _day(settings, date, timezone)
+        published = wiring.publisher.publish(target, _repository(settings, repo), day, build)
+    for note in published.notes:
+        click.echo(note, err=True)
+    click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")
+
+
+@cli.command("summary")
+@click.argument("pull_request", metavar="NUMBER")
+@_repo
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
+    """Summarise one pull request: 35617, owner/repo#35617 or its address."""
+    with _wired() as (settings, wiring):
+        default = Repository.parse(repo) if repo else settings.prdigest_repo
+        reference = parse_reference(pull_request, default)
+        entry = wiring.daily.entry(wiring.pulls.pull(reference.repository, reference.number))
+    text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)
+    click.echo(text)
+
+
+@contextmanager
+def _wired() -> Iterator[tuple[Settings, Wiring]]:
+    settings = load_settings()
+    logging.basicConfig(level=settings.prdigest_log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    # it reports each retry as a warning; what comes of it is told by the error or the coverage line
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    with closing(Wiring(settings, _now, time.sleep)) as wiring:
+        yield settings, wiring
+
+
+def _digest(
+    settings: Settings, wiring: Wiring, repo: str | None, date: str | None, timezone: str | None, name: str | None
+) -> Digest:
+    repository = _repository(settings, repo)
+    day = _day(settings, date, timezone)
+    if not wiring.has_model:
+        click.echo(_WITHOUT_MODEL, err=True)
+    with _progress() as progress:
+        return wiring.daily.build(repository, day, name or settings.prdigest_name or repository.name, progress)
+
+
+def _repository(settings: Settings, repo: str | None) -> Repository:
+    found = Repository.parse(repo) if repo else settings.prdigest_repo
+    if found is None:
+        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+    return found
+
+
+def _day(settings: Settings, date: str | None, timezone: str | None) -> LocalDay:
+    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
+    return LocalDay(date_of(date), zone) if date else yesterday(_now(), zone)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr; nothing where that is no terminal."""
+    with tqdm(unit="PR", desc="Pull requests", leave=False, disable=None, file=sys.stderr) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.n = done
+            bar.refresh()
+
+        yield show
+
+
+def _ask(question: str) -> str | None:
+    """A line from the reader; None at the end of input."""
+    try:
+        return input(question).strip() or None
+    except EOFError:
+        return None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def run(arguments: list[str] | None = None) -> Any:
+    """Run a command. Raises what click and the domain raise; :mod:`bot.__main__` turns that into exit codes."""
+    return cli.main(arguments, prog_name="prdigest", standalone_mode=False)

@@ -1,0 +1,87 @@
+"""Settings: every variable once, with its meaning and default. Read when asked, never at import."""
+
+from __future__ import annotations
+
+from datetime import time
+from pathlib import Path
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from platformdirs import user_state_path
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from bot.domain.days import zone_of
+from bot.domain.errors import UsageError
+from bot.domain.pulls import Repository
+
+
+class Settings(BaseSettings):
+    """The environment and ``.env``; an empty value counts as unset. ``.env.example`` explains each."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, arbitrary_types_allowed=True
+    )
+
+    github_token: SecretStr | None = None
+    github_app_id: str | None = None
+    github_app_private_key: SecretStr | None = None
+    github_app_installation_id: int | None = None
+    github_api_url: str = "https://api.github.com"
+
+    anthropic_api_key: SecretStr | None = None
+    anthropic_base_url: str = "https://api.anthropic.com"
+
+    slack_bot_token: SecretStr | None = None
+    slack_app_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
+    slack_api_url: str = "https://slack.com/api/"
+
+    redis_url: str | None = None
+    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
+
+    prdigest_repo: Annotated[Repository | None, NoDecode] = None
+    prdigest_name: str | None = None
+    prdigest_channel: str | None = None
+    prdigest_timezone: Annotated[ZoneInfo, NoDecode] = Field(default_factory=lambda: ZoneInfo("UTC"))
+    prdigest_post_at: time = time(9, 0)
+    prdigest_summary_model: str = "claude-haiku-5-5"
+    prdigest_answer_model: str = "claude-sonnet-5-5"
+    prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000)] = 30_000
+    prdigest_concurrency: Annotated[int, Field(ge=1, le=32)] = 8
+    prdigest_state_dir: Path = Field(default_factory=lambda: user_state_path("prdigest"))
+    prdigest_log_level: str = "WARNING"
+
+    @field_validator("prdigest_repo", mode="before")
+    @classmethod
+    def _repository(cls, value: object) -> object:
+        return _parsed(Repository.parse, value)
+
+    @field_validator("prdigest_timezone", mode="before")
+    @classmethod
+    def _zone(cls, value: object) -> object:
+        return _parsed(zone_of, value)
+
+
+def _parsed(parse: object, value: object) -> object:
+    if not isinstance(value, str) or not callable(parse):
+        return value
+    try:
+        return parse(value)
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+
+
+def load_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        UsageError: a value can't be used; the sentence names the variable, never the value.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = str(problem["loc"][0]).upper()
+        reason = str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
+        raise UsageError(f"{name} can't be used: {reason}. See .env.example.") from error

@@ -1,0 +1,73 @@
+"""A calendar day in a time zone, and the instants it spans."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bot.domain.errors import UsageError
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """The time zone of an IANA name, such as America/Los_Angeles.
+
+    Raises:
+        UsageError: there is no such zone.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise UsageError(f"{name!r} is no time zone: use an IANA name, as America/Los_Angeles.") from error
+
+
+def date_of(text: str) -> dt.date:
+    """The date in ``YYYY-MM-DD``.
+
+    Raises:
+        UsageError: the text is no such date.
+    """
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no date: write it as YYYY-MM-DD, such as 2026-02-28.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDay:
+    """The local day [00:00, 24:00) in ``zone``: 23 or 25 hours long when the clocks change."""
+
+    date: dt.date
+    zone: ZoneInfo
+
+    @property
+    def start(self) -> datetime:
+        """First instant of the day, in UTC."""
+        return self._midnight(self.date)
+
+    @property
+    def end(self) -> datetime:
+        """First instant after the day, in UTC."""
+        return self._midnight(self.date + timedelta(days=1))
+
+    def __contains__(self, instant: datetime) -> bool:
+        return self.start <= instant < self.end
+
+    @property
+    def abbreviation(self) -> str:
+        """The zone's abbreviation at the day's start, as the report prints it (``PST``, ``PDT``)."""
+        return self.local(self.start).tzname() or str(self.zone)
+
+    def local(self, instant: datetime) -> datetime:
+        """The instant on this zone's clocks."""
+        return instant.astimezone(self.zone)
+
+    def _midnight(self, day: dt.date) -> datetime:
+        # where clocks jump over midnight, fold=0 reads it with the offset before the jump: its very instant
+        return datetime.combine(day, time(0), tzinfo=self.zone).astimezone(UTC)
+
+
+def yesterday(now: datetime, zone: ZoneInfo) -> LocalDay:
+    """The last complete local day before ``now`` (an aware instant)."""
+    return LocalDay(now.astimezone(zone).date() - timedelta(days=1), zone)

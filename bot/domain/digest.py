@@ -1,0 +1,152 @@
+"""The digest of one local day of one repository: entries in order, an overview, and how complete it is."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bot.domain.areas import area_order
+from bot.domain.days import LocalDay
+from bot.domain.packing import Coverage
+from bot.domain.pulls import PullRequest, Repository
+from bot.domain.reverts import Revert
+from bot.domain.risk import Risk
+from bot.domain.summaries import Summary
+
+OVERVIEW_LIMIT = 600
+MOST_RISKS = 3
+_NUMBER = re.compile(r"#(\d+)\b")
+_EMPTY_LIST = re.compile(r"\s*\((?:PRs?|pull requests?|and|,|;|\s)*\)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A pull request in a digest. ``cost`` is US dollars of this run, None where the price is unknown."""
+
+    pull: PullRequest
+    summary: Summary
+    risk: Risk
+    area: str
+    from_cache: bool = False
+    cost: float | None = 0.0
+
+    @property
+    def number(self) -> int:
+        return self.pull.number
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """What several pull requests of the day have in common."""
+
+    title: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One paragraph about the day and its themes; ``fallback`` as for summaries."""
+
+    text: str
+    themes: tuple[Theme, ...] = ()
+    from_cache: bool = False
+    cost: float | None = 0.0
+    fallback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CountCheck:
+    """How many merges an independent source counts, None if it gave no count, and which source that is."""
+
+    counted: int | None
+    source: str
+
+
+class Action(NamedTuple):
+    """Something a reader may have to do, and the pull request that makes it so."""
+
+    text: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Everything that the report and the Slack messages show. Entries are newest merge first."""
+
+    repository: Repository
+    name: str
+    day: LocalDay
+    entries: tuple[Entry, ...]
+    overview: Overview
+    count: CountCheck
+    reverts: tuple[Revert, ...] = ()
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(entry.number for entry in self.entries)
+
+    def entry(self, number: int) -> Entry | None:
+        return next((entry for entry in self.entries if entry.number == number), None)
+
+    @property
+    def trivial(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.summary.is_trivial)
+
+    @property
+    def fallbacks(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.summary.is_fallback)
+
+    @property
+    def clipped(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.summary.coverage is not Coverage.FULL)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars that building this digest took, or None where a price is unknown."""
+        costs = [self.overview.cost, *(entry.cost for entry in self.entries)]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+    @property
+    def riskiest(self) -> tuple[Entry, ...]:
+        """At most three entries above the threshold, riskiest first; none that were already taken back."""
+        gone = {revert.number for revert in self.reverts}
+        listed = [entry for entry in self.entries if entry.risk.is_listed and entry.number not in gone]
+        return tuple(sorted(listed, key=lambda entry: -entry.risk.points)[:MOST_RISKS])
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        gone = {revert.number for revert in self.reverts}
+        return tuple(
+            Action(entry.summary.action, entry.number)
+            for entry in self.entries
+            if entry.summary.action and entry.number not in gone
+        )
+
+    def groups(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+        """Substantial entries by area, then the trivial ones; every entry once, newest first in each."""
+        by_area: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            if not entry.summary.is_trivial:
+                by_area[entry.area].append(entry)
+        ordered = sorted(by_area.items(), key=lambda item: area_order(item[0], len(item[1])))
+        last = (("Trivial", self.trivial),) if self.trivial else ()
+        return (*((label, tuple(entries)) for label, entries in ordered), *last)
+
+
+def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, ...]:
+    """The themes less the numbers that are not of the day, and less those that then hold none."""
+    kept = (Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in known)) for theme in themes)
+    return tuple(theme for theme in kept if theme.numbers)
+
+
+def without_unknown_numbers(text: str, known: frozenset[int]) -> str:
+    """The text less ``#N`` that are not of the day."""
+    kept = _NUMBER.sub(lambda found: found[0] if int(found[1]) in known else "", text)
+    if kept == text:
+        return text
+    tidy = re.sub(r"\(\s*[,;]\s*", "(", re.sub(r"(?:\s*[,;])+\s*\)", ")", _EMPTY_LIST.sub("", kept)))
+    return re.sub(r" +([,.;)])", r"\1", re.sub(r" {2,}", " ", tidy)).strip()

@@ -1,0 +1,89 @@
+"""What can go wrong, in the words of the domain. The message of each is one sentence for a person."""
+
+from __future__ import annotations
+
+from bot.domain.costs import NOTHING, Usage
+
+
+class PrdigestError(Exception):
+    """Base of every error that ends in one sentence for a person instead of a traceback."""
+
+
+class UsageError(PrdigestError):
+    """What the person typed or set can't be used; the sentence says what to type or set."""
+
+
+class RepositoryNotFound(PrdigestError):
+    """GitHub knows no such repository, or the token may not see it."""
+
+
+class PullRequestNotFound(PrdigestError):
+    """The repository has no pull request of that number."""
+
+
+class GitHubRefused(PrdigestError):
+    """GitHub refused the token or its permissions."""
+
+
+class RateLimited(PrdigestError):
+    """A service asks for a pause that is longer than a caller may wait; ``retry_after`` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class GitHubUnavailable(PrdigestError):
+    """GitHub did not give a usable answer after retries."""
+
+
+class StoreUnavailable(PrdigestError):
+    """Redis, or the embedded server, can't be started or reached."""
+
+
+class SlackRefused(PrdigestError):
+    """Slack refused the call for a reason that a person has to mend; ``code`` is Slack's own word."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class SlackUnavailable(PrdigestError):
+    """Slack did not answer, so it is not known whether the call had its effect."""
+
+
+class DigestInProgress(PrdigestError):
+    """Another process is posting the same digest at this moment."""
+
+
+class ModelError(PrdigestError):
+    """The model gave no usable answer. ``usage`` is what asking took all the same."""
+
+    def __init__(self, message: str, usage: Usage = NOTHING) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class ModelBusy(ModelError):
+    """429, 529, 5xx, a time-out or a lost connection: asking again later may help (seconds)."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelRejected(ModelError):
+    """The key, the model's name or the request is refused; asking the same again can't help."""
+
+
+class ModelRefused(ModelError):
+    """The model declined to answer this input."""
+
+
+class ModelTruncated(ModelError):
+    """The answer hit the token limit before it was complete."""
+
+
+class ModelAnswerInvalid(ModelError):
+    """The answer is not JSON of the asked shape, or a value is out of range."""

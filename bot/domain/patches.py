@@ -1,0 +1,96 @@
+"""Reads the unified diffs that GitHub sends as ``patch`` and finds quotes in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+_HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@")
+_BLANKS = re.compile(r"[ \t]+")
+# shorter quotes ("x = 1", "return") are in most diffs somewhere and prove nothing
+SHORTEST_QUOTE = 8
+
+
+class Side(StrEnum):
+    """Where a line of a diff is found: in the file after the change, or only in the one before."""
+
+    NEW = "new"
+    OLD = "old"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a patch. ``mark`` is ``+``, ``-`` or a blank; numbers count from 1."""
+
+    mark: str
+    text: str
+    old: int
+    new: int
+
+    @property
+    def is_change(self) -> bool:
+        return self.mark != " "
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line in a file, on one side of a diff."""
+
+    side: Side
+    line: int
+
+
+def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
+    """Each hunk of a patch: its header line and its lines."""
+    header, old, new = "", 0, 0
+    lines: list[Line] = []
+    for raw in patch.split("\n"):
+        found = _HUNK.match(raw)
+        if found:
+            if lines:
+                yield header, tuple(lines)
+            header, lines, old, new = raw, [], int(found["old"]), int(found["new"])
+        elif raw[:1] in ("+", "-", " "):
+            lines.append(Line(raw[0], raw[1:], old, new))
+            old += raw[0] != "+"
+            new += raw[0] != "-"
+    if lines:
+        yield header, tuple(lines)
+
+
+def find_quote(patch: str, quote: str) -> Place | None:
+    """Where ``quote`` stands in a patch, or None.
+
+    A quote may span lines of one side of one hunk. Runs of blanks count as one blank, and a leading ``+`` or
+    ``-`` copied from the diff is tolerated. The new side is tried first.
+    """
+    for needle in (_squeezed(quote), _squeezed(_without_marks(quote))):
+        if len(needle) < SHORTEST_QUOTE:
+            continue
+        for side in (Side.NEW, Side.OLD):
+            place = _find_on(side, patch, needle)
+            if place:
+                return place
+    return None
+
+
+def _find_on(side: Side, patch: str, needle: str) -> Place | None:
+    hidden = "-" if side is Side.NEW else "+"
+    for _, lines in hunks(patch):
+        shown = [line for line in lines if line.mark != hidden]
+        text = "\n".join(_squeezed(line.text) for line in shown)
+        at = text.find(needle)
+        if at >= 0:
+            line = shown[text.count("\n", 0, at)]
+            return Place(side, line.new if side is Side.NEW else line.old)
+    return None
+
+
+def _squeezed(text: str) -> str:
+    return "\n".join(_BLANKS.sub(" ", line).strip() for line in text.strip().split("\n"))
+
+
+def _without_marks(quote: str) -> str:
+    return "\n".join(line[1:] if line[:1] in ("+", "-") else line for line in quote.strip().split("\n"))

@@ -1,0 +1,138 @@
+"""Pull requests and the accounts, files and repositories they speak of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import quote
+
+from bot.domain.errors import UsageError
+
+GITHUB = "https://github.com"
+# GitHub's own rule for names: letters, digits, '-', '_', '.', and owners without '_' or '.'
+_REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]*)/(?P<name>[A-Za-z0-9._-]{1,100})")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A GitHub repository, ``owner/name``."""
+
+    owner: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Repository:
+        """Read ``owner/name``, also from a pasted address.
+
+        Raises:
+            UsageError: the text is neither.
+        """
+        trimmed = text.strip().removeprefix(f"{GITHUB}/").removesuffix("/").removesuffix(".git")
+        found = _REPOSITORY.fullmatch(trimmed)
+        if not found:
+            raise UsageError(f"{text!r} is no repository: write it as owner/name, such as vllm-project/vllm.")
+        return cls(found["owner"], found["name"])
+
+    def __str__(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+    @property
+    def url(self) -> str:
+        return f"{GITHUB}/{self}"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who did something. GitHub gives a deleted account as nothing; it shows it as ``ghost``."""
+
+    login: str
+    is_bot: bool = False
+
+    @property
+    def url(self) -> str:
+        return f"{GITHUB}/apps/{self.login}" if self.is_bot else f"{GITHUB}/{self.login}"
+
+
+GHOST = Account("ghost")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file of a pull request, as GitHub's REST "files" call gives it.
+
+    ``patch`` is None where GitHub sends none: binary, only renamed, empty, or too large.
+    """
+
+    path: str
+    status: str
+    additions: int
+    deletions: int
+    patch: str | None = None
+    previous_path: str | None = None
+
+    @property
+    def changed_lines(self) -> int:
+        return self.additions + self.deletions
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request. Times are UTC. ``files`` is None until they were loaded.
+
+    ``changed_files`` is GitHub's count; the list of files stops at 3,000.
+    """
+
+    repository: Repository
+    number: int
+    title: str
+    body: str
+    author: Account
+    merged_by: Account
+    merged_at: datetime | None
+    merge_commit: str | None
+    head_commit: str
+    additions: int
+    deletions: int
+    changed_files: int
+    state: str = "MERGED"
+    base: str = ""
+    labels: tuple[str, ...] = ()
+    files: tuple[ChangedFile, ...] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"{self.repository.url}/pull/{self.number}"
+
+    @property
+    def commit(self) -> str:
+        """The commit that a link to a line refers to: the merge, or the head while it is open."""
+        return self.merge_commit or self.head_commit
+
+    @property
+    def is_merged(self) -> bool:
+        return self.merged_at is not None
+
+    @property
+    def merge_time(self) -> datetime:
+        """The time of the merge.
+
+        Raises:
+            ValueError: the pull request is not merged; a day holds only merged ones.
+        """
+        if self.merged_at is None:
+            raise ValueError(f"#{self.number} is not merged")
+        return self.merged_at
+
+    @property
+    def changed_lines(self) -> int:
+        return self.additions + self.deletions
+
+    def line_url(self, path: str, line: int) -> str:
+        """Address of a line of a file at :attr:`commit`; ``line`` counts from 1."""
+        return f"{self.repository.url}/blob/{self.commit}/{quote(path)}#L{line}"
+
+
+def newest_first(pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:
+    """By merge time, newest first; merges within one second by number, highest first."""
+    return tuple(sorted(pulls, key=lambda pull: (pull.merge_time, pull.number), reverse=True))

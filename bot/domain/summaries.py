@@ -1,0 +1,140 @@
+"""What the model says of a pull request, what of it code could verify, and what stands in when it is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from bot.domain.packing import Coverage
+from bot.domain.patches import Side, find_quote
+from bot.domain.paths import DEFAULT_PATHS, PathClass, PathClasses
+from bot.domain.pulls import PullRequest
+from bot.domain.texts import one_line, plural, shorten, without_comments
+
+HEADLINE_LIMIT = 120
+_QUIET = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
+# a fallback may call a change trivial only where so few lines can hardly change the product's meaning
+_TINY = 20
+
+
+class ChangeType(StrEnum):
+    """Whether the meaning of the product changes. It is no safety label."""
+
+    TRIVIAL = "TRIVIAL"
+    SUBSTANTIAL = "SUBSTANTIAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote the model gives as evidence, not yet checked."""
+
+    path: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A quote that code found in the diff, with its place in the file."""
+
+    path: str
+    quote: str
+    side: Side
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary of one pull request.
+
+    ``fallback`` is empty for the model's work, else the reason, as a clause, why code wrote it.
+    ``action`` and ``risk_reason`` may be empty.
+    """
+
+    type: ChangeType
+    headline: str
+    what_changed_and_why: str
+    technical_impact: str
+    potential_risks: str
+    key_insights: str
+    risk_reason: str = ""
+    action: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    coverage: Coverage = Coverage.FULL
+    left_out: tuple[str, ...] = ()
+    fallback: str = ""
+
+    @property
+    def is_trivial(self) -> bool:
+        return self.type is ChangeType.TRIVIAL
+
+    @property
+    def is_fallback(self) -> bool:
+        return bool(self.fallback)
+
+
+def verify(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:
+    """The quotes that stand in the diff of the file they name; the others are dropped."""
+    patches = {file.path: file.patch for file in pull.files or ()}
+    found = []
+    for quote in quotes:
+        place = find_quote(patches.get(quote.path) or "", quote.quote)
+        if place:
+            found.append(Evidence(quote.path, quote.quote.strip(), place.side, place.line))
+    return tuple(found)
+
+
+def without_unproven(summary: Summary) -> Summary:
+    """The summary less the claims that a reader would act on where no quote of it holds."""
+    return summary if summary.evidence else replace(summary, risk_reason="", action="")
+
+
+def fallback_summary(
+    pull: PullRequest, reason: str, coverage: Coverage, classes: PathClasses = DEFAULT_PATHS
+) -> Summary:
+    """A summary from facts alone: title, description, files, type by rule; its first line says so."""
+    said = shorten(one_line(without_comments(pull.body)), 600) or "The pull request has no description."
+    return Summary(
+        type=_type_by_rule(pull, classes),
+        headline=shorten(one_line(pull.title), HEADLINE_LIMIT),
+        what_changed_and_why=f"*No model summary: {reason}. The facts stand in for it.*\n\n"
+        f"Title: {one_line(pull.title)}\n\nDescription: {said}",
+        technical_impact=f"{plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
+        f"{_kinds(files_kinds(pull, classes))}",
+        potential_risks="Not assessed: no model has read the diff.",
+        key_insights=_largest(files_by_size(pull)),
+        coverage=coverage,
+        fallback=reason,
+    )
+
+
+def files_by_size(pull: PullRequest) -> tuple[str, ...]:
+    """Paths of the three files with the most changed lines."""
+    ordered = sorted(pull.files or (), key=lambda file: (-file.changed_lines, file.path))
+    return tuple(file.path for file in ordered[:3])
+
+
+def files_kinds(pull: PullRequest, classes: PathClasses) -> dict[PathClass, int]:
+    """How many files of each class the pull request changes."""
+    counts: dict[PathClass, int] = {}
+    for file in pull.files or ():
+        kind = classes.classify(file.path)
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def _type_by_rule(pull: PullRequest, classes: PathClasses) -> ChangeType:
+    kinds = set(files_kinds(pull, classes))
+    only_docs = bool(kinds) and kinds <= {PathClass.DOCS}
+    tiny = bool(kinds) and kinds <= _QUIET and pull.changed_lines <= _TINY
+    return ChangeType.TRIVIAL if only_docs or tiny else ChangeType.SUBSTANTIAL
+
+
+def _kinds(counts: dict[PathClass, int]) -> str:
+    named = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
+    return f"By kind of file: {named}." if named else "The files could not be read."
+
+
+def _largest(paths: tuple[str, ...]) -> str:
+    named = ", ".join(f"`{path}`" for path in paths)
+    return f"Most changed: {named}." if named else "Read the pull request itself."

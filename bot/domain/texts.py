@@ -1,0 +1,37 @@
+"""Small rules for text: one line, no longer than, one or many."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# controls and formats, among them the bidirectional overrides that make a line read otherwise than it is
+_INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+# zero-width joiner and non-joiner carry meaning in emoji and in many scripts
+_KEPT = {"\u200c", "\u200d"}
+_COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
+
+
+def one_line(text: str) -> str:
+    """The text on one line: every run of white space is a blank, control characters are gone."""
+    spaced = " ".join(text.split())
+    return "".join(char for char in spaced if char in _KEPT or unicodedata.category(char) not in _INVISIBLE)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text cut to ``limit`` characters, at a blank where there is one, with an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    at_blank = cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut
+    return at_blank.rstrip() + "…"
+
+
+def plural(count: int, singular: str, many: str = "") -> str:
+    """``1 file``, ``2 files``, ``1,234 files``."""
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
+
+
+def without_comments(markdown: str) -> str:
+    """The text less HTML comments: pull request templates are full of hints that nobody wrote for a reader."""
+    return _COMMENT.sub("", markdown)

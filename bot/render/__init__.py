@@ -1,0 +1,1 @@
+"""Turns values into text: the Markdown report, Block Kit, the terminal."""

@@ -1,0 +1,56 @@
+"""The line that admits how much of the day the digest rests on, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.domain.digest import Digest, Entry
+
+_MOST_NAMED = 6
+
+
+def coverage(digest: Digest) -> str:
+    """How many of how many were read, from what, and for how much; empty for a day without merges."""
+    total, failed = len(digest.entries), len(digest.fallbacks)
+    if not total:
+        return count_difference(digest)
+    trivial = len(digest.trivial)
+    cached = sum(entry.from_cache for entry in digest.entries)
+    parts = [
+        f"{total - failed} of {total} read",
+        f"{total - trivial} substantial, {trivial} trivial",
+        _diffs(digest),
+        f"facts only: {_named(digest.fallbacks)}" if failed else "",
+        f"{cached} from cache" if cached else "",
+        _cost(digest.cost),
+        count_difference(digest),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def count_difference(digest: Digest) -> str:
+    """What an independent count says if it is another, or that there was none; empty where they agree."""
+    counted, listed = digest.count.counted, len(digest.entries)
+    if counted is None:
+        return f"count not checked: {digest.count.source} gave none"
+    return "" if counted == listed else f"incomplete? {digest.count.source} name {counted} merges, not {listed}"
+
+
+def _diffs(digest: Digest) -> str:
+    if not digest.clipped:
+        return "all from full diffs"
+    return f"not from full diffs: {_named(digest.clipped)}"
+
+
+def _named(entries: Iterable[Entry]) -> str:
+    numbers = [f"#{entry.number}" for entry in entries]
+    rest = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
+    return ", ".join(numbers[:_MOST_NAMED]) + rest
+
+
+def _cost(cost: float | None) -> str:
+    if cost is None:
+        return "cost unknown"
+    if cost == 0:
+        return "no model cost"
+    return f"${cost:.2f}" if cost >= 0.005 else "under $0.01"

@@ -1,0 +1,42 @@
+"""A digest as everything that gets posted: lead, thread and the report as a file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bot.domain.digest import Digest
+from bot.ports import Attachment, Post
+from bot.render.lead import lead
+from bot.render.report import report
+from bot.render.thread import thread
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What goes to Slack. A day without merges has no thread and no report."""
+
+    lead: Post
+    thread: tuple[Post, ...]
+    attachment: Attachment | None
+
+    def payload(self) -> dict[str, Any]:
+        """The messages as Slack takes them."""
+        return {"lead": self.lead.payload(), "thread": [post.payload() for post in self.thread]}
+
+
+def render(digest: Digest) -> Rendered:
+    """Render a digest for Slack."""
+    return Rendered(lead(digest), thread(digest), _attachment(digest) if digest.entries else None)
+
+
+def _attachment(digest: Digest) -> Attachment:
+    stem = _UNSAFE.sub("-", digest.name).strip("-.") or "report"
+    return Attachment(
+        name=f"{stem}-{digest.day.date}.md",
+        title=f"Full report of {digest.day.date}",
+        text=report(digest),
+    )

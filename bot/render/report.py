@@ -1,0 +1,65 @@
+"""The Markdown report of a day. Its format is fixed to the byte: other tools read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.domain.digest import Digest, Entry
+from bot.domain.pulls import Account
+from bot.domain.summaries import Summary
+
+# a bar that is escaped already stays as it is
+_BAR = re.compile(r"(?<!\\)\|")
+_BREAKS = re.compile(r"[\r\n]+")
+
+
+def report(digest: Digest) -> str:
+    """The report of a digest, newest merge first, times in the digest's zone."""
+    head = (
+        f"# {digest.name} Merged PR Report\n\n"
+        f"**Report Date:** {digest.day.date} {digest.day.abbreviation}\n\n"
+        f"**Total Merged PRs:** {len(digest.entries)}\n\n---\n\n"
+    )
+    return head + "".join(_entry(place, entry, digest) for place, entry in enumerate(digest.entries, 1))
+
+
+def _entry(place: int, entry: Entry, digest: Digest) -> str:
+    title = _escaped(_BREAKS.sub(" ", entry.pull.title))
+    facts = "\n".join(_facts(entry, digest))
+    return (
+        f"## {place}. [{title}]({entry.pull.url})\n\n\n### Base Information\n\n{facts}\n\n"
+        f"### Summary\n\n{sections(entry.summary)}\n\n---\n\n"
+    )
+
+
+def _facts(entry: Entry, digest: Digest) -> Iterator[str]:
+    pull = entry.pull
+    yield f"- **PR Number:** #{pull.number}"
+    yield f"- **Author:** {_account(pull.author)}"
+    yield f"- **Merged By:** {_account(pull.merged_by)}"
+    yield f"- **Merged time:** {digest.day.local(pull.merge_time):%Y-%m-%d %H:%M:%S}"
+    yield f"- **Type:** `{entry.summary.type}`"
+    if pull.changed_files:
+        yield f"- **[Changed Files]({pull.url}/files) ({pull.changed_files}):**"
+    for file in pull.files or ():
+        yield f"  - `{file.path}`"
+
+
+def sections(summary: Summary) -> str:
+    """The four sections of a summary, as the report has them."""
+    named = (
+        ("What changed and why", summary.what_changed_and_why),
+        ("Technical impact", summary.technical_impact),
+        ("Potential risks", summary.potential_risks),
+        ("Key insights", summary.key_insights),
+    )
+    return "\n\n".join(f"**{name}**  \n{_escaped(text)}" for name, text in named)
+
+
+def _account(account: Account) -> str:
+    return f"[{account.login}]({account.url})"
+
+
+def _escaped(text: str) -> str:
+    return _BAR.sub(r"\\|", text)

@@ -1,0 +1,64 @@
+"""Slack messages and summaries as plain text, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bot.domain.digest import Entry
+from bot.domain.texts import plural
+from bot.ports import Post
+
+
+def message(post: Post) -> str:
+    """A message as a person would read it, links as their labels."""
+    return "\n\n".join(_block(block) for block in post.blocks)
+
+
+def summary(entry: Entry) -> str:
+    """One pull request with its summary, risk and place."""
+    pull, said = entry.pull, entry.summary
+    parts = [
+        f"#{pull.number} {pull.title}",
+        said.headline,
+        _facts(entry),
+        *([f"Worth a second look: {'; '.join(entry.risk.reasons)}."] if entry.risk.is_listed else []),
+        *([f"May need action: {said.action}"] if said.action else []),
+        f"What changed and why\n{said.what_changed_and_why}",
+        f"Technical impact\n{said.technical_impact}",
+        f"Potential risks\n{said.potential_risks}",
+        f"Key insights\n{said.key_insights}",
+        *_evidence(entry),
+        pull.url,
+    ]
+    return "\n\n".join(parts)
+
+
+def _facts(entry: Entry) -> str:
+    pull = entry.pull
+    merged = f"{pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}" if pull.is_merged else ""
+    state = f"merged {merged}" if merged else f"not merged ({pull.state.lower()})"
+    return (
+        f"{entry.summary.type} · {plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} · "
+        f"{pull.author.login}, {state} · diff read: {entry.summary.coverage}"
+    )
+
+
+def _evidence(entry: Entry) -> Iterable[str]:
+    lines = [f"  {found.path}:{found.line}  {found.quote}" for found in entry.summary.evidence]
+    if lines:
+        yield "\n".join(["Evidence (checked against the diff)", *lines])
+
+
+def _block(block: Mapping[str, Any]) -> str:
+    if block["type"] == "header":
+        return f"{block['text']['text']}\n{'=' * len(block['text']['text'])}"
+    if block["type"] == "context":
+        return "\n".join(element["text"] for element in block["elements"])
+    return "\n".join(_rich(element) for element in block["elements"])
+
+
+def _rich(element: Mapping[str, Any]) -> str:
+    if element["type"] == "rich_text_list":
+        return "\n".join(f"  • {_rich(item)}" for item in element["elements"])
+    return "".join(piece["text"] for piece in element["elements"])

@@ -1,0 +1,82 @@
+"""The thread under the lead message: every pull request once, grouped, split where a message would be too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bot.domain.digest import Digest, Entry
+from bot.domain.packing import Coverage
+from bot.domain.texts import one_line, plural, shorten
+from bot.ports import Post
+from bot.render.lead import addresses
+from bot.render.mrkdwn import escape
+from bot.render.rich import Block, Element, block, bullets, characters, link, prose, section, text
+
+# Slack refuses messages above about 13,200 characters and has been seen to refuse 11,300 with many rich blocks
+MOST_CHARACTERS = 9_000
+MOST_BLOCKS = 45
+# of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
+_BLOCK_CHARACTERS = 3_000
+
+
+def thread(digest: Digest) -> tuple[Post, ...]:
+    """The messages of the thread, in order."""
+    blocks = [found for label, entries in digest.groups() for found in _group(label, entries, digest)]
+    return tuple(_post(blocks, place) for place, blocks in enumerate(_split(blocks), 1))
+
+
+def _post(blocks: tuple[Block, ...], place: int) -> Post:
+    labels = [str(found["elements"][0]["elements"][0]["text"]) for found in blocks]
+    return Post(escape(f"Part {place}: {', '.join(dict.fromkeys(labels))}"), blocks)
+
+
+def _split(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
+    held: list[Block] = []
+    for found in blocks:
+        too_long = characters([*held, found]) > MOST_CHARACTERS or len(held) == MOST_BLOCKS
+        if held and too_long:
+            yield tuple(held)
+            held = []
+        held.append(found)
+    if held:
+        yield tuple(held)
+
+
+def _group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Block]:
+    items: list[list[Element]] = []
+    for entry in entries:
+        item = _entry(entry, digest)
+        if items and characters([*items, item]) > _BLOCK_CHARACTERS:
+            yield _titled(label, items)
+            items = []
+        items.append(item)
+    if items:
+        yield _titled(label, items)
+
+
+def _titled(label: str, items: list[list[Element]]) -> Block:
+    return block(section([text(shorten(one_line(label), 100), bold=True)]), bullets(items))
+
+
+def _entry(entry: Entry, digest: Digest) -> list[Element]:
+    title = shorten(one_line(entry.pull.title), 160)
+    found = [link(entry.pull.url, f"#{entry.number}"), text(f" {title}", bold=not entry.summary.is_trivial)]
+    if not entry.summary.is_fallback:
+        found += [text(": "), *prose(entry.summary.headline, addresses(digest), 160)]
+    return [*found, text(f" ({_facts(entry, digest)})", italic=True)]
+
+
+def _facts(entry: Entry, digest: Digest) -> str:
+    pull = entry.pull
+    parts = [
+        f"{plural(pull.changed_files, 'file')}, +{pull.additions:,} −{pull.deletions:,}",  # noqa: RUF001 (a minus)
+        f"{pull.author.login}, merged {digest.day.local(pull.merge_time):%H:%M} by {pull.merged_by.login}",
+        *([f"reverted by {_reverters(entry, digest)}"] if _reverters(entry, digest) else []),
+        *(["facts only"] if entry.summary.is_fallback else []),
+        *([f"diff {entry.summary.coverage}"] if entry.summary.coverage is not Coverage.FULL else []),
+    ]
+    return "; ".join(parts)
+
+
+def _reverters(entry: Entry, digest: Digest) -> str:
+    return ", ".join(f"#{revert.by}" for revert in digest.reverts if revert.number == entry.number)

@@ -1,0 +1,1 @@
+"""What a reader can try without an account: the sample day."""

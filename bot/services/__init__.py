@@ -1,0 +1,1 @@
+"""One file for each thing the bot does for someone."""

@@ -1,0 +1,88 @@
+"""The shapes that the model answers in, with the bounds that the service itself can't enforce.
+
+The descriptions are part of the prompt: short, because every pull request pays for them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.json_schema import GenerateJsonSchema
+
+from bot.domain.digest import OVERVIEW_LIMIT
+from bot.domain.summaries import HEADLINE_LIMIT, ChangeType
+from bot.domain.texts import one_line
+
+_MOST_EVIDENCE = 6
+_LONGEST_SECTION = 3_000
+_LONGEST_LINE = 240
+
+
+def _non_empty_line(text: str) -> str:
+    line = one_line(text)
+    if not line:
+        raise ValueError("must not be empty")
+    return line
+
+
+Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_LONGEST_SECTION)]
+Line = Annotated[str, AfterValidator(one_line), Field(max_length=_LONGEST_LINE)]
+
+
+class Answer(BaseModel):
+    """Base of the shapes. Unknown fields are dropped: a model that says more is not wrong for it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class QuoteAnswer(Answer):
+    path: str
+    quote: str
+
+
+class SummaryAnswer(Answer):
+    type: ChangeType
+    headline: Annotated[str, AfterValidator(_non_empty_line), Field(max_length=HEADLINE_LIMIT)]
+    what_changed_and_why: Prose
+    technical_impact: Prose
+    potential_risks: Prose
+    key_insights: Prose
+    risk_reason: Line = ""
+    action: Line = ""
+    evidence: list[QuoteAnswer] = Field(default_factory=list)
+
+
+class ThemeAnswer(Answer):
+    title: Annotated[str, AfterValidator(_non_empty_line), Field(max_length=80)]
+    pull_requests: list[int]
+
+
+class OverviewAnswer(Answer):
+    overview: Annotated[str, AfterValidator(_non_empty_line), Field(max_length=OVERVIEW_LIMIT)]
+    themes: list[ThemeAnswer] = Field(default_factory=list)
+
+
+class _Plain(GenerateJsonSchema):
+    """Without titles and defaults: they repeat the names and cost tokens in every prompt."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema_of(shape: type[Answer]) -> dict[str, Any]:
+    """JSON schema of a shape, for the service: every field required, no bounds, closed objects."""
+    found: dict[str, Any] = _closed(shape.model_json_schema(schema_generator=_Plain))
+    return found
+
+
+def _closed(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_closed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    dropped = ("title", "default", "maxLength", "minLength", "description")
+    kept = {key: _closed(value) for key, value in node.items() if key not in dropped or isinstance(value, dict)}
+    if kept.get("type") == "object":
+        kept |= {"additionalProperties": False, "required": list(kept["properties"])}
+    return kept

@@ -1,0 +1,59 @@
+"""The overview of a day: one more model call over its summaries, or plain counts in its place."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+
+from bot.domain.costs import cost
+from bot.domain.days import LocalDay
+from bot.domain.digest import Entry, Overview, Theme, only_known, without_unknown_numbers
+from bot.domain.errors import ModelError
+from bot.domain.pulls import Repository
+from bot.domain.texts import plural
+from bot.services.answers import OverviewAnswer
+from bot.services.asking import Answer, Asker
+from bot.services.prompts import overview_prompt
+
+log = logging.getLogger(__name__)
+
+
+class Overviewer:
+    """Writes the overview. ``asker`` is None where no model is set up."""
+
+    def __init__(self, asker: Asker | None, model: str) -> None:
+        self._asker = asker
+        self._model = model
+
+    def overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+        """The overview of a day's entries. A day without merges costs no call."""
+        if not entries:
+            return Overview("Nothing was merged.")
+        if self._asker is None:
+            return _from_facts(entries, "no model is set up")
+        prompt = overview_prompt(self._model, repository, day, entries)
+        try:
+            answer = self._asker.ask(prompt, OverviewAnswer)
+        except ModelError as error:
+            log.info("no model overview of %s on %s: %s", repository, day.date, error)
+            return _from_facts(entries, str(error), cost(self._model, error.usage))
+        return self._checked(answer, frozenset(entry.number for entry in entries))
+
+    def _checked(self, answer: Answer[OverviewAnswer], known: frozenset[int]) -> Overview:
+        themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
+        return Overview(
+            text=without_unknown_numbers(answer.value.overview, known),
+            themes=only_known(themes, known),
+            from_cache=answer.from_cache,
+            cost=cost(self._model, answer.usage),
+        )
+
+
+def _from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0) -> Overview:
+    areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
+    named = ", ".join(f"{area} ({count})" for area, count in areas.most_common(4))
+    trivial = sum(entry.summary.is_trivial for entry in entries)
+    text = f"Most of it in {named}. " if named else ""
+    text += f"{plural(trivial, 'pull request')} changed no product code." if trivial else ""
+    return Overview(text.strip(), cost=spent, fallback=reason)

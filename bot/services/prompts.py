@@ -1,0 +1,62 @@
+"""Renders what the model is asked. The instructions are versioned files beside the code, not strings in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from bot.domain.days import LocalDay
+from bot.domain.digest import Entry
+from bot.domain.packing import PackedDiff
+from bot.domain.pulls import PullRequest, Repository
+from bot.domain.texts import one_line, plural, shorten, without_comments
+from bot.ports import Prompt
+from bot.services.answers import OverviewAnswer, SummaryAnswer, schema_of
+
+SUMMARY = "summary.v1"
+OVERVIEW = "overview.v1"
+# most descriptions say what matters in their first paragraphs; what follows is test output and check lists
+_LONGEST_DESCRIPTION = 2_000
+# four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
+_SUMMARY_TOKENS = 6_000
+_OVERVIEW_TOKENS = 8_000
+
+
+@cache
+def instructions(version: str) -> str:
+    """The text of a version of the instructions."""
+    return files("bot.prompts").joinpath(f"{version}.md").read_text(encoding="utf-8").strip()
+
+
+def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
+    """Asks for the summary of one pull request."""
+    facts = (
+        f"{pull.repository} #{pull.number}: {one_line(pull.title)}\n"
+        f"{plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
+    )
+    description = shorten(without_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
+    parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
+    user = _fenced("pull_request", "\n\n".join(parts))
+    return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema_of(SummaryAnswer), _SUMMARY_TOKENS)
+
+
+def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
+    """Asks for the overview of a day, over the summaries of its pull requests."""
+    lines = [f"{repository}, {day.date:%A} {day.date}"]
+    lines += [_overview_line(entry) for entry in entries]
+    user = _fenced("day", "\n".join(lines))
+    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema_of(OverviewAnswer), _OVERVIEW_TOKENS)
+
+
+def _overview_line(entry: Entry) -> str:
+    summary = entry.summary
+    line = f"#{entry.number} [{summary.type}] {one_line(entry.pull.title)}: {summary.headline}"
+    return f"{line} Action: {summary.action}" if summary.action else line
+
+
+def _fenced(name: str, text: str) -> str:
+    """The text between marks that it can't forge: they carry a digest of the text itself."""
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'

@@ -1,0 +1,187 @@
+"""Posts a digest to a channel once: however often it is asked for, and wherever an earlier try broke off.
+
+Slack is the proof. Every message carries the digest's key in its metadata; what was rendered is recorded
+before the first call, so that a second try posts the same text; and a try that finds no timestamp looks for
+the key in the channel before it posts.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.domain.days import LocalDay
+from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.pulls import Repository
+from bot.ports import Attachment, Messenger, PostRecords
+from bot.render.digest import Rendered
+
+log = logging.getLogger(__name__)
+
+# how far Slack's clock and ours may be apart
+_SKEW = timedelta(minutes=10)
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Where the digest stands; whether it stood there already; what could not be done, as sentences."""
+
+    address: str
+    already: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be posted, as it was recorded."""
+
+    lead: Mapping[str, Any]
+    thread: tuple[Mapping[str, Any], ...]
+    attachment: Attachment | None
+
+    @classmethod
+    def of(cls, rendered: Rendered) -> _Plan:
+        return cls(rendered.lead.payload(), tuple(post.payload() for post in rendered.thread), rendered.attachment)
+
+    def dump(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def load(cls, text: str) -> _Plan:
+        found = json.loads(text)
+        file = found["attachment"]
+        return cls(found["lead"], tuple(found["thread"]), Attachment(**file) if file else None)
+
+
+class Publisher:
+    """Posts digests."""
+
+    def __init__(
+        self,
+        messenger: Messenger,
+        records: PostRecords,
+        now: Callable[[], datetime],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._messenger = messenger
+        self._records = records
+        self._now = now
+        self._sleep = sleep
+
+    def publish(
+        self, channel: str, repository: Repository, day: LocalDay, build: Callable[[], Rendered]
+    ) -> Published:
+        """Post the digest of a day, or finish what an earlier try began. ``build`` is called only if needed.
+
+        Raises:
+            DigestInProgress: another process is at it.
+            SlackRefused, SlackUnavailable: it could not be posted; trying again later goes on from there.
+        """
+        key = f"digest:{self._messenger.team()}:{channel}:{repository}:{day.date}"
+        with self._records.exclusive(key):
+            record = self._records.load(key)
+            if "done" in record:
+                return Published(self._messenger.permalink(channel, record["lead"]), already=True)
+            plan, since = self._plan(key, record, day, build)
+            return self._post(_Run(self._messenger, self._sleep, channel, key, since), record, plan)
+
+    def _plan(
+        self, key: str, record: Mapping[str, str], day: LocalDay, build: Callable[[], Rendered]
+    ) -> tuple[_Plan, datetime]:
+        if "plan" in record:
+            return _Plan.load(record["plan"]), datetime.fromisoformat(record["begun"]) - _SKEW
+        plan = _Plan.of(build())
+        self._records.save(key, plan=plan.dump(), begun=self._now().isoformat())
+        # records may have been lost after a post: the day itself is the earliest it can have been made
+        return plan, day.start - _SKEW
+
+    def _post(self, run: _Run, record: Mapping[str, str], plan: _Plan) -> Published:
+        lead = record.get("lead") or run.lead(plan.lead, is_retry="plan" in record)
+        if "lead" not in record:
+            self._records.save(run.key, lead=lead)
+        run.replies(lead, plan.thread)
+        notes = run.file(lead, plan.attachment)
+        address = self._messenger.permalink(run.channel, lead)
+        self._records.save(run.key, done=self._now().isoformat(), plan="")
+        return Published(address, notes=notes)
+
+
+class _Run:
+    """One try to bring the channel to the state of a plan."""
+
+    def __init__(
+        self, messenger: Messenger, sleep: Callable[[float], None], channel: str, key: str, since: datetime
+    ) -> None:
+        self._messenger = messenger
+        self._sleep = sleep
+        self.channel = channel
+        self.key = key
+        self._since = since
+
+    def lead(self, post: Mapping[str, Any], *, is_retry: bool) -> str:
+        """Post the lead message unless it is there; its timestamp."""
+        return self._found_lead(is_retry=is_retry) or self._once(
+            lambda: self._messenger.post(self.channel, post, self.key),
+            lambda: self._found_lead(is_retry=True),
+        )
+
+    def replies(self, lead: str, posts: tuple[Mapping[str, Any], ...]) -> None:
+        """Post those messages of the thread that are missing, in order."""
+        there = self._in_thread(lead)
+        for place, post in enumerate(posts, 1):
+            key = f"{self.key}#{place}"
+            if key not in there:
+                self._once(
+                    lambda post=post, key=key: self._messenger.post(self.channel, post, key, lead),  # type: ignore[misc]
+                    lambda key=key: self._in_thread(lead).get(key),  # type: ignore[misc]
+                )
+
+    def file(self, lead: str, file: Attachment | None) -> tuple[str, ...]:
+        """Attach the report unless it is there. A bot without the scope goes without, and says so."""
+        if file is None:
+            return ()
+        try:
+            self._once(lambda: self._attach(lead, file), lambda: self._attached(lead, file))
+        except SlackRefused as error:
+            if error.code != "missing_scope":
+                raise
+            return (f"The report was not attached. {error}",)
+        return ()
+
+    def _attach(self, lead: str, file: Attachment) -> str:
+        if not self._attached(lead, file):
+            self._messenger.attach(self.channel, lead, file)
+        return file.name
+
+    def _attached(self, lead: str, file: Attachment) -> str | None:
+        return file.name if self._messenger.has_attachment(self.channel, lead, file.name) else None
+
+    def _in_thread(self, lead: str) -> dict[str, str]:
+        return self._messenger.find_posts(self.channel, self._since, thread=lead)
+
+    def _found_lead(self, *, is_retry: bool) -> str | None:
+        try:
+            return self._messenger.find_posts(self.channel, self._since).get(self.key)
+        except SlackRefused as error:
+            # without leave to read the channel a first try is still safe; a second could post twice
+            if error.code != "missing_scope" or is_retry:
+                raise
+            return None
+
+    def _once(self, act: Callable[[], str], find: Callable[[], str | None]) -> str:
+        """Act; when it is not known whether that had its effect, look for it before acting again."""
+        for pause in range(1, _TRIES):
+            try:
+                return act()
+            except SlackUnavailable as error:
+                log.info("not known whether Slack took it (%s), looking", error)
+                self._sleep(float(pause))
+            found = find()
+            if found:
+                return found
+        return act()

@@ -1,0 +1,1 @@
+"""Slack in. Parse, check, enqueue, acknowledge; no rule of the product lives here."""

@@ -1,0 +1,264 @@
+"""What the Slack emulator remembers: channels, messages, files, views. No HTTP and no validation of blocks."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import mimetypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+Json = dict[str, Any]
+
+APP_ID = "A0DIGEST"
+BOT_ID = "B0DIGEST"
+BOT_USER = "U0BOT"
+TEAM_URL = "https://emulated.slack.com/"
+PAGE = 1_000  # the most that any of the listing methods takes
+START = 1_772_300_000  # seconds; the first message is 1772300000.000100
+STEP = 100  # microseconds between messages of the same moment
+KINDS = ("channels", "groups", "mpim", "im")
+TOMBSTONE = "This message was deleted."
+
+
+class SlackError(Exception):
+    """An answer with ``ok`` false: Slack's error code and what comes with it."""
+
+    def __init__(self, code: str, **more: str) -> None:
+        super().__init__(code)
+        self.code = code
+        self.more = more
+
+
+def moment(ts: object, error: str = "message_not_found") -> Decimal:
+    """A ts as a number: as text, "9" would sort after "10"."""
+    try:
+        found = Decimal(str(ts))
+    except InvalidOperation:
+        raise SlackError(error) from None
+    if not found.is_finite():
+        raise SlackError(error)
+    return found
+
+
+@dataclass
+class Channel:
+    id: str
+    name: str
+    member: bool = True
+    archived: bool = False
+    private: bool = False
+    messages: list[Json] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """The prefix of the scopes that reading it takes: channels, groups or im."""
+        if self.id.startswith("D"):
+            return "im"
+        return "groups" if self.private else "channels"
+
+    def as_json(self) -> Json:
+        kind = self.kind
+        return {
+            "id": self.id,
+            "name": self.name,
+            "is_channel": kind == "channels",
+            "is_group": kind == "groups",
+            "is_im": kind == "im",
+            "is_private": kind != "channels",
+            "is_archived": self.archived,
+            "is_member": self.member,
+            "is_ext_shared": False,
+        }
+
+    def find(self, ts: object, error: str = "message_not_found") -> Json:
+        wanted = moment(ts, error)
+        found = next((message for message in self.messages if moment(message["ts"]) == wanted), None)
+        if found is None:
+            raise SlackError(error)
+        return found
+
+    def parent(self, thread_ts: object) -> Json:
+        """The message a reply goes under; which code Slack has for a reply's own ts is not measured."""
+        found = self.find(thread_ts, "thread_not_found")
+        if is_reply(found):
+            raise SlackError("cannot_reply_to_message")
+        return found
+
+    def thread_of(self, ts: object) -> list[Json]:
+        """Parent first, then its replies, oldest first; ``ts`` may be any message of the thread."""
+        found = self.find(ts, "thread_not_found")
+        root = found.get("thread_ts", found["ts"])
+        thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
+        return [self.seen(message) for message in thread]
+
+    def top_level(self) -> list[Json]:
+        """Oldest first; a reply that was broadcast is part of the channel too."""
+        shown = (m for m in self.messages if not is_reply(m) or m.get("subtype") == "thread_broadcast")
+        return [self.seen(message) for message in shown]
+
+    def seen(self, message: Json) -> Json:
+        """A copy as readers get it: a parent counts its replies."""
+        replies = [m for m in self.messages if is_reply(m) and m["thread_ts"] == message["ts"]]
+        users = list(dict.fromkeys(reply["user"] for reply in replies))
+        counted = {
+            "thread_ts": message["ts"],
+            "reply_count": len(replies),
+            "reply_users": users,
+            "reply_users_count": len(users),
+            "latest_reply": replies[-1]["ts"] if replies else None,
+        }
+        return copy.deepcopy(message) | (counted if replies else {})
+
+
+def is_reply(message: Json) -> bool:
+    return bool(message.get("thread_ts", message["ts"]) != message["ts"])
+
+
+@dataclass
+class Workspace:
+    """One Slack team as its bot sees it. ``now`` gives the seconds of the next ts."""
+
+    team_id: str
+    scopes: frozenset[str]
+    url: str
+    now: Callable[[], float] = lambda: START
+    channels: dict[str, Channel] = field(default_factory=dict)
+    uploads: dict[str, Json] = field(default_factory=dict)
+    views: dict[str, Json] = field(default_factory=dict)
+    ephemerals: list[Json] = field(default_factory=list)
+    _last: int = 0
+    _count: int = 0
+
+    def require(self, *needed: str) -> None:
+        """One of the scopes must be there."""
+        if self.scopes.isdisjoint(needed):
+            raise SlackError("missing_scope", needed=",".join(needed), provided=",".join(sorted(self.scopes)))
+
+    def next_ts(self) -> str:
+        """Unique and increasing, like 1772300000.000100."""
+        self._last = max(self._last, int(self.now() * 1_000_000)) + STEP
+        return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
+
+    def next_id(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count:08d}"
+
+    def channel(self, wanted: object) -> Channel:
+        """By id, ``#name``, or a user's id for the direct messages with them."""
+        name = str(wanted)
+        if name.startswith(("U", "W")):
+            return self.direct(name)
+        by_name = {f"#{channel.name}": channel for channel in self.channels.values()}
+        found = self.channels.get(name) or by_name.get(name)
+        if found is None or (found.private and not found.member):
+            raise SlackError("channel_not_found")
+        return found
+
+    def direct(self, user: str) -> Channel:
+        return self.channels.setdefault(f"D{user[1:]}", Channel(f"D{user[1:]}", user, private=True))
+
+    def readable(self, wanted: object, right: str) -> Channel:
+        """A channel whose kind the token may read: ``right`` is history or read."""
+        self.require(*(f"{kind}:{right}" for kind in KINDS))
+        found = self.channel(wanted)
+        self.require(f"{found.kind}:{right}")
+        return found
+
+    def writable(self, wanted: object) -> Channel:
+        found = self.channel(wanted)
+        if not found.member:
+            raise SlackError("not_in_channel")
+        if found.archived:
+            raise SlackError("is_archived")
+        return found
+
+    def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
+        message: Json = {"type": "message", "ts": self.next_ts(), "user": user, "team": self.team_id, "text": text}
+        if thread_ts:
+            root = channel.parent(thread_ts)
+            message |= {"thread_ts": root["ts"], "parent_user_id": root["user"]}
+        message |= {key: copy.deepcopy(value) for key, value in more.items() if value is not None}
+        channel.messages.append(message)
+        return message
+
+    def add_own(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
+        return self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+
+    def remove(self, channel: Channel, message: Json) -> None:
+        """A parent with replies leaves a tombstone, anything else is gone."""
+        if "reply_count" not in channel.seen(message):
+            channel.messages.remove(message)
+            return
+        ts = message["ts"]
+        message.clear()
+        message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
+
+    def reserve(self, name: str, length: int) -> Json:
+        """A file that was announced and has no content yet."""
+        file_id = self.next_id("F")
+        self.uploads[file_id] = {"id": file_id, "name": name, "length": length, "content": None, "shared": False}
+        return self.uploads[file_id]
+
+    def uploaded(self, file_id: object) -> Json:
+        """A file that has its content and was shared nowhere yet."""
+        file = self.uploads.get(str(file_id))
+        if file is None or file["content"] is None or file["shared"]:
+            raise SlackError("file_not_found")
+        return file
+
+    def files(self) -> list[Json]:
+        return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
+
+
+def page(found: list[Json], arguments: Json, *, key: str, default: int) -> tuple[list[Json], str]:
+    """One page in the given order, and the cursor of the next one ("" after the last)."""
+    limit = page_limit(arguments.get("limit") or default)
+    if cursor := arguments.get("cursor"):
+        keys = [encode_cursor(item[key]) for item in found]
+        if cursor not in keys:
+            raise SlackError("invalid_cursor")
+        found = found[keys.index(cursor) + 1 :]
+    return found[:limit], encode_cursor(found[limit - 1][key]) if len(found) > limit else ""
+
+
+def page_limit(value: object) -> int:
+    text = str(value)
+    if not text.isdecimal() or not 1 <= int(text) <= PAGE:
+        raise SlackError("invalid_limit")
+    return int(text)
+
+
+def encode_cursor(key: str) -> str:
+    return base64.b64encode(f"next:{key}".encode()).decode()
+
+
+def within(arguments: Json) -> Callable[[Json], bool]:
+    """Whether a message lies between ``oldest`` and ``latest``; the ends count only when ``inclusive``."""
+    oldest = moment(arguments.get("oldest") or 0, "invalid_ts_oldest")
+    latest = moment(arguments.get("latest") or "9" * 12, "invalid_ts_latest")
+    if truth(arguments.get("inclusive")):
+        return lambda message: oldest <= moment(message["ts"]) <= latest
+    return lambda message: oldest < moment(message["ts"]) < latest
+
+
+def truth(value: object) -> bool:
+    """A boolean as JSON or as a form has it."""
+    return str(value).lower() in {"1", "true"}
+
+
+def file_json(file: Json) -> Json:
+    """A file as the API shows it, without its content."""
+    mimetype = mimetypes.guess_type(file["name"])[0] or "application/octet-stream"
+    return {
+        "id": file["id"],
+        "name": file["name"],
+        "title": file["title"],
+        "mimetype": mimetype,
+        "filetype": file["name"].rpartition(".")[2],
+        "size": len(file["content"]),
+        "user": BOT_USER,
+        "permalink": f"{TEAM_URL}files/{BOT_USER}/{file['id']}/{file['name']}",
+    }
