@@ -38,7 +38,7 @@ def connect(url: str, *, connections: int = 32) -> Redis:
         )
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
-    return Redis(connection_pool=pool)
+    return Redis.from_pool(pool)
 
 
 @contextmanager

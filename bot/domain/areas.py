@@ -39,8 +39,9 @@ _KIND_LABELS = {
     PathClass.DOCS: "Documentation",
 }
 OTHER = "Other"
+ELSEWHERE = "Elsewhere in the product"
 # what the reader of a digest needs last comes last
-_LAST = ("Tools and benchmarks", "CI and tests", "Documentation", OTHER)
+_LAST = (ELSEWHERE, "Tools and benchmarks", "CI and tests", "Documentation", OTHER)
 
 
 def area_of(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS) -> str:
@@ -56,6 +57,11 @@ def area_order(label: str, size: int) -> tuple[int, int, str]:
     """Sort key of areas: product first, larger first, then by name."""
     rank = _LAST.index(label) + 1 if label in _LAST else 0
     return (rank, -size, label)
+
+
+def is_product_area(label: str) -> bool:
+    """Whether an area holds product code."""
+    return label not in _LAST and label not in _KIND_LABELS.values()
 
 
 def _heaviest(labelled: Iterable[tuple[str, ChangedFile]]) -> str:

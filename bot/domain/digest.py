@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bot.domain.areas import area_order
+from bot.domain.areas import ELSEWHERE, area_order, is_product_area
 from bot.domain.days import LocalDay
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
@@ -18,6 +18,7 @@ from bot.domain.summaries import Summary
 
 OVERVIEW_LIMIT = 600
 MOST_RISKS = 3
+_MOST_ALONE = 3
 _NUMBER = re.compile(r"#(\d+)\b")
 _EMPTY_LIST = re.compile(r"\s*\((?:PRs?|pull requests?|and|,|;|\s)*\)", re.I)
 
@@ -132,9 +133,20 @@ class Digest:
         for entry in self.entries:
             if not entry.summary.is_trivial:
                 by_area[entry.area].append(entry)
-        ordered = sorted(by_area.items(), key=lambda item: area_order(item[0], len(item[1])))
+        joined = _with_few_alone(by_area)
+        ordered = sorted(joined.items(), key=lambda item: area_order(item[0], len(item[1])))
         last = (("Trivial", self.trivial),) if self.trivial else ()
         return (*((label, tuple(entries)) for label, entries in ordered), *last)
+
+
+def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
+    """Areas of one entry are put together when there are many: a heading for each line is no grouping."""
+    alone = [label for label, entries in by_area.items() if len(entries) == 1 and is_product_area(label)]
+    if len(alone) <= _MOST_ALONE:
+        return by_area
+    together = [entry for label in alone for entry in by_area[label]]
+    together.sort(key=lambda entry: (entry.pull.merge_time, entry.number), reverse=True)
+    return {label: entries for label, entries in by_area.items() if label not in alone} | {ELSEWHERE: together}
 
 
 def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, ...]:

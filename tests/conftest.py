@@ -1,0 +1,44 @@
+"""What every test stands on: a clean environment, and a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from redis import Redis
+
+from bot.adapters.embedded import embedded_url
+from bot.adapters.store import connect
+from bot.config import Settings
+
+# the machines that run the tests are small and shared: an example may be slow without being wrong
+settings.register_profile("shared-machine", deadline=None, max_examples=60, database=None)
+settings.load_profile("shared-machine")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting, proxy or ``.env`` of the person who runs the tests reaches them."""
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+    for name in (*(field.upper() for field in Settings.model_fields), *proxies):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of an embedded Valkey that lives as long as the tests."""
+    url = embedded_url(tmp_path_factory.mktemp("store"))
+    with connect(url) as keeper:
+        keeper.ping()
+        yield url
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Redis]:
+    """An empty store."""
+    with connect(store_url) as client:
+        client.flushall()
+        yield client
