@@ -26,7 +26,7 @@ _LONGEST_SOCKET_PATH = 107
 # seconds without a client after which the keeper ends; a command that follows another finds the server warm
 LINGER = 3.0
 # seconds that a first client has to come
-_FIRST_CLIENT = 30.0
+_FIRST_CLIENT = 10.0
 _START_TIMEOUT = 15.0
 _POLL = 0.05
 
