@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from tqdm import tqdm
@@ -26,7 +26,9 @@ from bot.render.digest import Rendered, render
 from bot.render.report import report
 from bot.render.summary_json import summary_json
 from bot.sandbox.demo import demo
-from bot.wiring import Wiring
+
+if TYPE_CHECKING:
+    from bot.wiring import Wiring
 
 _WITHOUT_MODEL = "ANTHROPIC_API_KEY is not set: summaries are made of facts alone."
 
@@ -123,10 +125,14 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
 
 @contextmanager
 def _wired() -> Iterator[tuple[Settings, Wiring]]:
+    # the SDKs take most of a second to import; help, the demo and a mistyped option shall not wait for them
+    from bot.wiring import Wiring  # noqa: PLC0415
+
     settings = load_settings()
     logging.basicConfig(level=settings.prdigest_log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
-    # it reports each retry as a warning; what comes of it is told by the error or the coverage line
-    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    # they report each failed try; what comes of it is told by our error or the coverage line
+    for name in ("urllib3", "slack_sdk"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with closing(Wiring(settings, _now, time.sleep)) as wiring:
         yield settings, wiring
 

@@ -138,4 +138,4 @@ class PostRecords(Protocol):
         """Add fields."""
 
     def exclusive(self, key: str) -> AbstractContextManager[None]:
-        """Hold the right to post this digest, or raise DigestInProgress at once."""
+        """Hold the right to post this digest, or raise DigestInProgress if another process keeps it."""

@@ -67,15 +67,15 @@ def _answers(path: Path) -> bool:
 
 
 def _start_keeper(state: Path) -> None:
-    log = (state / "keeper.log").open("ab")
-    with log:
+    with (state / "keeper.log").open("ab") as log:
         # a session of its own: Ctrl-C in the terminal is meant for the command, not for the store
-        subprocess.Popen(  # noqa: S603 (our own module, no shell)
+        subprocess.run(  # noqa: S603 (our own module, no shell)
             [sys.executable, "-m", "bot.adapters.embedded", str(state)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
+            check=False,
         )
 
 
@@ -137,4 +137,6 @@ def _others(client: Redis) -> int:
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    # whoever started this waits for it, and shall not wait for the keeper, nor have it as a child to reap
+    if os.fork() == 0:
+        keep(Path(sys.argv[1]))

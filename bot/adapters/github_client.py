@@ -35,13 +35,15 @@ class GitHubClient:
             "POST", requester.graphql_url, input={"query": query, "variables": given}
         )
         data: dict[str, Any] = answer.get("data") or {}
-        if not data.get("repository"):
-            raise GraphQLFailed(answer.get("errors") or [{"type": "NOT_FOUND", "message": "no repository"}])
+        errors: list[dict[str, Any]] = answer.get("errors") or []
+        is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
+        if is_missing or not data.get("repository"):
+            raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
         return data
 
     def files(self, repository: Repository, number: int) -> list[File]:
         """The changed files, 100 to a call, 3,000 at most."""
-        place = self._client().get_repo(str(repository), lazy=True)
+        place = self._client().get_repo(str(repository))
         return list(place.get_pull(number).get_files())
 
     def _client(self) -> Github:
@@ -52,6 +54,7 @@ class GitHubClient:
                 base_url=self._base_url,
                 timeout=20,
                 per_page=100,
+                lazy=True,
                 user_agent="prdigest",
                 retry=GithubRetry(total=3, max_rate_limit_wait=LONGEST_WAIT, retry_after_max=LONGEST_WAIT),
                 # eight calls at a time are far below GitHub's hundred; a pause between calls only adds up

@@ -14,19 +14,19 @@ from redis.lock import Lock
 log = logging.getLogger(__name__)
 
 # seconds after which the lease of a process that died is free again; a living one renews three times in it
-LIFETIME = 15.0
+LIFETIME = 6.0
 _POLL = 0.1
 
 
 @contextmanager
-def lease(client: Redis, name: str, *, wait: bool = True) -> Iterator[bool]:
+def lease(client: Redis, name: str, *, patience: float | None = None) -> Iterator[bool]:
     """Hold the lease ``name`` while the block runs; yields whether it is held.
 
-    With ``wait`` the block begins once the lease is free; without, it begins at once and may not hold it.
+    The block begins once the lease is free, or without it after ``patience`` seconds if that is given.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
     lock = Lock(client, f"lease:{name}", timeout=LIFETIME, sleep=_POLL, thread_local=False)
-    held = lock.acquire(blocking=wait)
+    held = lock.acquire(blocking_timeout=patience)
     try:
         with _renewed(lock, held):
             yield held

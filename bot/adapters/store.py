@@ -13,7 +13,7 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from bot.adapters.leases import lease
+from bot.adapters.leases import LIFETIME, lease
 from bot.domain.errors import DigestInProgress, StoreUnavailable
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
@@ -108,8 +108,8 @@ class RedisPostRecords:
 
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
-        """Hold the right to post this digest."""
-        with _in_words(), lease(self._client, key, wait=False) as held:
+        """Hold the right to post this digest; waits long enough to inherit it from a process that died."""
+        with _in_words(), lease(self._client, key, patience=2 * LIFETIME) as held:
             if not held:
                 raise DigestInProgress("Another process is posting this digest now: look at the channel soon.")
             yield

@@ -1,0 +1,115 @@
+"""A process that posts a digest is killed after each of its calls to Slack; the next one finishes the digest."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from tests.command import command, environment
+from tests.emulators.slack import UPLOAD
+from tests.world import CHANNEL, SMALL_DAY, add_small_day, world
+
+# every call of a whole run, in order, with how many of its kind go before it
+CALLS = [
+    ("auth.test", 0),
+    ("conversations.history", 0),
+    ("chat.postMessage", 0),
+    ("conversations.replies", 0),
+    ("chat.postMessage", 1),
+    ("conversations.replies", 1),
+    ("files.getUploadURLExternal", 0),
+    (UPLOAD, 0),
+    ("files.completeUploadExternal", 0),
+    ("chat.getPermalink", 0),
+]
+
+
+class _Killer:
+    """Kills a process after the effect of one call and before its answer."""
+
+    def __init__(self, method: str, skip: int) -> None:
+        self._method = method
+        self._skip = skip
+        self._lock = threading.Lock()
+        self.process: subprocess.Popen[str] | None = None
+        self.struck = False
+
+    def __call__(self, method: str, _arguments: dict[str, Any]) -> None:
+        with self._lock:
+            if self.struck or method != self._method:
+                return
+            self._skip -= 1
+            if self._skip < 0 and self.process:
+                self.process.kill()
+                self.process.wait()
+                self.struck = True
+
+
+def _start(settings: dict[str, str], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command("digest", *SMALL_DAY, "--channel", CHANNEL),
+        env=environment(**settings),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _killed_and_run_again(call: tuple[str, int], store_url: str, place: int, folder: Path) -> None:
+    with world(f"{store_url}?db={place}") as there:
+        add_small_day(there.github)
+        killer = _Killer(*call)
+        there.slack.after = killer
+        first = killer.process = _start(there.settings, folder)
+        first.communicate(timeout=60)
+        assert killer.struck, f"{call} was never made"
+        second = _start(there.settings, folder)
+        said, complaint = second.communicate(timeout=60)
+        assert (second.returncode, complaint) == (0, "")
+        assert said.startswith("Posted: ")
+        _, replies = there.digest()
+        assert [reply["text"] for reply in replies if not reply.get("files")] == ["Part 1: Engine and scheduling"]
+        assert len(there.slack.files) == 1
+        assert len(there.claude.requests) == 4, "what was rendered before the kill is what is posted after it"
+
+
+def test_a_digest_survives_kill_9_after_any_call(store: Redis, store_url: str, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(len(CALLS)) as pool:
+        runs = [
+            pool.submit(_killed_and_run_again, call, store_url, place, tmp_path)
+            for place, call in enumerate(CALLS, 1)
+        ]
+    for run in runs:
+        run.result()
+
+
+def test_the_list_of_calls_is_that_of_a_whole_run(store: Redis, store_url: str, tmp_path: Path) -> None:
+    with world(store_url) as there:
+        add_small_day(there.github)
+        run = _start(there.settings, tmp_path)
+        assert run.communicate(timeout=60)[1] == ""
+        assert [method for method, _ in there.slack.calls] == [method for method, _ in CALLS]
+
+
+@pytest.mark.parametrize("signal", ["kill", "terminate"])
+def test_a_kill_before_the_first_call_to_slack_loses_nothing(
+    signal: str, store: Redis, store_url: str, tmp_path: Path
+) -> None:
+    with world(store_url) as there:
+        add_small_day(there.github)
+        run = _start(there.settings, tmp_path)
+        there.claude.latency = 0.2
+        while not there.claude.requests and run.poll() is None:
+            threading.Event().wait(0.02)
+        getattr(run, signal)()
+        run.communicate(timeout=30)
+        again = _start(there.settings, tmp_path)
+        assert again.communicate(timeout=60)[1] == ""
+        there.digest()
