@@ -123,13 +123,42 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     click.echo(text)
 
 
+@cli.command("web")
+def web_command() -> None:
+    """Serve Slack's requests on PORT (a process of the Procfile)."""
+    from bot.processes import run_web  # noqa: PLC0415
+
+    with _wired("INFO") as (settings, wiring):
+        run_web(settings, wiring, _now)
+
+
+@cli.command("worker")
+def worker_command() -> None:
+    """Run jobs (a process of the Procfile)."""
+    from bot.processes import run_worker  # noqa: PLC0415
+
+    with _wired("INFO") as (settings, wiring):
+        run_worker(settings, wiring)
+
+
+@cli.command("clock")
+def clock_command() -> None:
+    """Post the daily digest at its time (a process of the Procfile)."""
+    from bot.processes import run_clock  # noqa: PLC0415
+
+    with _wired("INFO") as (settings, wiring):
+        run_clock(settings, wiring, _now)
+
+
 @contextmanager
-def _wired() -> Iterator[tuple[Settings, Wiring]]:
+def _wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     # the SDKs take most of a second to import; help, the demo and a mistyped option shall not wait for them
     from bot.wiring import Wiring  # noqa: PLC0415
 
     settings = load_settings()
-    logging.basicConfig(level=settings.prdigest_log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=settings.prdigest_log_level or level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
     # they report each failed try; what comes of it is told by our error or the coverage line
     for name in ("urllib3", "slack_sdk"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from platformdirs import user_state_path
@@ -48,9 +48,10 @@ class Settings(BaseSettings):
     prdigest_summary_model: str = "claude-haiku-5-5"
     prdigest_answer_model: str = "claude-sonnet-5-5"
     prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000)] = 30_000
+    prdigest_worker_threads: Annotated[int, Field(ge=1, le=64)] = 8
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32)] = 8
     prdigest_state_dir: Path = Field(default_factory=lambda: user_state_path("prdigest"))
-    prdigest_log_level: str = "WARNING"
+    prdigest_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = None
 
     @field_validator("prdigest_repo", mode="before")
     @classmethod

@@ -21,6 +21,7 @@ from bot.adapters.store import RedisCache, RedisPostRecords, connect, require_du
 from bot.config import Settings
 from bot.domain.errors import UsageError
 from bot.ports import Cache, PullRequests
+from bot.services.answer import Answers
 from bot.services.asking import Asker
 from bot.services.daily import DailyDigest
 from bot.services.overview import Overviewer
@@ -55,10 +56,25 @@ class Wiring:
     @cached_property
     def publisher(self) -> Publisher:
         """Posts digests to Slack. Needs a store that drops nothing by itself."""
-        token = _required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
+        token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
         messenger = SlackMessenger(slack_client(token, self._settings.slack_api_url))
+        return Publisher(messenger, RedisPostRecords(self.store), self._now, self._sleep)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Answers to commands."""
+        return Answers(self.pulls, self.daily)
+
+    @property
+    def cache(self) -> Cache:
+        """The cache, for what is remembered for a while."""
+        return self._cache
+
+    @property
+    def store(self) -> Redis:
+        """The store itself, for the job queue. It must not drop anything by itself."""
         require_durable(self._store)
-        return Publisher(messenger, RedisPostRecords(self._store), self._now, self._sleep)
+        return self._store
 
     @property
     def has_model(self) -> bool:
@@ -96,7 +112,7 @@ def _github_auth(settings: Settings) -> Auth.Auth:
     if settings.github_token:
         return Auth.Token(settings.github_token.get_secret_value())
     if settings.github_app_id and settings.github_app_installation_id:
-        key = _required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
+        key = required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
         app = Auth.AppAuth(settings.github_app_id, _private_key(key))
         return app.get_installation_auth(settings.github_app_installation_id)
     raise UsageError("Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.")
@@ -112,7 +128,8 @@ def _private_key(text: str) -> str:
         raise UsageError("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
 
 
-def _required(value: SecretStr | None, name: str, meaning: str) -> str:
+def required(value: SecretStr | None, name: str, meaning: str) -> str:
+    """A secret that the command can't do without. Raises UsageError, which names the variable."""
     if value is None:
         raise UsageError(f"Set {name} to {meaning}.")
     return value.get_secret_value()

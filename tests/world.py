@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def world(store_url: str) -> Iterator[World]:
     with ExitStack() as stack:
         github = stack.enter_context(GitHubEmulator())
         claude = stack.enter_context(ClaudeEmulator())
-        slack = stack.enter_context(SlackEmulator())
+        slack = stack.enter_context(SlackEmulator(now=time.time))
         settings = {
             "GITHUB_API_URL": github.url,
             "GITHUB_TOKEN": github.token,

@@ -25,6 +25,12 @@ def lead(digest: Digest) -> Post:
     return Post(escape(headline(digest)), tuple(blocks))
 
 
+def risks(digest: Digest) -> Post:
+    """What was taken back and what deserves a second look, alone."""
+    title = f"Risky changes · {headline(digest)}"
+    return Post(escape(title), (header(title), *_reverted(digest), *_risky(digest), *_coverage(digest)))
+
+
 def headline(digest: Digest) -> str:
     """Name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"

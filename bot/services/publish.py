@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.domain.days import LocalDay
-from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
 from bot.domain.pulls import Repository
 from bot.ports import Attachment, Messenger, PostRecords
 from bot.render.digest import Rendered
@@ -79,26 +79,28 @@ class Publisher:
         """Post the digest of a day, or finish what an earlier try began. ``build`` is called only if needed.
 
         Raises:
+            UsageError: the day is not over; a digest of half of it would stand for the whole.
             DigestInProgress: another process is at it.
             SlackRefused, SlackUnavailable: it could not be posted; trying again later goes on from there.
         """
+        if day.end > self._now():
+            raise UsageError(f"{day.date} is not over in {day.zone}: post it after, or look with --dry-run.")
         key = f"digest:{self._messenger.team()}:{channel}:{repository}:{day.date}"
         with self._records.exclusive(key):
             record = self._records.load(key)
             if "done" in record:
                 return Published(self._messenger.permalink(channel, record["lead"]), already=True)
-            plan, since = self._plan(key, record, day, build)
-            return self._post(_Run(self._messenger, self._sleep, channel, key, since), record, plan)
+            plan = self._plan(key, record, build)
+            # no digest is older than its day; our own clock would be a worse witness of when it was posted
+            run = _Run(self._messenger, self._sleep, channel, key, since=day.start - _SKEW)
+            return self._post(run, record, plan)
 
-    def _plan(
-        self, key: str, record: Mapping[str, str], day: LocalDay, build: Callable[[], Rendered]
-    ) -> tuple[_Plan, datetime]:
+    def _plan(self, key: str, record: Mapping[str, str], build: Callable[[], Rendered]) -> _Plan:
         if "plan" in record:
-            return _Plan.load(record["plan"]), datetime.fromisoformat(record["begun"]) - _SKEW
+            return _Plan.load(record["plan"])
         plan = _Plan.of(build())
         self._records.save(key, plan=plan.dump(), begun=self._now().isoformat())
-        # records may have been lost after a post: the day itself is the earliest it can have been made
-        return plan, day.start - _SKEW
+        return plan
 
     def _post(self, run: _Run, record: Mapping[str, str], plan: _Plan) -> Published:
         lead = record.get("lead") or run.lead(plan.lead, is_retry="plan" in record)
