@@ -12,7 +12,7 @@ from bot.domain.areas import ELSEWHERE, area_order, is_product_area
 from bot.domain.days import LocalDay
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.reverts import Revert
+from bot.domain.reverts import Revert, is_revert
 from bot.domain.risk import Risk
 from bot.domain.summaries import Summary
 
@@ -117,6 +117,12 @@ class Digest:
         gone = {revert.number for revert in self.reverts}
         listed = [entry for entry in self.entries if entry.risk.is_listed and entry.number not in gone]
         return tuple(sorted(listed, key=lambda entry: -entry.risk.points)[:MOST_RISKS])
+
+    @property
+    def older_reverts(self) -> tuple[Entry, ...]:
+        """Entries that take back what was merged before this day."""
+        paired = {revert.by for revert in self.reverts}
+        return tuple(entry for entry in self.entries if is_revert(entry.pull) and entry.number not in paired)
 
     @property
     def actions(self) -> tuple[Action, ...]:

@@ -12,6 +12,7 @@ from bot.render.mrkdwn import escape
 from bot.render.rich import Block, Element, block, bullets, context, header, link, prose, section, text
 
 _MOST_ACTIONS = 5
+_MOST_REVERTS = 8
 _MOST_THEMES = 4
 _TITLE = 90
 # of the listed pull requests and of all, on vLLM's merges of October to December 2025
@@ -59,8 +60,9 @@ def _overview(digest: Digest) -> Iterator[Block]:
 def _reverted(digest: Digest) -> Iterator[Block]:
     pairs = [(digest.entry(revert.number), digest.entry(revert.by)) for revert in digest.reverts]
     items = [[*_named(first), text(" by "), *_named(second)] for first, second in pairs if first and second]
+    items += [[*_named(entry), text(", of an earlier day")] for entry in digest.older_reverts]
     if items:
-        yield block(section([text("Already taken back", bold=True)]), bullets(items))
+        yield block(section([text("Already taken back", bold=True)]), bullets(items[:_MOST_REVERTS]))
 
 
 def _risky(digest: Digest) -> Iterator[Block]:
