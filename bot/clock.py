@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.domain.errors import StoreUnavailable
-from bot.jobs import Jobs
-from bot.ports import Cache
+from bot.ports import Cache, Queue
 from bot.services.schedule import Schedule
 
 log = logging.getLogger(__name__)
@@ -22,9 +21,9 @@ _AGAIN = timedelta(hours=1)
 class Clock:
     """Enqueues what is due. Several clocks, restarts and missed ticks change nothing."""
 
-    def __init__(self, schedule: Schedule, jobs: Jobs, cache: Cache, now: Callable[[], datetime]) -> None:
+    def __init__(self, schedule: Schedule, digests: Queue, cache: Cache, now: Callable[[], datetime]) -> None:
         self._schedule = schedule
-        self._jobs = jobs
+        self._digests = digests
         self._cache = cache
         self._now = now
 
@@ -38,7 +37,7 @@ class Clock:
         try:
             with self._cache.lease(key):
                 if self._cache.get(key) is None:
-                    self._jobs.digest.send(
+                    self._digests.send(
                         plan.channel, str(plan.repository), str(day.date), str(plan.zone), plan.name
                     )
                     self._cache.put(key, "1", _AGAIN)

@@ -11,12 +11,13 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from dramatiq import Actor
+from dramatiq import Actor, BrokerError
 from dramatiq.brokers.redis import RedisBroker
+from redis.exceptions import RedisError
 from slack_sdk.webhook import WebhookClient
 
 from bot.domain.days import LocalDay, date_of, zone_of
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference
 from bot.ports import Post
@@ -26,6 +27,20 @@ from bot.wiring import Wiring
 log = logging.getLogger(__name__)
 
 _MINUTE = 60_000  # milliseconds
+
+
+class ActorQueue:
+    """``Queue`` of the messages to one actor."""
+
+    def __init__(self, actor: Actor[Any, None]) -> None:
+        self._actor = actor
+
+    def send(self, *arguments: Any) -> None:
+        """Put a message on the queue."""
+        try:
+            self._actor.send(*arguments)
+        except (RedisError, BrokerError) as error:
+            raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
 
 
 class Jobs:
@@ -41,16 +56,11 @@ class Jobs:
         self.summary = self._actor(self._summary, max_retries=3)
         self.risks = self._actor(self._risks, max_retries=3)
 
-    def _actor(self, work: Callable[..., None], **options: Any) -> Actor[Any, None]:
+    def _actor(self, work: Callable[..., None], **options: Any) -> ActorQueue:
         name = work.__name__.strip("_")
-        return Actor(
-            work,
-            broker=self.broker,
-            actor_name=name,
-            queue_name="prdigest",
-            priority=0,
-            options={"time_limit": 20 * _MINUTE, **options},
-        )
+        limits = {"time_limit": 20 * _MINUTE, **options}
+        actor = Actor(work, broker=self.broker, actor_name=name, queue_name="prdigest", priority=0, options=limits)
+        return ActorQueue(actor)
 
     def _digest(
         self, channel: str, repository: str, date: str, zone: str, name: str, response_url: str = ""

@@ -128,6 +128,13 @@ class Messenger(Protocol):
         """Address of a message."""
 
 
+class Queue(Protocol):
+    """Work of one kind for another process."""
+
+    def send(self, *arguments: Any) -> None:
+        """Hand work over; it is durable when this returns. Raises StoreUnavailable."""
+
+
 class PostRecords(Protocol):
     """What is known of a digest that is being posted; durable. May raise StoreUnavailable, DigestInProgress."""
 

@@ -50,7 +50,7 @@ def run_clock(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -
     """Enqueue what is due, every minute."""
     schedule = schedule_of(settings)
     with _until_told_to_stop("clock") as stopped:
-        scheduler = Clock(schedule, Jobs(wiring), wiring.cache, now).start()
+        scheduler = Clock(schedule, Jobs(wiring).digest, wiring.cache, now).start()
         stopped.wait()
         scheduler.shutdown()
 

@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
 
 from slack_bolt import Ack
 
 from bot.domain.days import LocalDay, date_of, yesterday
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.references import Reference, parse_reference
+from bot.ports import Queue
 from bot.services.schedule import Schedule
-
-
-class Sends(Protocol):
-    """A queue of one kind of work."""
-
-    def send(self, *arguments: Any) -> object:
-        """Durable when it returns. Raises StoreUnavailable or the queue's own errors."""
 
 
 @dataclass(frozen=True)
 class Commands:
     """What listeners need: the queues, the repository the bot speaks of, and the time."""
 
-    summary: Sends
-    risks: Sends
-    digest: Sends
+    summary: Queue
+    risks: Queue
+    digest: Queue
     schedule: Schedule
     now: Callable[[], datetime]
 
@@ -58,6 +51,6 @@ def answered(ack: Ack, accept: Callable[[], str]) -> None:
         said = accept()
     except UsageError as error:
         said = str(error)
-    except (PrdigestError, OSError):
+    except PrdigestError:
         said = "I can't take this down right now: try again in a minute."
     ack(said)
