@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from platformdirs import user_state_path
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.domain.days import zone_of
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
+
+
+def _http_address(value: str) -> str:
+    address = urlsplit(value)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise ValueError("write it as http://host or https://host")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_http_address)]
 
 
 class Settings(BaseSettings):
@@ -27,15 +39,15 @@ class Settings(BaseSettings):
     github_app_id: str | None = None
     github_app_private_key: SecretStr | None = None
     github_app_installation_id: int | None = None
-    github_api_url: str = "https://api.github.com"
+    github_api_url: Address = "https://api.github.com"
 
     anthropic_api_key: SecretStr | None = None
-    anthropic_base_url: str = "https://api.anthropic.com"
+    anthropic_base_url: Address = "https://api.anthropic.com"
 
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
-    slack_api_url: str = "https://slack.com/api/"
+    slack_api_url: Address = "https://slack.com/api/"
 
     redis_url: str | None = None
     port: Annotated[int, Field(ge=0, le=65_535)] = 3000
@@ -56,21 +68,22 @@ class Settings(BaseSettings):
     @field_validator("prdigest_repo", mode="before")
     @classmethod
     def _repository(cls, value: object) -> object:
-        return _parsed(Repository.parse, value)
+        return _parsed(Repository.parse, value, "write it as owner/name, such as vllm-project/vllm")
 
     @field_validator("prdigest_timezone", mode="before")
     @classmethod
     def _zone(cls, value: object) -> object:
-        return _parsed(zone_of, value)
+        return _parsed(zone_of, value, "use an IANA name, such as America/Los_Angeles")
 
 
-def _parsed(parse: object, value: object) -> object:
-    if not isinstance(value, str) or not callable(parse):
+def _parsed(parse: Callable[[str], object], value: object, advice: str) -> object:
+    """The parsed value. What can't be parsed may be a secret in the wrong place, so it is not repeated."""
+    if not isinstance(value, str):
         return value
     try:
         return parse(value)
     except UsageError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(advice) from error
 
 
 def load_settings() -> Settings:
@@ -81,6 +94,8 @@ def load_settings() -> Settings:
     """
     try:
         return Settings()
+    except UnicodeDecodeError as error:
+        raise UsageError("The file .env is not UTF-8 text: save it as such.") from error
     except ValidationError as error:
         problem = error.errors()[0]
         name = str(problem["loc"][0]).upper()

@@ -7,17 +7,18 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth
 from pydantic import SecretStr
 from redis import Redis
 
 from bot.adapters.claude import ClaudeModel, claude_client
-from bot.adapters.embedded import embedded_url
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
 from bot.adapters.slack import SlackMessenger, slack_client
-from bot.adapters.store import RedisCache, RedisPostRecords, connect, require_durable
+from bot.adapters.store import RedisCache, RedisPostRecords, connect, connect_embedded, require_durable
 from bot.config import Settings
 from bot.domain.errors import UsageError
 from bot.ports import Cache, PullRequests
@@ -88,7 +89,9 @@ class Wiring:
 
     @cached_property
     def _store(self) -> Redis:
-        return connect(self._settings.redis_url or embedded_url(self._settings.prdigest_state_dir))
+        if self._settings.redis_url:
+            return connect(self._settings.redis_url)
+        return connect_embedded(self._settings.prdigest_state_dir)
 
     @cached_property
     def _cache(self) -> Cache:
@@ -120,12 +123,12 @@ def _github_auth(settings: Settings) -> Auth.Auth:
 
 def _private_key(text: str) -> str:
     """The key itself, or what is in the file that the text names."""
-    if "PRIVATE KEY" in text:
-        return text.replace("\\n", "\n")
     try:
-        return Path(text).read_text(encoding="ascii")
-    except (OSError, ValueError) as error:
+        key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
+        load_pem_private_key(key.encode(), password=None)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise UsageError("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
+    return key
 
 
 def required(value: SecretStr | None, name: str, meaning: str) -> str:

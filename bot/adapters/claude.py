@@ -32,9 +32,12 @@ class ClaudeModel:
             message = self._create(prompt)
         except anthropic.APIError as error:
             raise _in_words(error) from error
+        # a page of whoever stands between comes as it is, whatever the SDK's types say
+        if not isinstance(message, Message):
+            raise ModelBusy("something else than the model answered; check ANTHROPIC_BASE_URL")
         return _completion(message)
 
-    def _create(self, prompt: Prompt) -> Message:
+    def _create(self, prompt: Prompt) -> object:
         return self._client.messages.create(
             model=prompt.model,
             max_tokens=prompt.max_tokens,

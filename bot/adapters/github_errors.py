@@ -56,7 +56,7 @@ def _of_graphql(error: GraphQLFailed, repository: Repository, number: int | None
         return _missing(repository, number if any("pullRequest" in path for path in paths) else None)
     if "FORBIDDEN" in kinds:
         return _forbidden(repository)
-    return GitHubUnavailable(f"GitHub could not answer for {repository}: {error}. Try again in a few minutes.")
+    return GitHubUnavailable(f"GitHub could not answer for {repository} ({error}): try again in a few minutes.")
 
 
 def _of_rest(error: GithubException, repository: Repository, number: int | None) -> PrdigestError:
@@ -70,14 +70,14 @@ def _of_rest(error: GithubException, repository: Repository, number: int | None)
         return _missing(repository, number)
     if error.status == 403:
         return _forbidden(repository)
-    return GitHubUnavailable(f"GitHub answered {error.status} for {repository}. Try again in a few minutes.")
+    return GitHubUnavailable(f"GitHub answered {error.status} for {repository}: try again in a few minutes.")
 
 
 def _of_transport(error: requests.exceptions.RequestException) -> PrdigestError:
     if "too many 429" in str(error) or "too many 403" in str(error):
         return _limited()
     if "too many 50" in str(error):
-        return GitHubUnavailable("GitHub kept answering with server errors. Try again in a few minutes.")
+        return GitHubUnavailable("GitHub kept answering with server errors: try again in a few minutes.")
     return GitHubUnavailable("GitHub can't be reached: check GITHUB_API_URL and the network, then try again.")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from slack_sdk import WebClient
@@ -27,6 +29,13 @@ def slack_client(token: str, base_url: str) -> WebClient:
     return WebClient(token=token, base_url=base_url, timeout=30, retry_handlers=list(handlers))
 
 
+@dataclass(frozen=True, slots=True)
+class _Me:
+    team: str
+    user: str
+    bot: str
+
+
 class SlackMessenger:
     """``Messenger`` over the Slack Web API."""
 
@@ -35,8 +44,7 @@ class SlackMessenger:
 
     def team(self) -> str:
         """The id of the workspace."""
-        with in_words():
-            return str(self._client.auth_test()["team_id"])
+        return self._me.team
 
     def post(self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None) -> str:
         """Post a message whose metadata carries ``key``; its timestamp."""
@@ -56,7 +64,7 @@ class SlackMessenger:
         """The bot's own messages that carry a key, by that key."""
         with in_words(channel):
             found = self._history(channel, since) if thread is None else self._replies(channel, thread)
-            return {key: message["ts"] for message in found if (key := _key(message))}
+            return {key: message["ts"] for message in found if self._is_own(message) and (key := _key(message))}
 
     def attach(self, channel: str, thread: str, file: Attachment) -> None:
         """Upload a file into a thread."""
@@ -68,13 +76,23 @@ class SlackMessenger:
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
         """Whether the thread holds a file of that name."""
         with in_words(channel):
-            replies = self._replies(channel, thread)
-            return any(file.get("name") == name for reply in replies for file in reply.get("files") or ())
+            own = [reply for reply in self._replies(channel, thread) if self._is_own(reply)]
+            return any(file.get("name") == name for reply in own for file in reply.get("files") or ())
 
     def permalink(self, channel: str, message: str) -> str:
         """Address of a message."""
         with in_words(channel):
             return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
+
+    @cached_property
+    def _me(self) -> _Me:
+        with in_words():
+            found = self._client.auth_test()
+        return _Me(str(found["team_id"]), str(found["user_id"]), str(found.get("bot_id") or ""))
+
+    def _is_own(self, message: Mapping[str, Any]) -> bool:
+        """Another bot may use the same kind of metadata, such as a second installation for trying things."""
+        return message.get("bot_id") == self._me.bot or message.get("user") == self._me.user
 
     def _history(self, channel: str, since: datetime) -> Iterator[Mapping[str, Any]]:
         oldest = f"{since.timestamp():.6f}"
@@ -96,6 +114,6 @@ def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str
 
 def _key(message: Mapping[str, Any]) -> str:
     metadata = message.get("metadata") or {}
-    if metadata.get("event_type") != EVENT or not message.get("bot_id"):
+    if metadata.get("event_type") != EVENT:
         return ""
     return str((metadata.get("event_payload") or {}).get("key") or "")

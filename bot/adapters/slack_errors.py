@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
+from urllib.error import HTTPError
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
@@ -21,6 +23,7 @@ _SENTENCES = {
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
     "ratelimited": "Slack asked for a pause, more than once: try again in a few minutes.",
 }
+_CODE = re.compile(r"[a-z][a-z_]{2,60}")
 _UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 
 
@@ -33,6 +36,8 @@ def in_words(channel: str = "") -> Iterator[None]:
         raise _of_answer(error, channel) from error
     # the SDK passes on what the socket raises
     except (SlackClientError, HTTPException, OSError) as error:
+        if isinstance(error, HTTPError):
+            error.close()
         raise SlackUnavailable("Slack can't be reached: check SLACK_API_URL and the network.") from error
 
 
@@ -40,7 +45,8 @@ def _of_answer(error: SlackApiError, channel: str) -> PrdigestError:
     answer = error.response
     status = getattr(answer, "status_code", 200)
     code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
-    if status >= 500 or code in _UNCERTAIN:
+    # Slack's own errors are words; anything else is a page of whoever stands between
+    if status >= 500 or code in _UNCERTAIN or not _CODE.fullmatch(code):
         return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
     if code == "missing_scope":
         needed = answer.get("needed") or "one more scope"

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import cast
 
 from redis import BlockingConnectionPool, Redis
@@ -13,11 +14,13 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from bot.adapters.embedded import embedded_url
 from bot.adapters.leases import LIFETIME, lease
 from bot.domain.errors import DigestInProgress, StoreUnavailable
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _COMPRESS_FROM = 1_000
+_EMBEDDED_TRIES = 3
 _PLAIN, _ZLIB = b"p", b"z"
 
 
@@ -39,6 +42,24 @@ def connect(url: str, *, connections: int = 32) -> Redis:
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)
+
+
+def connect_embedded(state: Path) -> Redis:
+    """A client of the embedded store, connected: the store stays as long as somebody is.
+
+    Raises:
+        StoreUnavailable: it can't be started.
+    """
+    for _ in range(_EMBEDDED_TRIES):
+        client = connect(embedded_url(state))
+        try:
+            client.ping()
+        except RedisError:
+            # the server ended in the moment between the answer and the connection
+            client.close()
+        else:
+            return client
+    raise StoreUnavailable("The embedded store ends as soon as it starts: set REDIS_URL to a server.")
 
 
 @contextmanager

@@ -136,7 +136,7 @@ class _Attempts:
         except ValidationError as error:
             problem = _in_words(error)
             log.info("model answer refused: %s", problem)
-            self._next = replace(self._first, user=f"{self._first.user}\n\n{_AGAIN.format(problem)}")
+            self._next = replace(self._next, user=f"{self._first.user}\n\n{_AGAIN.format(problem)}")
             raise ModelAnswerInvalid(f"the model's answer was not usable ({problem})") from error
         except ModelError as error:
             self.usage += error.usage

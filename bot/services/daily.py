@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from bot.domain.areas import area_of
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview
-from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, RateLimited
+from bot.domain.errors import GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import reverts_among
@@ -88,6 +88,6 @@ class DailyDigest:
     def _with_files(self, pull: PullRequest) -> PullRequest:
         try:
             return self._pulls.with_files(pull)
-        except (GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
+        except (GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
             log.info("no files of %s#%d: %s", pull.repository, pull.number, error)
             return pull

@@ -124,17 +124,23 @@ class _Run:
         self.channel = channel
         self.key = key
         self._since = since
+        # nothing can be in the thread of a message that this run posted; looking would need a scope, and a call
+        self._is_new = False
 
     def lead(self, post: Mapping[str, Any], *, is_retry: bool) -> str:
         """Post the lead message unless it is there; its timestamp."""
-        return self._found_lead(is_retry=is_retry) or self._once(
+        found = self._found_lead(is_retry=is_retry)
+        if found:
+            return found
+        self._is_new = True
+        return self._once(
             lambda: self._messenger.post(self.channel, post, self.key),
             lambda: self._found_lead(is_retry=True),
         )
 
     def replies(self, lead: str, posts: tuple[Mapping[str, Any], ...]) -> None:
         """Post those messages of the thread that are missing, in order."""
-        there = self._in_thread(lead)
+        there = {} if self._is_new else self._in_thread(lead)
         for place, post in enumerate(posts, 1):
             key = f"{self.key}#{place}"
             if key not in there:
@@ -156,7 +162,7 @@ class _Run:
         return ()
 
     def _attach(self, lead: str, file: Attachment) -> str:
-        if not self._attached(lead, file):
+        if self._is_new or not self._attached(lead, file):
             self._messenger.attach(self.channel, lead, file)
         return file.name
 

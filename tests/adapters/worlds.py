@@ -1,0 +1,105 @@
+"""What several tests of the adapters need: a GitHub whose answers can be changed, and small helpers."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from github import Auth
+
+from bot.adapters.github import GitHubPullRequests
+from bot.adapters.github_client import GitHubClient
+from tests.emulators.github import GitHubEmulator
+from tests.emulators.loopback import Loopback, Request, Response
+from tests.support import DAY
+
+PYTHON = sys.executable
+ROOT = Path(__file__).parents[2]
+REPO = "octo/engine"
+# the morning after the day, and a time when the day is long past
+MORNING = DAY.end + timedelta(hours=6)
+LONG_AFTER = DAY.end + timedelta(days=30)
+
+
+class ScriptedGitHub(GitHubEmulator):
+    """``after`` gets each GraphQL answer with its number, from 1, and may change the answer or the world."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.after: Callable[[int, dict[str, Any]], None] | None = None
+        self._answered = 0
+
+    def handle(self, request: Request) -> Response:
+        answer = super().handle(request)
+        if request.path != "/graphql" or self.after is None:
+            return answer
+        self._answered += 1
+        body = json.loads(answer.body)
+        self.after(self._answered, body)
+        return Response.of_json(body, answer.status)
+
+    @property
+    def queries(self) -> int:
+        """How many GraphQL calls there were."""
+        return len(self.calls_to("/graphql"))
+
+    def pulls(self, now: datetime = MORNING, token: str = "ghp_test") -> GitHubPullRequests:  # noqa: S107
+        return GitHubPullRequests(GitHubClient(self.url, Auth.Token(token)), lambda: now)
+
+
+class WebPage(Loopback):
+    """What a proxy or a captive portal answers: a page instead of the service's JSON."""
+
+    def __init__(self, status: int = 200) -> None:
+        super().__init__()
+        self.status = status
+
+    def handle(self, request: Request) -> Response:
+        return Response(self.status, b"<html>Sign in. Then go on.</html>", {"Content-Type": "text/html"})
+
+
+def closed_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def is_one_sentence(message: str) -> bool:
+    """One line, one full stop, and that at its end."""
+    return message.endswith(".") and ". " not in message and "\n" not in message
+
+
+def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> bool:
+    """Whether the condition comes true in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def within(seconds: float, act: Callable[[], Any]) -> Any:
+    """What ``act`` returns or raises; a failure where it takes longer. It then goes on behind the scenes."""
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(act())
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert found, f"still waiting after {seconds} seconds"
+    return found[0]
