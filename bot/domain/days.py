@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.errors import UsageError
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
+
 
 def zone_of(name: str) -> ZoneInfo:
     """The time zone of an IANA name, such as America/Los_Angeles.
@@ -28,10 +30,15 @@ def date_of(text: str) -> dt.date:
     Raises:
         UsageError: the text is no such date.
     """
+    refusal = f"{text!r} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
     try:
-        return dt.date.fromisoformat(text)
+        found = dt.date.fromisoformat(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no date: write it as YYYY-MM-DD, such as 2026-02-28.") from error
+        raise UsageError(refusal) from error
+    # fromisoformat takes other spellings too; no repository is older, and no day after the last can end
+    if found.isoformat() != text or not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        raise UsageError(refusal)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

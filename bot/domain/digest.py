@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ from bot.domain.summaries import Summary
 OVERVIEW_LIMIT = 600
 MOST_RISKS = 3
 _MOST_ALONE = 3
-_NUMBER = re.compile(r"#(\d+)\b")
-_EMPTY_LIST = re.compile(r"\s*\((?:PRs?|pull requests?|and|,|;|\s)*\)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +109,19 @@ class Digest:
         return sum(known) if len(known) == len(costs) else None
 
     @property
+    def taken_back(self) -> frozenset[int]:
+        """What is no longer there at the end of the day: a revert that was itself reverted takes nothing back."""
+        newest_first = [entry.number for entry in self.entries]
+        gone: set[int] = set()
+        for revert in sorted(self.reverts, key=lambda revert: newest_first.index(revert.by)):
+            if revert.by not in gone:
+                gone.add(revert.number)
+        return frozenset(gone)
+
+    @property
     def riskiest(self) -> tuple[Entry, ...]:
         """At most three entries above the threshold, riskiest first; none that were already taken back."""
-        gone = {revert.number for revert in self.reverts}
+        gone = self.taken_back
         listed = [entry for entry in self.entries if entry.risk.is_listed and entry.number not in gone]
         return tuple(sorted(listed, key=lambda entry: -entry.risk.points)[:MOST_RISKS])
 
@@ -126,7 +133,7 @@ class Digest:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        gone = {revert.number for revert in self.reverts}
+        gone = self.taken_back
         return tuple(
             Action(entry.summary.action, entry.number)
             for entry in self.entries
@@ -150,7 +157,7 @@ def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
     alone = [label for label, entries in by_area.items() if len(entries) == 1 and is_product_area(label)]
     if len(alone) <= _MOST_ALONE:
         return by_area
-    together = [entry for label in alone for entry in by_area[label]]
+    together = [entry for label in (*alone, ELSEWHERE) for entry in by_area.get(label, ())]
     together.sort(key=lambda entry: (entry.pull.merge_time, entry.number), reverse=True)
     return {label: entries for label, entries in by_area.items() if label not in alone} | {ELSEWHERE: together}
 
@@ -159,12 +166,3 @@ def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, .
     """The themes less the numbers that are not of the day, and less those that then hold none."""
     kept = (Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in known)) for theme in themes)
     return tuple(theme for theme in kept if theme.numbers)
-
-
-def without_unknown_numbers(text: str, known: frozenset[int]) -> str:
-    """The text less ``#N`` that are not of the day."""
-    kept = _NUMBER.sub(lambda found: found[0] if int(found[1]) in known else "", text)
-    if kept == text:
-        return text
-    tidy = re.sub(r"\(\s*[,;]\s*", "(", re.sub(r"(?:\s*[,;])+\s*\)", ")", _EMPTY_LIST.sub("", kept)))
-    return re.sub(r" +([,.;)])", r"\1", re.sub(r" {2,}", " ", tidy)).strip()

@@ -35,6 +35,8 @@ _RANK = {
 _CONTEXT_STEPS = (2, 1, 0)
 # no start of a file shorter than this is worth showing (tokens)
 _SMALLEST_PART = 100
+# tokens of the note on files beyond the 3,000 that GitHub lists
+_UNLISTED_NOTE = 25
 
 
 class Coverage(StrEnum):
@@ -79,8 +81,9 @@ def pack(
     Coverage speaks of changed lines: a renamed or binary file without a text diff does not lower it.
     """
     ordered = sorted(files, key=lambda file: (_RANK[classes.classify(file.path)], -file.changed_lines, file.path))
-    sections = _fit(ordered, budget)
-    notes = _notes(sections, total_files - len(ordered), budget)
+    not_listed = total_files - len(ordered)
+    sections = _fit(ordered, budget - (_UNLISTED_NOTE if not_listed > 0 else 0))
+    notes = _notes(sections, not_listed, budget)
     text = "\n".join([section.text for section in sections if section.text] + notes)
     left_out = tuple(section.file.path for section in sections if section.unseen)
     return PackedDiff(text, _coverage(ordered, sections, total_files), left_out)
@@ -109,8 +112,13 @@ def _section(file: ChangedFile, context: int) -> _Section:
 
 
 def _header(file: ChangedFile) -> str:
-    moved = f" from {file.previous_path}" if file.previous_path else ""
-    return f"=== {file.path} ({file.status}{moved}, +{file.additions} -{file.deletions})"
+    moved = f" from {_shown(file.previous_path)}" if file.previous_path else ""
+    return f"=== {_shown(file.path)} ({file.status}{moved}, +{file.additions} -{file.deletions})"
+
+
+def _shown(path: str) -> str:
+    """A path as git has it, but on one line: a line break in it would forge lines of the diff."""
+    return " ".join(path.splitlines())
 
 
 def _with_context(patch: str, context: int) -> str:
@@ -122,7 +130,7 @@ def _near_changes(lines: tuple[Line, ...], context: int) -> Iterable[str]:
     for at, line in enumerate(lines):
         if line.is_change:
             kept.update(range(at - context, at + context + 1))
-    return [f"{line.mark}{line.text}" for at, line in enumerate(lines) if at in kept]
+    return [line.written for at, line in enumerate(lines) if at in kept]
 
 
 def _clip(sections: list[_Section], budget: int) -> list[_Section]:
@@ -171,7 +179,7 @@ def _named(lead: str, files: list[ChangedFile], budget: int) -> str:
     names: list[str] = []
     room = 4 * budget - len(lead) - 40
     for file in files:
-        name = f"{file.path} +{file.additions} -{file.deletions}"
+        name = f"{_shown(file.path)} +{file.additions} -{file.deletions}"
         room -= len(name) + 2
         if room < 0:
             break

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from bot.domain.texts import one_line
+
 _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@")
+_UNENDED = r"\ No newline at end of file"
 _BLANKS = re.compile(r"[ \t]+")
 # shorter quotes ("x = 1", "return") are in most diffs somewhere and prove nothing
 SHORTEST_QUOTE = 8
@@ -28,6 +31,12 @@ class Line:
     text: str
     old: int
     new: int
+    is_unended: bool = False
+
+    @property
+    def written(self) -> str:
+        """The line as a patch has it, with git's remark on a last line that has no newline."""
+        return f"{self.mark}{self.text}" + (f"\n{_UNENDED}" if self.is_unended else "")
 
     @property
     def is_change(self) -> bool:
@@ -56,6 +65,8 @@ def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
             lines.append(Line(raw[0], raw[1:], old, new))
             old += raw[0] != "+"
             new += raw[0] != "-"
+        elif raw == _UNENDED and lines:
+            lines[-1] = replace(lines[-1], is_unended=True)
     if lines:
         yield header, tuple(lines)
 
@@ -67,7 +78,7 @@ def find_quote(patch: str, quote: str) -> Place | None:
     ``-`` copied from the diff is tolerated. The new side is tried first.
     """
     for needle in (_squeezed(quote), _squeezed(_without_marks(quote))):
-        if len(needle) < SHORTEST_QUOTE:
+        if len(one_line(needle)) < SHORTEST_QUOTE:
             continue
         for side in (Side.NEW, Side.OLD):
             place = _find_on(side, patch, needle)

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from bot.domain.errors import UsageError
 
 GITHUB = "https://github.com"
-# GitHub's own rule for names: letters, digits, '-', '_', '.', and owners without '_' or '.'
-_REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]*)/(?P<name>[A-Za-z0-9._-]{1,100})")
+# GitHub's own rule for names: letters, digits, '-', '_', '.', and owners without '_' or '.', never just dots
+_REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]*)/(?P<name>(?!\.{1,2}$)[A-Za-z0-9._-]{1,100})")
 
 
 @dataclass(frozen=True, slots=True)

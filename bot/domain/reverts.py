@@ -7,11 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.domain.pulls import PullRequest
+from bot.domain.texts import without_comments
 
-# what GitHub's "Revert" button and git write: the title, "Reverts owner/repo#N", "This reverts commit sha"
-_TITLE = re.compile(r'^\W*(?:\[[^\]]*\]\W*)*Revert\s+["“](?P<title>.+)["”]\s*(?:\(#(?P<number>\d+)\))?', re.I)
-_TITLE_NUMBER = re.compile(r"^\W*(?:\[[^\]]*\]\W*)*Revert\b[^#\"]*#(?P<number>\d+)", re.I)
-_BODY_NUMBER = re.compile(r"^\s*(?:this\s+)?reverts?\s+(?:[\w.-]+/[\w.-]+)?#(?P<number>\d+)", re.I | re.M)
+# what GitHub's "Revert" button and git write: the title, "Reverts owner/repo#N", "This reverts commit sha".
+# Each part of a pattern begins where the one before can't go on, so that no text makes the search slow.
+_TAGS = r"^[^\w\[]*(?:\[[^\]]*\][^\w\[]*)*"
+_NUMBER = r"#(?P<number>\d{1,9})(?!\d)"
+_TITLE = re.compile(rf'{_TAGS}Revert\s+["“](?P<title>.+)["”]\s*(?:\({_NUMBER}\))?', re.I)
+_TITLE_NUMBER = re.compile(rf"{_TAGS}Revert\b[^#\"]*{_NUMBER}", re.I)
+_BODY_NUMBER = re.compile(
+    rf"^[ \t]*(?:this[ \t]+)?reverts?[ \t]+(?P<repository>[\w.-]+/[\w.-]+)?{_NUMBER}", re.I | re.M
+)
 _BODY_COMMIT = re.compile(r"\breverts?\s+commit\s+(?P<sha>[0-9a-f]{7,40})", re.I)
 
 
@@ -32,18 +38,23 @@ def reverts_among(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
 
 def is_revert(pull: PullRequest) -> bool:
     """Whether the pull request says that it takes another back."""
-    return bool(_TITLE.search(pull.title) or _TITLE_NUMBER.search(pull.title) or _BODY_COMMIT.search(pull.body))
+    says_so = _TITLE.search(pull.title) or _TITLE_NUMBER.search(pull.title)
+    return bool(says_so or _commits(pull) or _by_number(pull))
 
 
 def _targets(pull: PullRequest, known: tuple[PullRequest, ...]) -> set[int]:
     earlier = {other.number for other in known if other.merge_time < pull.merge_time}
-    named = _by_number(pull) | _by_title(pull, known) | _by_commit(pull, known)
-    return named & earlier
+    exact = (_by_number(pull) | _by_commit(pull, known)) & earlier
+    # titles are not unique ("Bump version"): they count only where nothing more exact is said
+    return exact or _by_title(pull, known) & earlier
 
 
 def _by_number(pull: PullRequest) -> set[int]:
-    matches = [_TITLE.search(pull.title), _TITLE_NUMBER.search(pull.title), *_BODY_NUMBER.finditer(pull.body)]
-    return {int(match["number"]) for match in matches if match and match["number"]}
+    own = str(pull.repository).lower()
+    said = _BODY_NUMBER.finditer(without_comments(pull.body))
+    in_body = [found for found in said if (found["repository"] or own).lower() == own]
+    in_title = [_TITLE.search(pull.title), _TITLE_NUMBER.search(pull.title)]
+    return {int(found["number"]) for found in (*in_title, *in_body) if found and found["number"]}
 
 
 def _by_title(pull: PullRequest, known: tuple[PullRequest, ...]) -> set[int]:
@@ -52,5 +63,9 @@ def _by_title(pull: PullRequest, known: tuple[PullRequest, ...]) -> set[int]:
 
 
 def _by_commit(pull: PullRequest, known: tuple[PullRequest, ...]) -> set[int]:
-    shas = [found["sha"].lower() for found in _BODY_COMMIT.finditer(pull.body)]
-    return {other.number for other in known if any((other.merge_commit or "").startswith(sha) for sha in shas)}
+    shas = tuple(_commits(pull))
+    return {other.number for other in known if shas and (other.merge_commit or "").startswith(shas)}
+
+
+def _commits(pull: PullRequest) -> list[str]:
+    return [found["sha"].lower() for found in _BODY_COMMIT.finditer(without_comments(pull.body))]

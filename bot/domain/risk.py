@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from bot.domain.paths import DEFAULT_PATHS, PathClass, PathClasses
 from bot.domain.pulls import ChangedFile, PullRequest
 from bot.domain.reverts import is_revert
-from bot.domain.texts import plural
+from bot.domain.texts import one_line, plural
 
 # below it the list repairs no more than chance would
 THRESHOLD = 10
@@ -31,7 +31,7 @@ _HOT_TITLE = re.compile(
     re.I,
 )
 _CALM_TITLE = re.compile(
-    r"^\W*(\[[^\]]*\]\W*)*(fix|bug|hotfix|docs?|tests?|ci|chore|style|minor|misc|nit|clean ?up)\b"
+    r"^[^\w\[]*(\[[^\]]*\][^\w\[]*)*(fix|bug|hotfix|docs?|tests?|ci|chore|style|minor|misc|nit|clean ?up)\b"
     r"|\bbug ?-?fix|\[bug\]|\bfix(es|ed)?\b|\[ci|ci/build|\bci\b|\btest|\[doc|\bdocs?\b|readme|typo|\[misc"
     r"|\[chore|\[minor|\bnit|unused|dead code|clean",
     re.I,
@@ -104,7 +104,7 @@ def _size_rules(product: list[ChangedFile]) -> tuple[_Reason, ...]:
 def _place_rules(
     product: list[ChangedFile], build: list[ChangedFile], classes: PathClasses
 ) -> tuple[_Reason, ...]:
-    critical = [PurePosixPath(file.path).name for file in product if classes.is_critical(file.path)]
+    critical = [one_line(PurePosixPath(file.path).name) for file in product if classes.is_critical(file.path)]
     named = f" (such as {critical[0]})" if critical else ""
     return (
         _Reason(2 if critical else 0, f"changes critical paths{named}"),

@@ -14,8 +14,16 @@ _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 def one_line(text: str) -> str:
     """The text on one line: every run of white space is a blank, control characters are gone."""
-    spaced = " ".join(text.split())
-    return "".join(char for char in spaced if char in _KEPT or unicodedata.category(char) not in _INVISIBLE)
+    return " ".join("".join(char for char in text if char.isspace() or _is_shown(char)).split())
+
+
+def printable(text: str) -> str:
+    """The text with its line breaks, less every other character that could steer a terminal or hide something."""
+    return "".join(char for char in text if char == "\n" or _is_shown(char))
+
+
+def _is_shown(char: str) -> bool:
+    return char in _KEPT or unicodedata.category(char) not in _INVISIBLE
 
 
 def shorten(text: str, limit: int) -> str:

@@ -37,6 +37,8 @@ def count_difference(digest: Digest) -> str:
 
 
 def _diffs(digest: Digest) -> str:
+    if len(digest.fallbacks) == len(digest.entries):
+        return ""
     if not digest.clipped:
         return "all from full diffs"
     return f"not from full diffs: {_named(digest.clipped)}"

@@ -52,7 +52,8 @@ def _overview(digest: Digest) -> Iterator[Block]:
         paragraphs.append(section(prose(digest.overview.text, addresses(digest), 700)))
     if digest.overview.fallback:
         note = f"Without the model ({digest.overview.fallback}): what you see are facts alone."
-        paragraphs.append(section([text(("\n" if paragraphs else "") + shorten(note, 300), italic=True)]))
+        below = "\n" if paragraphs else ""
+        paragraphs.append(section([text(below + shorten(one_line(note), 300), italic=True)]))
     if paragraphs:
         yield block(*paragraphs)
 
@@ -61,8 +62,10 @@ def _reverted(digest: Digest) -> Iterator[Block]:
     pairs = [(digest.entry(revert.number), digest.entry(revert.by)) for revert in digest.reverts]
     items = [[*_named(first), text(" by "), *_named(second)] for first, second in pairs if first and second]
     items += [[*_named(entry), text(", of an earlier day")] for entry in digest.older_reverts]
+    if len(items) > _MOST_REVERTS:
+        items[_MOST_REVERTS:] = [[text(f"and {len(items) - _MOST_REVERTS} more, in the thread")]]
     if items:
-        yield block(section([text("Already taken back", bold=True)]), bullets(items[:_MOST_REVERTS]))
+        yield block(section([text("Already taken back", bold=True)]), bullets(items))
 
 
 def _risky(digest: Digest) -> Iterator[Block]:

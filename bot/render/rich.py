@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bot.domain.numbers import NUMBER, number_of
 from bot.domain.texts import one_line, shorten
 
 Element = dict[str, Any]
 Block = dict[str, Any]
 
-_PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|#(?P<number>\d+)\b")
+_PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER)
 
 
 def text(content: str, *, bold: bool = False, italic: bool = False, code: bool = False) -> Element:
@@ -42,7 +43,7 @@ def _piece(piece: re.Match[str], addresses: Mapping[int, str]) -> Element:
         return text(piece["code"], code=True)
     if piece["bold"]:
         return text(piece["bold"], bold=True)
-    address = addresses.get(int(piece["number"]))
+    address = addresses.get(number_of(piece["number"]))
     return link(address, piece[0]) if address else text(piece[0])
 
 

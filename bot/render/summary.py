@@ -15,7 +15,7 @@ from bot.render.mrkdwn import escape
 from bot.render.rich import Block, Element, block, bullets, context, header, link, prose, section, text
 
 # of one section; five of them and the facts stay below the 9,000 characters a message may have
-_SECTION = 1_500
+_SECTION = 1_300
 
 
 def summary_post(entry: Entry) -> Post:
@@ -55,9 +55,10 @@ def _evidence(entry: Entry) -> Iterator[Block]:
 
 def _quoted(pull: PullRequest, found: Evidence) -> list[Element]:
     quote = text(shorten(one_line(found.quote), 160), code=True)
+    label = shorten(one_line(found.path), 120)
     if found.side is Side.OLD:
-        return [link(f"{pull.url}/files", f"{found.path} (removed)"), text(" "), quote]
-    return [link(pull.line_url(found.path, found.line), f"{found.path}:{found.line}"), text(" "), quote]
+        return [link(f"{pull.url}/files", f"{label} (removed)"), text(" "), quote]
+    return [link(pull.line_url(found.path, found.line), f"{label}:{found.line}"), text(" "), quote]
 
 
 def _facts(entry: Entry) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.domain.digest import Entry
-from bot.domain.texts import plural
+from bot.domain.texts import plural, printable
 from bot.ports import Post
 
 
@@ -31,7 +31,7 @@ def summary(entry: Entry) -> str:
         *_evidence(entry),
         pull.url,
     ]
-    return "\n\n".join(parts)
+    return printable("\n\n".join(parts))
 
 
 def _facts(entry: Entry) -> str:

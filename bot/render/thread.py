@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bot.domain.areas import OTHER
 from bot.domain.digest import Digest, Entry
 from bot.domain.packing import Coverage
 from bot.domain.texts import one_line, plural, shorten
@@ -55,7 +56,7 @@ def _group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Blo
 
 
 def _titled(label: str, items: list[list[Element]]) -> Block:
-    return block(section([text(shorten(one_line(label), 100), bold=True)]), bullets(items))
+    return block(section([text(shorten(one_line(label), 100) or OTHER, bold=True)]), bullets(items))
 
 
 def _entry(entry: Entry, digest: Digest) -> list[Element]:

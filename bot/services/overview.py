@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from bot.domain.costs import cost
 from bot.domain.days import LocalDay
-from bot.domain.digest import Entry, Overview, Theme, only_known, without_unknown_numbers
+from bot.domain.digest import Entry, Overview, Theme, only_known
 from bot.domain.errors import ModelError
+from bot.domain.numbers import without_unknown_numbers
 from bot.domain.pulls import Repository
 from bot.domain.texts import plural
 from bot.services.answers import OverviewAnswer

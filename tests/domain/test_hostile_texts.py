@@ -1,0 +1,63 @@
+"""Titles and descriptions that somebody wrote to hurt the bot cost it no more time than others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from bot.domain.numbers import without_unknown_numbers
+from bot.domain.packing import Coverage
+from bot.domain.reverts import is_revert, reverts_among
+from bot.domain.risk import assess
+from bot.domain.summaries import fallback_summary
+from bot.domain.texts import one_line, without_comments
+from tests.support import pull
+
+TITLE, BODY = 256, 65_536  # GitHub's limits
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The best of three: other processes may be in the way of one."""
+    return min(_timed(work) for _ in range(3))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    before = time.perf_counter()
+    work()
+    return time.perf_counter() - before
+
+
+@pytest.mark.parametrize("work", [is_revert, assess], ids=["is_revert", "assess"])
+def test_a_title_of_empty_tags_is_read_at_once(work: Callable[[object], object]) -> None:
+    title = "[]" * 20 + "x"  # 41 of 256 characters; each further pair doubles the time
+    assert seconds(lambda: work(pull(title=title))) < 0.05
+
+
+def test_a_description_of_blank_lines_is_read_at_once() -> None:
+    body = "\n" * 6_000  # of 65,536 characters: at the limit it takes a hundred times as long
+    assert seconds(lambda: reverts_among([pull(body=body)])) < 0.1
+
+
+@pytest.mark.parametrize("said", ["Reverts #{}", "Reverts octo/engine#{}"])
+def test_a_number_of_thousands_of_digits_is_no_revert(said: str) -> None:
+    assert reverts_among([pull(body=said.format("9" * 5_000))]) == ()
+
+
+def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
+    assert without_unknown_numbers(f"See #{'9' * 5_000}", frozenset({1})) == "See"
+
+
+@pytest.mark.parametrize("piece", ["<!--", "-->", " ", "\n", "(", "[", "`", "*", "#1", "Revert ", '"', "a/", ", "])
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(one_line, id="one_line"),
+        pytest.param(without_comments, id="without_comments"),
+        pytest.param(lambda text: is_revert(pull(title=text[:TITLE], body=text)), id="is_revert"),
+        pytest.param(lambda text: fallback_summary(pull(body=text), "it is away", Coverage.FULL), id="fallback"),
+    ],
+)
+def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[str], object], piece: str) -> None:
+    assert seconds(lambda: work(piece * (BODY // len(piece)))) < 1.0

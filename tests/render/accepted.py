@@ -1,0 +1,61 @@
+"""What every message has to hold to: Slack takes it, nobody is pinged, and no link leads abroad."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from bot.domain.digest import Digest
+from bot.ports import Post
+from bot.render.rich import characters
+from tests.emulators.slack_limits import check_message, links, mentions
+
+MOST_BLOCKS = 45
+MOST_CHARACTERS = 9_000
+
+
+def assert_accepted(post: Post, digest: Digest) -> None:
+    """Slack takes the message as it is, and nothing in it is live but links to the day's pull requests."""
+    payload = post.payload()
+    assert check_message(payload) is None
+    assert mentions(payload) == []
+    assert set(links(payload)) <= {entry.pull.url for entry in digest.entries}
+    assert all(url.startswith("https://github.com/") for url in links(payload))
+    assert len(post.blocks) <= MOST_BLOCKS
+    assert characters(list(post.blocks)) <= MOST_CHARACTERS
+
+
+def nodes(value: Any, kind: str) -> Iterator[dict[str, Any]]:
+    """Every object of a type in the blocks, in the order of reading."""
+    if isinstance(value, dict):
+        if value.get("type") == kind:
+            yield value
+        value = list(value.values())
+    for part in value if isinstance(value, list | tuple) else ():
+        yield from nodes(part, kind)
+
+
+def items(post: Post) -> list[list[dict[str, Any]]]:
+    """The items of every list of a message."""
+    return [item["elements"] for found in nodes(post.blocks, "rich_text_list") for item in found["elements"]]
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text that a reader sees."""
+    if isinstance(value, dict):
+        yield from (part for key, part in value.items() if key == "text" and isinstance(part, str))
+        value = list(value.values())
+    for part in value if isinstance(value, list | tuple) else ():
+        yield from strings(part)
+
+
+def seen(post: Post) -> str:
+    """All that a reader sees of a message, blocks one after the other."""
+    return "\n".join("".join(strings(block)) for block in post.blocks)
+
+
+def invisible(text: str) -> list[str]:
+    """Controls and formats that make a text read otherwise than it is; a line break of our own is none."""
+    odd = [char for char in text if unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp"}]
+    return [char for char in odd if char not in "\n\u200c\u200d"]
