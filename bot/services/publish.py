@@ -1,8 +1,8 @@
 """Posts a digest to a channel once: however often it is asked for, and wherever an earlier try broke off.
 
-Slack is the proof. Every message carries the digest's key in its metadata; what was rendered is recorded
-before the first call, so that a second try posts the same text; and a try that finds no timestamp looks for
-the key in the channel before it posts.
+Slack is the proof. Every message carries the digest's key in its metadata; a try that knows no timestamp looks
+for the key in the channel before it posts; and what was rendered is recorded before the first post, so that a
+second try finishes the same text.
 """
 
 from __future__ import annotations
@@ -90,22 +90,22 @@ class Publisher:
             record = self._records.load(key)
             if "done" in record:
                 return Published(self._messenger.permalink(channel, record["lead"]), already=True)
-            plan = self._plan(key, record, build)
             # no digest is older than its day; our own clock would be a worse witness of when it was posted
             run = _Run(self._messenger, self._sleep, channel, key, since=day.start - _SKEW)
-            return self._post(run, record, plan)
+            lead = record.get("lead") or run.found_lead(is_retry="plan" in record)
+            # what was planned and never posted may be out of date, such as the facts of a day without a model
+            is_bound = lead is not None and "plan" in record
+            plan = _Plan.load(record["plan"]) if is_bound else self._planned(key, build)
+            return self._post(run, lead, plan)
 
-    def _plan(self, key: str, record: Mapping[str, str], build: Callable[[], Rendered]) -> _Plan:
-        if "plan" in record:
-            return _Plan.load(record["plan"])
+    def _planned(self, key: str, build: Callable[[], Rendered]) -> _Plan:
         plan = _Plan.of(build())
         self._records.save(key, plan=plan.dump(), begun=self._now().isoformat())
         return plan
 
-    def _post(self, run: _Run, record: Mapping[str, str], plan: _Plan) -> Published:
-        lead = record.get("lead") or run.lead(plan.lead, is_retry="plan" in record)
-        if "lead" not in record:
-            self._records.save(run.key, lead=lead)
+    def _post(self, run: _Run, found: str | None, plan: _Plan) -> Published:
+        lead = found or run.lead(plan.lead)
+        self._records.save(run.key, lead=lead)
         run.replies(lead, plan.thread)
         notes = run.file(lead, plan.attachment)
         address = self._messenger.permalink(run.channel, lead)
@@ -127,15 +127,22 @@ class _Run:
         # nothing can be in the thread of a message that this run posted; looking would need a scope, and a call
         self._is_new = False
 
-    def lead(self, post: Mapping[str, Any], *, is_retry: bool) -> str:
-        """Post the lead message unless it is there; its timestamp."""
-        found = self._found_lead(is_retry=is_retry)
-        if found:
-            return found
+    def found_lead(self, *, is_retry: bool) -> str | None:
+        """Timestamp of the lead message if the channel holds it. A channel that is closed to us says so here."""
+        try:
+            return self._messenger.find_posts(self.channel, self._since).get(self.key)
+        except SlackRefused as error:
+            # without leave to read the channel a first try is still safe; a second could post twice
+            if error.code != "missing_scope" or is_retry:
+                raise
+            return None
+
+    def lead(self, post: Mapping[str, Any]) -> str:
+        """Post the lead message; its timestamp."""
         self._is_new = True
         return self._once(
             lambda: self._messenger.post(self.channel, post, self.key),
-            lambda: self._found_lead(is_retry=True),
+            lambda: self.found_lead(is_retry=True),
         )
 
     def replies(self, lead: str, posts: tuple[Mapping[str, Any], ...]) -> None:
@@ -171,15 +178,6 @@ class _Run:
 
     def _in_thread(self, lead: str) -> dict[str, str]:
         return self._messenger.find_posts(self.channel, self._since, thread=lead)
-
-    def _found_lead(self, *, is_retry: bool) -> str | None:
-        try:
-            return self._messenger.find_posts(self.channel, self._since).get(self.key)
-        except SlackRefused as error:
-            # without leave to read the channel a first try is still safe; a second could post twice
-            if error.code != "missing_scope" or is_retry:
-                raise
-            return None
 
     def _once(self, act: Callable[[], str], find: Callable[[], str | None]) -> str:
         """Act; when it is not known whether that had its effect, look for it before acting again."""

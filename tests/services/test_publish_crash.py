@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.store import RedisPostRecords
-from bot.domain.errors import SlackUnavailable
+from bot.domain.errors import SlackRefused, SlackUnavailable
 from tests.emulators.loopback import HangUp
 from tests.emulators.slack import UPLOAD, SlackEmulator
 from tests.services.doubles import Sleeps
@@ -38,7 +38,7 @@ CALLS = [
     "chat.getPermalink",
 ]
 STEPS = [
-    *("team", "load", "save", "find_posts", "post", "save", "post", "post", "post"),
+    *("team", "load", "find_posts", "save", "post", "save", "post", "post", "post"),
     *("attach", "permalink", "save"),
 ]
 
@@ -65,8 +65,10 @@ def test_a_process_that_dies_at_any_step_is_finished_by_the_next(
         publish(Fragile(messenger_of(slack), fuse), Fragile(records, fuse), build)
     assert fuse.burnt
     publish(messenger_of(slack), records, build)
-    # what was recorded before it died is what is posted; only a plan that was not recorded is built again
-    assert build.count == (2 if (step, with_effect) == (STEPS.index("save") + 1, False) else 1)
+    # what was recorded is what is finished; it is built again only where none of it had been posted
+    planned, posted = STEPS.index("save") + 1, STEPS.index("post") + 1
+    unposted = step == planned or (step, with_effect) == (posted, False)
+    assert build.count == (2 if unposted else 1)
     assert standing(slack) == replace(COMPLETE, leads=[f"Engine {build.count}"])
 
 
@@ -81,7 +83,9 @@ def test_a_network_that_goes_away_at_any_call_leaves_a_digest_that_is_finished_l
         publish(messenger_of(slack), records, build)
     slack.before = slack.after = None
     publish(messenger_of(slack), records, build)
-    assert (standing(slack), build.count) == (COMPLETE, 1)
+    # a lead that was never posted is built anew, from the cache
+    count = 2 if (call, with_effect) == (CALLS.index("chat.postMessage") + 1, False) else 1
+    assert (standing(slack), build.count) == (replace(COMPLETE, leads=[f"Engine {count}"]), count)
 
 
 @pytest.mark.parametrize(("call", "with_effect"), list(product(range(1, len(CALLS) + 1), (False, True))))
@@ -94,7 +98,9 @@ def test_one_lost_answer_does_not_double_or_lose_anything(
     with suppress(SlackUnavailable):
         publish(messenger_of(slack), records, build)
     publish(messenger_of(slack), records, build)
-    assert (standing(slack), build.count) == (COMPLETE, 1)
+    # a lead that was never posted is built anew, from the cache
+    count = 2 if (call, with_effect) == (CALLS.index("chat.postMessage") + 1, False) else 1
+    assert (standing(slack), build.count) == (replace(COMPLETE, leads=[f"Engine {count}"]), count)
 
 
 WRITING = ["chat.postMessage", "files.getUploadURLExternal", "files.completeUploadExternal"]
@@ -140,6 +146,15 @@ def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records:
         publish(messenger_of(slack), records, build)
     publish(messenger_of(slack), records, build)
     assert (standing(slack).leads, standing(slack).parts) == (["Before"], list(COMPLETE.parts))
+
+
+def test_what_was_planned_and_never_posted_is_built_anew(slack: SlackEmulator, records: RedisPostRecords) -> None:
+    build = Build(rendered("Facts alone"), rendered("With a model"))
+    slack.fail_next("chat.postMessage", error="restricted_action")
+    with pytest.raises(SlackRefused):
+        publish(messenger_of(slack), records, build)
+    publish(messenger_of(slack), records, build)
+    assert standing(slack).leads == ["With a model"]
 
 
 @pytest.mark.parametrize("step", range(5, len(STEPS) + 1))
