@@ -23,7 +23,9 @@ def lead(digest: Digest) -> Post:
     """The message in the channel: at most 10 blocks, whatever the day was like."""
     blocks = [header(headline(digest)), *_overview(digest), *_reverted(digest), *_risky(digest)]
     blocks += [*_actions(digest), *_themes(digest), *_coverage(digest)]
-    return Post(escape(headline(digest)), tuple(blocks))
+    # what a phone's notification and a screen reader give instead of the blocks
+    spoken = [headline(digest), *([digest.overview.text] if digest.entries and digest.overview.text else [])]
+    return Post(escape(shorten(one_line(". ".join(spoken)), 800)), tuple(blocks))
 
 
 def risks(digest: Digest) -> Post:

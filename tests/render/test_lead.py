@@ -74,9 +74,9 @@ def test_the_headline_names_repository_date_and_count() -> None:
     assert headline(digest(entry(1), entry(2))) == "Engine · Saturday 28 February 2026 · 2 merged"
 
 
-def test_the_text_of_notifications_is_the_headline_with_markup_put_out() -> None:
+def test_notifications_give_headline_and_overview_with_markup_put_out() -> None:
     post = lead(replace(digest(entry(1)), name="R&D <!here>"))
-    assert post.text == "R&amp;D &lt;!here&gt; · Saturday 28 February 2026 · 1 merged"
+    assert post.text == "R&amp;D &lt;!here&gt; · Saturday 28 February 2026 · 1 merged. A calm day."
     assert post.blocks[0]["text"]["text"] == "R&D <!here> · Saturday 28 February 2026 · 1 merged"
 
 
