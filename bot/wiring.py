@@ -22,8 +22,8 @@ from bot.adapters.store import RedisCache, RedisPostRecords, connect, connect_em
 from bot.config import Settings
 from bot.domain.errors import UsageError
 from bot.ports import Cache, PullRequests
-from bot.services.answer import Answers
 from bot.services.asking import Asker
+from bot.services.commands import CommandAnswers
 from bot.services.daily import DailyDigest
 from bot.services.overview import Overviewer
 from bot.services.publish import Publisher
@@ -62,9 +62,9 @@ class Wiring:
         return Publisher(messenger, RedisPostRecords(self.store), self._now, self._sleep)
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> CommandAnswers:
         """Answers to commands."""
-        return Answers(self.pulls, self.daily)
+        return CommandAnswers(self.pulls, self.daily)
 
     @property
     def cache(self) -> Cache:

@@ -13,9 +13,9 @@ from bot.domain.errors import ModelError
 from bot.domain.numbers import without_unknown_numbers
 from bot.domain.pulls import Repository
 from bot.domain.texts import plural
-from bot.services.answers import OverviewAnswer
 from bot.services.asking import Answer, Asker
 from bot.services.prompts import overview_prompt
+from bot.services.schemas import OverviewAnswer
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from bot.domain.packing import PackedDiff
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.texts import one_line, plural, shorten, without_comments
 from bot.ports import Prompt
-from bot.services.answers import OverviewAnswer, SummaryAnswer, schema_of
+from bot.services.schemas import OverviewAnswer, SummaryAnswer, schema_of
 
 SUMMARY = "summary.v1"
 OVERVIEW = "overview.v1"

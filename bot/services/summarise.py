@@ -11,9 +11,9 @@ from bot.domain.packing import Coverage, PackedDiff, pack
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
 from bot.domain.summaries import Quote, Summary, fallback_summary, verify, without_unproven
-from bot.services.answers import SummaryAnswer
 from bot.services.asking import Asker
 from bot.services.prompts import summary_prompt
+from bot.services.schemas import MOST_EVIDENCE, SummaryAnswer
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Summariser:
 
 
 def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
-    quotes = [Quote(item.path, item.quote) for item in answer.evidence]
+    quotes = [Quote(item.path, item.quote) for item in answer.evidence[:MOST_EVIDENCE]]
     return without_unproven(
         Summary(
             type=answer.type,

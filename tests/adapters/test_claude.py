@@ -13,7 +13,7 @@ from bot.adapters.claude import TIMEOUT, ClaudeModel, claude_client
 from bot.domain.costs import NOTHING
 from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected, ModelTruncated
 from bot.ports import Completion, Prompt
-from bot.services.answers import Answer, OverviewAnswer, SummaryAnswer, schema_of
+from bot.services.schemas import Answer, OverviewAnswer, SummaryAnswer, schema_of
 from tests.adapters.worlds import WebPage, closed_port
 from tests.emulators.claude import (
     ClaudeEmulator,

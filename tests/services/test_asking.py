@@ -20,8 +20,8 @@ from bot.domain.errors import (
     ModelTruncated,
 )
 from bot.ports import Prompt
-from bot.services.answers import SummaryAnswer, schema_of
 from bot.services.asking import Answer, Asker
+from bot.services.schemas import SummaryAnswer, schema_of
 from tests.emulators.claude import summary_answer
 from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
 

@@ -13,8 +13,8 @@ from redis import Redis
 from bot.adapters.store import RedisCache
 from bot.domain.errors import ModelError, ModelRefused
 from bot.ports import Model
-from bot.services.answers import SummaryAnswer
 from bot.services.asking import Answer, Asker
+from bot.services.schemas import SummaryAnswer
 from tests.adapters.worlds import PYTHON, ROOT
 from tests.emulators.claude import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
 from tests.services.doubles import Sleeps
@@ -24,7 +24,7 @@ COMMAND = """
 import sys, time
 from bot.adapters.claude import ClaudeModel, claude_client
 from bot.adapters.store import RedisCache, connect
-from bot.services.answers import SummaryAnswer
+from bot.services.schemas import SummaryAnswer
 from bot.services.asking import Asker
 from tests.services.test_asking import PROMPT
 url, store = sys.argv[1:]

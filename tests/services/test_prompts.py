@@ -10,8 +10,8 @@ import pytest
 
 from bot.domain.packing import Coverage, PackedDiff, pack
 from bot.ports import Prompt
-from bot.services.answers import Answer, OverviewAnswer, SummaryAnswer, schema_of
 from bot.services.prompts import OVERVIEW, SUMMARY, instructions, overview_prompt, summary_prompt
+from bot.services.schemas import Answer, OverviewAnswer, SummaryAnswer, schema_of
 from tests.support import DAY, REPOSITORY, changed_file, entry, pull, summary
 
 MODEL = "claude-haiku-5-5"

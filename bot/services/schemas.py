@@ -14,7 +14,8 @@ from bot.domain.digest import OVERVIEW_LIMIT
 from bot.domain.summaries import HEADLINE_LIMIT, ChangeType
 from bot.domain.texts import one_line
 
-_MOST_EVIDENCE = 6
+# looked up in the diff one by one; more would prove nothing more
+MOST_EVIDENCE = 12
 _LONGEST_SECTION = 3_000
 _LONGEST_LINE = 240
 

@@ -11,7 +11,7 @@ from bot.render.summary import summary_post
 from bot.services.daily import DailyDigest
 
 
-class Answers:
+class CommandAnswers:
     """Makes the answers that slash commands ask for."""
 
     def __init__(self, pulls: PullRequests, daily: DailyDigest) -> None:
