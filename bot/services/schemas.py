@@ -1,6 +1,7 @@
 """The shapes that the model answers in, with the bounds that the service itself can't enforce.
 
-The descriptions are part of the prompt: short, because every pull request pays for them.
+What each field means is told once, in the instructions (``bot/prompts``); the schema that goes with every prompt
+is bare, because every pull request pays for it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from bot.domain.texts import one_line
 
 # looked up in the diff one by one; more would prove nothing more
 MOST_EVIDENCE = 12
-_LONGEST_SECTION = 3_000
-_LONGEST_LINE = 240
+# far above what is asked for: an answer is refused where it is no use, not where it is wordy; Slack gets less
+_LONGEST_SECTION = 8_000
+_LONGEST_LINE = 1_000
 
 
 def _non_empty_line(text: str) -> str:
