@@ -117,8 +117,8 @@ WRONG = {
     "a headline too long": answer(headline="x" * 121),
     "a headline of blanks": answer(headline=" \n "),
     "an empty section": answer(potential_risks="  "),
-    "a section too long": answer(technical_impact="x" * 3_001),
-    "an action too long": answer(action="x" * 241),
+    "a section too long": answer(technical_impact="x" * 8_001),
+    "an action too long": answer(action="x" * 1_001),
 }
 
 
@@ -141,7 +141,7 @@ def test_the_problem_names_the_field_and_not_its_text() -> None:
 
 
 def test_of_several_wrong_answers_only_the_last_problem_is_told() -> None:
-    bench = Bench(answer(headline=""), answer(action="x" * 300), answer())
+    bench = Bench(answer(headline=""), answer(action="x" * 1_001), answer())
     bench.ask()
     assert "headline" not in bench.model.prompts[2].user
     assert "action" in bench.model.prompts[2].user
