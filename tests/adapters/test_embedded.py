@@ -171,12 +171,14 @@ def test_a_socket_left_by_a_crash_does_not_hold_up_the_start(tmp_path: Path) -> 
 def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
     with connect(embedded_url(tmp_path)) as client:
         server = server_of(client)
-        os.kill(keeper_of(server), signal.SIGKILL)
+        keeper = keeper_of(server)
+        os.kill(keeper, signal.SIGKILL)
+        assert eventually(lambda: not is_running(keeper), 3)
     # a command as any other: it may put a keeper in place of the one that is missing
     with connect(embedded_url(tmp_path)) as client:
         client.ping()
     try:
-        assert eventually(lambda: not is_running(server), LINGER + 1)
+        assert eventually(lambda: not is_running(server), LINGER + 3)
     finally:
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGTERM)

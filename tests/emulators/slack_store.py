@@ -32,6 +32,11 @@ class SlackError(Exception):
         self.more = more
 
 
+def refuse(code: str | None) -> None:
+    if code:
+        raise SlackError(code)
+
+
 def moment(ts: object, error: str = "message_not_found") -> Decimal:
     """A ts as a number: as text, "9" would sort after "10"."""
     try:

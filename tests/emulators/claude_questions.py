@@ -1,0 +1,46 @@
+"""What the tests of the Claude emulator ask it, and how they read its answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anthropic import Anthropic
+
+MODEL = "claude-haiku-5-5"
+HELLO = [{"role": "user", "content": "Hello"}]
+
+
+def ask(sdk: Anthropic, **overrides: Any) -> Any:
+    return sdk.messages.create(**{"model": MODEL, "max_tokens": 500, "messages": HELLO, **overrides})
+
+
+def text_of(message: Any) -> str:
+    return "".join(block.text for block in message.content if block.type == "text")
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    """An object schema with nothing besides its properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def formatted(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+
+TEXT = {"type": "string"}
+SUMMARY = closed(
+    type={"enum": ["TRIVIAL", "SUBSTANTIAL"]},
+    **dict.fromkeys(
+        ["headline", "what_changed_and_why", "technical_impact", "potential_risks", "key_insights"], TEXT
+    ),
+    risk_reason=TEXT,
+    action=TEXT,
+    evidence={"type": "array", "items": closed(path=TEXT, quote=TEXT)},
+)
+THEME = closed(title=TEXT, pull_requests={"type": "array", "items": {"type": "integer"}})
+OVERVIEW = closed(overview=TEXT, themes={"type": "array", "items": THEME})

@@ -1,0 +1,25 @@
+"""How Claude reads a request's body: its blocks in order, the schema it wants, and how many tokens text is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def blocks(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Tools, system blocks and message blocks in the order in which the cache reads them."""
+    found = [*body.get("tools", []), *contents(body.get("system"))]
+    for turn in body.get("messages", []):
+        found += contents(turn.get("content"))
+    return found
+
+
+def contents(value: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": value}] if isinstance(value, str) else list(value or [])
+
+
+def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The JSON schema that the request wants its answer in."""
+    found = ((body.get("output_config") or {}).get("format") or {}).get("schema")
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,59 @@
+"""The emulators, and the clients that the product asks the real services with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from anthropic import Anthropic
+from slack_sdk import WebClient
+
+from tests.emulators.claude import ClaudeEmulator
+from tests.emulators.github import GitHubEmulator
+from tests.emulators.github_client import started
+from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack_client import client_of
+
+
+@pytest.fixture
+def claude() -> Iterator[ClaudeEmulator]:
+    with ClaudeEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def sdk(claude: ClaudeEmulator) -> Iterator[Anthropic]:
+    with Anthropic(base_url=claude.url, api_key=claude.api_key, max_retries=0, timeout=5) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def strict() -> Iterator[Anthropic]:
+    """A client of one emulator for the tests that only look at what is refused."""
+    with ClaudeEmulator() as found, Anthropic(base_url=found.url, api_key=found.api_key, max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackEmulator]:
+    with SlackEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def web(slack: SlackEmulator) -> WebClient:
+    return client_of(slack)
+
+
+@pytest.fixture
+def hub() -> Iterator[GitHubEmulator]:
+    with started() as emulator:
+        yield emulator
+
+
+@pytest.fixture(scope="module")
+def unchanged() -> Iterator[GitHubEmulator]:
+    """One emulator for the tests that only read; its REST search limit is out of their way."""
+    with started() as emulator:
+        emulator.set_limit("search", 1000)
+        yield emulator

@@ -1,0 +1,109 @@
+"""The methods of Slack's Web API by name, and those about the team, its channels and its people.
+
+A method takes a workspace and the arguments, and gives what stands beside ``ok``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.emulators.slack_files import complete_upload, upload_url
+from tests.emulators.slack_messages import (
+    delete,
+    history,
+    permalink,
+    post_ephemeral,
+    post_message,
+    replies,
+    update,
+)
+from tests.emulators.slack_store import (
+    BOT_ID,
+    BOT_USER,
+    TEAM_URL,
+    Json,
+    SlackError,
+    Workspace,
+    page,
+    truth,
+)
+from tests.emulators.slack_views import open_view, publish_view, update_view
+
+
+def auth_test(team: Workspace, _: Json) -> Json:
+    who = {"user": "digest", "user_id": BOT_USER, "bot_id": BOT_ID}
+    return {"url": TEAM_URL, "team": "Emulated", "team_id": team.team_id, **who, "is_enterprise_install": False}
+
+
+def conversation_info(team: Workspace, arguments: Json) -> Json:
+    return {"channel": team.readable(arguments.get("channel"), "read").as_json()}
+
+
+def conversation_list(team: Workspace, arguments: Json) -> Json:
+    kinds = {"public_channel": "channels", "private_channel": "groups", "im": "im", "mpim": "mpim"}
+    wanted = {kinds.get(kind.strip(), "") for kind in str(arguments.get("types") or "public_channel").split(",")}
+    if "" in wanted:
+        raise SlackError("invalid_types")
+    for kind in sorted(wanted):
+        team.require(f"{kind}:read")
+    live = not truth(arguments.get("exclude_archived"))
+    seen = [c for c in team.channels.values() if c.kind in wanted and (c.member or not c.private)]
+    found = [channel.as_json() for channel in seen if live or not channel.archived]
+    channels, cursor = page(found, arguments, key="id", default=100)
+    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
+
+
+def conversation_open(team: Workspace, arguments: Json) -> Json:
+    users = str(arguments.get("users") or "").split(",")
+    if len(users) != 1 or not users[0].startswith(("U", "W")):
+        raise SlackError("user_not_found")
+    return {"channel": {"id": team.direct(users[0]).id}}
+
+
+def user_info(team: Workspace, arguments: Json) -> Json:
+    user = str(arguments.get("user") or "")
+    if not user.startswith(("U", "W")):
+        raise SlackError("user_not_found")
+    more = {"team_id": team.team_id, "is_bot": user == BOT_USER, "deleted": False, "tz": "Etc/UTC"}
+    return {"user": {"id": user, "name": user.lower(), "real_name": user, **more}}
+
+
+def add_reaction(team: Workspace, arguments: Json) -> Json:
+    message = team.channel(arguments.get("channel")).find(arguments.get("timestamp"))
+    name, reactions = str(arguments.get("name") or ""), message.setdefault("reactions", [])
+    if not re.fullmatch(r"[\w+'-]+(::skin-tone-[2-6])?", name):
+        raise SlackError("invalid_name")
+    if any(reaction["name"] == name for reaction in reactions):
+        raise SlackError("already_reacted")
+    reactions.append({"name": name, "users": [BOT_USER], "count": 1})
+    return {}
+
+
+@dataclass(frozen=True)
+class Method:
+    call: Callable[[Workspace, Json], Json]
+    scope: str | None = None  # what the token needs; reading methods find theirs by the kind of channel
+
+
+METHODS: dict[str, Method] = {
+    "auth.test": Method(auth_test),
+    "chat.delete": Method(delete, "chat:write"),
+    "chat.getPermalink": Method(permalink),
+    "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
+    "chat.postMessage": Method(post_message, "chat:write"),
+    "chat.update": Method(update, "chat:write"),
+    "conversations.history": Method(history),
+    "conversations.info": Method(conversation_info),
+    "conversations.list": Method(conversation_list),
+    "conversations.open": Method(conversation_open, "im:write"),
+    "conversations.replies": Method(replies),
+    "files.completeUploadExternal": Method(complete_upload, "files:write"),
+    "files.getUploadURLExternal": Method(upload_url, "files:write"),
+    "reactions.add": Method(add_reaction, "reactions:write"),
+    "users.info": Method(user_info, "users:read"),
+    "views.open": Method(open_view),
+    "views.publish": Method(publish_view),
+    "views.update": Method(update_view),
+}

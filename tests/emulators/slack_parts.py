@@ -1,0 +1,80 @@
+"""Builders of Slack's blocks and of what is in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def mrkdwn(text: str, **more: Any) -> Json:
+    return {"type": "mrkdwn", "text": text, **more}
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+def section(text: Any = "x", **more: Any) -> Json:
+    return {"type": "section", "text": mrkdwn(text) if isinstance(text, str) else text, **more}
+
+
+def header(text: str = "x") -> Json:
+    return {"type": "header", "text": plain(text)}
+
+
+def button(**more: Any) -> Json:
+    return {"type": "button", "text": plain("x"), **more}
+
+
+def actions(*elements: Json) -> Json:
+    return {"type": "actions", "elements": list(elements)}
+
+
+def context(*elements: Json) -> Json:
+    return {"type": "context", "elements": list(elements)}
+
+
+def rich(*elements: Json) -> Json:
+    return {"type": "rich_text", "elements": list(elements)}
+
+
+def part(kind: str, *elements: Json, **more: Any) -> Json:
+    return {"type": f"rich_text_{kind}", "elements": list(elements), **more}
+
+
+def word(text: str = "x", **more: Any) -> Json:
+    return {"type": "text", "text": text, **more}
+
+
+def link(url: str = "https://example.com/1", **more: Any) -> Json:
+    return {"type": "link", "url": url, **more}
+
+
+def inline(*elements: Json) -> Json:
+    return rich(part("section", *elements))
+
+
+def bullets(**more: Any) -> Json:
+    return rich(part("list", part("section", word()), **{"style": "bullet", **more}))
+
+
+def table(rows: int = 1, columns: int = 1, text: str = "x", **more: Any) -> Json:
+    cells = [[{"type": "raw_text", "text": text} for _ in range(columns)] for _ in range(rows)]
+    return {"type": "table", "rows": cells, **more}
+
+
+def data_table(rows: int = 2, **more: Any) -> Json:
+    return {"caption": "x", **table(rows), "type": "data_table", **more}
+
+
+def markdown(text: str = "x") -> Json:
+    return {"type": "markdown", "text": text}
+
+
+IMAGE: Json = {"type": "image", "image_url": "https://example.com/a.png", "alt_text": "x"}
+FEEDBACK: Json = {
+    "type": "feedback_buttons",
+    "positive_button": {"text": plain("Good"), "value": "good"},
+    "negative_button": {"text": plain("Bad"), "value": "bad"},
+}
