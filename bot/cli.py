@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from tqdm import tqdm
@@ -22,7 +22,7 @@ from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
 from bot.domain.references import parse_reference
 from bot.render import terminal
-from bot.render.digest import Rendered, render
+from bot.render.digest import render
 from bot.render.report import report
 from bot.render.summary_json import summary_json
 from bot.sandbox.demo import demo
@@ -64,7 +64,7 @@ def report_command(
 ) -> None:
     """Write the Markdown report of a local day."""
     with _wired() as (settings, wiring):
-        text = report(_digest(settings, wiring, repo, date, timezone, name))
+        text = report(_digest(wiring, _wanted(settings, repo, date, timezone, name)))
     if out is None:
         sys.stdout.write(text)
         return
@@ -92,18 +92,16 @@ def digest_command(
 ) -> None:
     """Build the digest of a local day and post it to Slack, once."""
     with _wired() as (settings, wiring):
-
-        def build() -> Rendered:
-            return render(_digest(settings, wiring, repo, date, timezone, name))
-
+        wanted = _wanted(settings, repo, date, timezone, name)
         if dry_run:
-            click.echo(json.dumps(build().payload(), indent=2, ensure_ascii=False))
+            click.echo(json.dumps(render(_digest(wiring, wanted)).payload(), indent=2, ensure_ascii=False))
             return
         target = channel or settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
-        day = _day(settings, date, timezone)
-        published = wiring.publisher.publish(target, _repository(settings, repo), day, build)
+        published = wiring.publisher.publish(
+            target, wanted.repository, wanted.day, lambda: render(_digest(wiring, wanted))
+        )
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")
@@ -166,27 +164,31 @@ def _wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
         yield settings, wiring
 
 
-def _digest(
-    settings: Settings, wiring: Wiring, repo: str | None, date: str | None, timezone: str | None, name: str | None
-) -> Digest:
-    repository = _repository(settings, repo)
-    day = _day(settings, date, timezone)
+class _Wanted(NamedTuple):
+    """Which digest a person asks for."""
+
+    repository: Repository
+    day: LocalDay
+    name: str
+
+
+def _wanted(
+    settings: Settings, repo: str | None, date: str | None, timezone: str | None, name: str | None
+) -> _Wanted:
+    """Options first, then settings; without a date the last day that is over."""
+    repository = Repository.parse(repo) if repo else settings.prdigest_repo
+    if repository is None:
+        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
+    day = LocalDay(date_of(date), zone) if date else yesterday(_now(), zone)
+    return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
+
+
+def _digest(wiring: Wiring, wanted: _Wanted) -> Digest:
     if not wiring.has_model:
         click.echo(_WITHOUT_MODEL, err=True)
     with _progress() as progress:
-        return wiring.daily.build(repository, day, name or settings.prdigest_name or repository.name, progress)
-
-
-def _repository(settings: Settings, repo: str | None) -> Repository:
-    found = Repository.parse(repo) if repo else settings.prdigest_repo
-    if found is None:
-        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
-    return found
-
-
-def _day(settings: Settings, date: str | None, timezone: str | None) -> LocalDay:
-    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
-    return LocalDay(date_of(date), zone) if date else yesterday(_now(), zone)
+        return wiring.daily.build(wanted.repository, wanted.day, wanted.name, progress)
 
 
 @contextmanager
