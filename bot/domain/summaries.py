@@ -42,6 +42,10 @@ class Evidence:
     side: Side
     line: int
 
+    def url(self, pull: PullRequest) -> str:
+        """Where a reader finds it: the line in the merged file, or the diff for a line that is gone."""
+        return pull.line_url(self.path, self.line) if self.side is Side.NEW else f"{pull.url}/files"
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -63,6 +67,16 @@ class Summary:
     coverage: Coverage = Coverage.FULL
     left_out: tuple[str, ...] = ()
     fallback: str = ""
+
+    @property
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """The four sections with the names that readers see."""
+        return (
+            ("What changed and why", self.what_changed_and_why),
+            ("Technical impact", self.technical_impact),
+            ("Potential risks", self.potential_risks),
+            ("Key insights", self.key_insights),
+        )
 
     @property
     def is_trivial(self) -> bool:

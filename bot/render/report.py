@@ -48,13 +48,7 @@ def _facts(entry: Entry, digest: Digest) -> Iterator[str]:
 
 def sections(summary: Summary) -> str:
     """The four sections of a summary, as the report has them."""
-    named = (
-        ("What changed and why", summary.what_changed_and_why),
-        ("Technical impact", summary.technical_impact),
-        ("Potential risks", summary.potential_risks),
-        ("Key insights", summary.key_insights),
-    )
-    return "\n\n".join(f"**{name}**  \n{_escaped(text)}" for name, text in named)
+    return "\n\n".join(f"**{name}**  \n{_escaped(text)}" for name, text in summary.sections)
 
 
 def _account(account: Account) -> str:

@@ -9,8 +9,9 @@ from bot.domain.packing import Coverage
 from bot.domain.patches import Side
 from bot.domain.pulls import PullRequest
 from bot.domain.summaries import Evidence
-from bot.domain.texts import one_line, plural, shorten
+from bot.domain.texts import one_line, shorten
 from bot.ports import Post
+from bot.render.facts import merge_state, size
 from bot.render.mrkdwn import escape
 from bot.render.rich import Block, Element, block, bullets, context, header, link, prose, section, text
 
@@ -36,14 +37,7 @@ def _standing(entry: Entry) -> Iterator[Block]:
 
 
 def _sections(entry: Entry) -> Iterator[Block]:
-    said = entry.summary
-    named = (
-        ("What changed and why", said.what_changed_and_why),
-        ("Technical impact", said.technical_impact),
-        ("Potential risks", said.potential_risks),
-        ("Key insights", said.key_insights),
-    )
-    for name, content in named:
+    for name, content in entry.summary.sections:
         yield block(section([text(f"{name}\n", bold=True), *prose(content, {}, _SECTION)]))
 
 
@@ -56,19 +50,17 @@ def _evidence(entry: Entry) -> Iterator[Block]:
 def _quoted(pull: PullRequest, found: Evidence) -> list[Element]:
     quote = text(shorten(one_line(found.quote), 160), code=True)
     label = shorten(one_line(found.path), 120)
-    if found.side is Side.OLD:
-        return [link(f"{pull.url}/files", f"{label} (removed)"), text(" "), quote]
-    return [link(pull.line_url(found.path, found.line), f"{label}:{found.line}"), text(" "), quote]
+    place = " (removed)" if found.side is Side.OLD else f":{found.line}"
+    return [link(found.url(pull), label + place), text(" "), quote]
 
 
 def _facts(entry: Entry) -> str:
     pull = entry.pull
-    merged = f"merged {pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}" if pull.is_merged else ""
     clipped = entry.summary.coverage is not Coverage.FULL
     parts = [
         entry.summary.type.lower(),
-        f"{plural(pull.changed_files, 'file')}, +{pull.additions:,} −{pull.deletions:,}",  # noqa: RUF001 (a minus)
-        f"{pull.author.login}, {merged or f'not merged ({pull.state.lower()})'}",
+        size(pull),
+        f"{pull.author.login}, {merge_state(pull)}",
         *([f"diff {entry.summary.coverage}"] if clipped else []),
         *(["facts only"] if entry.summary.is_fallback else []),
     ]

@@ -43,5 +43,5 @@ def summary_json(entry: Entry) -> dict[str, Any]:
 
 
 def _evidence(pull: PullRequest, found: Evidence) -> dict[str, Any]:
-    url = pull.line_url(found.path, found.line) if found.side == "new" else f"{pull.url}/files"
-    return {"path": found.path, "quote": found.quote, "side": found.side.value, "line": found.line, "url": url}
+    place = {"path": found.path, "quote": found.quote, "side": found.side.value, "line": found.line}
+    return {**place, "url": found.url(pull)}

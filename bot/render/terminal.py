@@ -8,6 +8,7 @@ from typing import Any
 from bot.domain.digest import Entry
 from bot.domain.texts import plural, printable
 from bot.ports import Post
+from bot.render.facts import merge_state
 
 
 def message(post: Post) -> str:
@@ -24,10 +25,7 @@ def summary(entry: Entry) -> str:
         _facts(entry),
         *([f"Worth a second look: {'; '.join(entry.risk.reasons)}."] if entry.risk.is_listed else []),
         *([f"May need action: {said.action}"] if said.action else []),
-        f"What changed and why\n{said.what_changed_and_why}",
-        f"Technical impact\n{said.technical_impact}",
-        f"Potential risks\n{said.potential_risks}",
-        f"Key insights\n{said.key_insights}",
+        *(f"{name}\n{text}" for name, text in said.sections),
         *_evidence(entry),
         pull.url,
     ]
@@ -36,11 +34,9 @@ def summary(entry: Entry) -> str:
 
 def _facts(entry: Entry) -> str:
     pull = entry.pull
-    merged = f"{pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}" if pull.is_merged else ""
-    state = f"merged {merged}" if merged else f"not merged ({pull.state.lower()})"
     return (
         f"{entry.summary.type} · {plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} · "
-        f"{pull.author.login}, {state} · diff read: {entry.summary.coverage}"
+        f"{pull.author.login}, {merge_state(pull)} · diff read: {entry.summary.coverage}"
     )
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from bot.domain.areas import OTHER
 from bot.domain.digest import Digest, Entry
 from bot.domain.packing import Coverage
-from bot.domain.texts import one_line, plural, shorten
+from bot.domain.texts import one_line, shorten
 from bot.ports import Post
+from bot.render.facts import size
 from bot.render.lead import addresses
 from bot.render.mrkdwn import escape
 from bot.render.rich import Block, Element, block, bullets, characters, link, prose, section, text
@@ -68,11 +69,11 @@ def _entry(entry: Entry, digest: Digest) -> list[Element]:
 
 
 def _facts(entry: Entry, digest: Digest) -> str:
-    pull = entry.pull
+    pull, reverters = entry.pull, _reverters(entry, digest)
     parts = [
-        f"{plural(pull.changed_files, 'file')}, +{pull.additions:,} −{pull.deletions:,}",  # noqa: RUF001 (a minus)
+        size(pull),
         f"{pull.author.login}, merged {digest.day.local(pull.merge_time):%H:%M} by {pull.merged_by.login}",
-        *([f"reverted by {_reverters(entry, digest)}"] if _reverters(entry, digest) else []),
+        *([f"reverted by {reverters}"] if reverters else []),
         *(["facts only"] if entry.summary.is_fallback else []),
         *([f"diff {entry.summary.coverage}"] if entry.summary.coverage is not Coverage.FULL else []),
     ]

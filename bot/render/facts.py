@@ -1,0 +1,18 @@
+"""Facts of a pull request in a few words, the same wherever they are shown."""
+
+from __future__ import annotations
+
+from bot.domain.pulls import PullRequest
+from bot.domain.texts import plural
+
+
+def size(pull: PullRequest) -> str:
+    """Files and lines, such as ``2 files, +1,234 −5``."""  # noqa: RUF002 (a minus)
+    return f"{plural(pull.changed_files, 'file')}, +{pull.additions:,} −{pull.deletions:,}"  # noqa: RUF001
+
+
+def merge_state(pull: PullRequest) -> str:
+    """When (UTC) and by whom it was merged, or that it is not."""
+    if not pull.is_merged:
+        return f"not merged ({pull.state.lower()})"
+    return f"merged {pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}"
