@@ -27,19 +27,18 @@ def lease(client: Redis, name: str, *, patience: float | None = None) -> Iterato
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
     lock = Lock(client, f"lease:{name}", timeout=LIFETIME, sleep=_POLL, thread_local=False)
     held = lock.acquire(blocking_timeout=patience)
+    if not held:
+        yield False
+        return
     try:
-        with _renewed(lock, held):
-            yield held
+        with _renewed(lock):
+            yield True
     finally:
-        if held:
-            _release(lock, name)
+        _release(lock, name)
 
 
 @contextmanager
-def _renewed(lock: Lock, held: bool) -> Iterator[None]:  # noqa: FBT001 (private, one caller)
-    if not held:
-        yield
-        return
+def _renewed(lock: Lock) -> Iterator[None]:
     done = threading.Event()
     renewer = threading.Thread(target=_renew, args=(lock, done), daemon=True, name="lease")
     renewer.start()

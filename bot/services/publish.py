@@ -151,10 +151,13 @@ class _Run:
         for place, post in enumerate(posts, 1):
             key = f"{self.key}#{place}"
             if key not in there:
-                self._once(
-                    lambda post=post, key=key: self._messenger.post(self.channel, post, key, lead),  # type: ignore[misc]
-                    lambda key=key: self._in_thread(lead).get(key),  # type: ignore[misc]
-                )
+                self._reply(lead, key, post)
+
+    def _reply(self, lead: str, key: str, post: Mapping[str, Any]) -> None:
+        self._once(
+            lambda: self._messenger.post(self.channel, post, key, lead),
+            lambda: self._in_thread(lead).get(key),
+        )
 
     def file(self, lead: str, file: Attachment | None) -> tuple[str, ...]:
         """Attach the report unless it is there. A bot without the scope goes without, and says so."""
