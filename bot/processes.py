@@ -11,9 +11,7 @@ from datetime import datetime
 
 import waitress
 from dramatiq import Worker
-from slack_sdk import WebClient
 
-from bot.adapters.slack import SlackMessenger, slack_client
 from bot.clock import Clock
 from bot.config import Settings
 from bot.domain.errors import StoreUnavailable, UsageError
@@ -68,26 +66,23 @@ def run_worker(settings: Settings, wiring: Wiring) -> None:
 
 def run_web(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Serve Slack's requests on PORT."""
-    jobs, client = Jobs(wiring), slack_client(_token(settings), settings.slack_api_url)
+    jobs = Jobs(wiring)
+    secret = required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", "the app's signing secret")
     commands = Commands(jobs.summary, jobs.risks, jobs.digest, schedule_of(settings), now)
     server = waitress.create_server(
-        web_app(bolt_app(client, _secret(settings), commands), lambda: _answers(wiring)),
+        web_app(bolt_app(wiring.slack, secret, commands), lambda: _answers(wiring)),
         host="0.0.0.0",  # noqa: S104 (a web process of a Procfile serves the world; Slack's signature guards it)
         port=settings.port,
         threads=8,
         connection_limit=1_000,
     )
     with _until_told_to_stop("web") as stopped:
-        _check_token(client)
+        # Bolt asks Slack who it is on the first request, and loses that request if the token is bad
+        wiring.messenger.team()
         threading.Thread(target=server.run, daemon=True, name="web").start()
         log.info("listening on port %s", server.effective_port)
         stopped.wait()
         server.close()
-
-
-def _check_token(client: WebClient) -> None:
-    """Bolt asks Slack who it is on the first request, and loses that request if the token is bad."""
-    SlackMessenger(client).team()
 
 
 def _answers(wiring: Wiring) -> bool:
@@ -96,14 +91,6 @@ def _answers(wiring: Wiring) -> bool:
     except StoreUnavailable:
         return False
     return True
-
-
-def _token(settings: Settings) -> str:
-    return required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-
-
-def _secret(settings: Settings) -> str:
-    return required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", "the app's signing secret")
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth
 from pydantic import SecretStr
 from redis import Redis
+from slack_sdk import WebClient
 
 from bot.adapters.claude import ClaudeModel, claude_client
 from bot.adapters.files_cache import CachedFiles
@@ -21,7 +22,7 @@ from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.store import RedisCache, RedisPostRecords, connect, connect_embedded, require_durable
 from bot.config import Settings
 from bot.domain.errors import UsageError
-from bot.ports import Cache, PullRequests
+from bot.ports import Cache, Messenger, PullRequests
 from bot.services.asking import Asker
 from bot.services.commands import CommandAnswers
 from bot.services.daily import DailyDigest
@@ -52,26 +53,35 @@ class Wiring:
     def pulls(self) -> PullRequests:
         """Pull requests from GitHub, their files through the cache."""
         client = GitHubClient(self._settings.github_api_url, _github_auth(self._settings))
-        return CachedFiles(GitHubPullRequests(client, self._now), self._cache)
+        return CachedFiles(GitHubPullRequests(client, self._now), self.cache)
 
     @cached_property
     def publisher(self) -> Publisher:
         """Posts digests to Slack. Needs a store that drops nothing by itself."""
+        return Publisher(self.messenger, RedisPostRecords(self.store), self._now, self._sleep)
+
+    @cached_property
+    def slack(self) -> WebClient:
+        """The client of Slack, for the listeners."""
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        messenger = SlackMessenger(slack_client(token, self._settings.slack_api_url))
-        return Publisher(messenger, RedisPostRecords(self.store), self._now, self._sleep)
+        return slack_client(token, self._settings.slack_api_url)
+
+    @cached_property
+    def messenger(self) -> Messenger:
+        """Slack as the services know it."""
+        return SlackMessenger(self.slack)
 
     @cached_property
     def answers(self) -> CommandAnswers:
         """Answers to commands."""
         return CommandAnswers(self.pulls, self.daily)
 
-    @property
+    @cached_property
     def cache(self) -> Cache:
         """The cache, for what is remembered for a while."""
-        return self._cache
+        return RedisCache(self._store)
 
-    @property
+    @cached_property
     def store(self) -> Redis:
         """The store itself, for the job queue. It must not drop anything by itself."""
         require_durable(self._store)
@@ -94,10 +104,6 @@ class Wiring:
         return connect_embedded(self._settings.prdigest_state_dir)
 
     @cached_property
-    def _cache(self) -> Cache:
-        return RedisCache(self._store)
-
-    @cached_property
     def _summariser(self) -> Summariser:
         settings = self._settings
         return Summariser(self._asker, settings.prdigest_summary_model, settings.prdigest_diff_tokens)
@@ -108,7 +114,7 @@ class Wiring:
             return None
         key = self._settings.anthropic_api_key.get_secret_value()
         model = ClaudeModel(claude_client(key, self._settings.anthropic_base_url))
-        return Asker(model, self._cache, self._sleep)
+        return Asker(model, self.cache, self._sleep)
 
 
 def _github_auth(settings: Settings) -> Auth.Auth:
