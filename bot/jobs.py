@@ -21,7 +21,7 @@ from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, Sto
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference
 from bot.ports import Post
-from bot.render.digest import render
+from bot.render.digest import Rendered, render
 from bot.wiring import Wiring
 
 log = logging.getLogger(__name__)
@@ -66,10 +66,10 @@ class Jobs:
         self, channel: str, repository: str, date: str, zone: str, name: str, response_url: str = ""
     ) -> None:
         """Post the digest of a day. A refusal that a person must mend is told and logged, not tried again."""
-        place, day = Repository.parse(repository), LocalDay(date_of(date), zone_of(zone))
+        place, day = _named(repository, date, zone)
 
-        def build() -> Any:
-            return render(self._wiring.daily.build(place, day, name, lambda _done, _all: None))
+        def build() -> Rendered:
+            return render(self._wiring.daily.build(place, day, name))
 
         try:
             published = self._wiring.publisher.publish(channel, place, day, build)
@@ -85,8 +85,12 @@ class Jobs:
         _answer(response_url, lambda: self._wiring.answers.summary(reference))
 
     def _risks(self, response_url: str, repository: str, date: str, zone: str, name: str) -> None:
-        place, day = Repository.parse(repository), LocalDay(date_of(date), zone_of(zone))
+        place, day = _named(repository, date, zone)
         _answer(response_url, lambda: self._wiring.answers.risks(place, day, name))
+
+
+def _named(repository: str, date: str, zone: str) -> tuple[Repository, LocalDay]:
+    return Repository.parse(repository), LocalDay(date_of(date), zone_of(zone))
 
 
 def _answer(response_url: str, make: Callable[[], Post]) -> None:

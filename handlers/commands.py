@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from slack_bolt import Ack
 
@@ -45,10 +46,14 @@ class Commands:
         return LocalDay(date_of(text), zone)
 
 
-def answered(ack: Ack, accept: Callable[[], str]) -> None:
-    """Acknowledge with what ``accept`` says, which has put the work on the queue; or with why it did not."""
+def answered(ack: Ack, command: Mapping[str, Any], usage: str, accept: Callable[[str], str]) -> None:
+    """Acknowledge with what ``accept`` says of the text, having put the work on the queue; or with why it did not.
+
+    ``help`` is answered with the usage.
+    """
+    text = str(command.get("text", "")).strip()
     try:
-        said = accept()
+        said = usage if text == "help" else accept(text)
     except UsageError as error:
         said = str(error)
     except PrdigestError:

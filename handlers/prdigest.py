@@ -17,22 +17,12 @@ def register(app: App, commands: Commands) -> None:
 
     @app.command("/prdigest")
     def prdigest(ack: Ack, command: dict[str, Any]) -> None:
-        text = command.get("text", "").strip()
-
-        def accept() -> str:
-            if text == "help":
-                return _HELP
-            day, plan = commands.day(text), commands.schedule
+        def accept(text: str) -> str:
+            day = commands.day(text)
             if day.end > commands.now():
                 raise UsageError(f"{day.date} is not over: its digest is posted the day after.")
-            commands.digest.send(
-                command["channel_id"],
-                str(plan.repository),
-                str(day.date),
-                str(plan.zone),
-                plan.name,
-                command["response_url"],
-            )
+            digest = commands.schedule.digest_of(day)
+            commands.digest.send(command["channel_id"], *digest, command["response_url"])
             return f"The digest of {day.date} will be here in a minute, if it is not yet."
 
-        answered(ack, accept)
+        answered(ack, command, _HELP, accept)

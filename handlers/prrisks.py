@@ -16,15 +16,9 @@ def register(app: App, commands: Commands) -> None:
 
     @app.command("/prrisks")
     def prrisks(ack: Ack, command: dict[str, Any]) -> None:
-        text = command.get("text", "").strip()
-
-        def accept() -> str:
-            if text == "help":
-                return _HELP
-            day, plan = commands.day(text), commands.schedule
-            commands.risks.send(
-                command["response_url"], str(plan.repository), str(day.date), str(plan.zone), plan.name
-            )
+        def accept(text: str) -> str:
+            day = commands.day(text)
+            commands.risks.send(command["response_url"], *commands.schedule.digest_of(day))
             return f"Looking at {day.date}…"
 
-        answered(ack, accept)
+        answered(ack, command, _HELP, accept)

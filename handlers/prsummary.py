@@ -16,13 +16,11 @@ def register(app: App, commands: Commands) -> None:
 
     @app.command("/prsummary")
     def prsummary(ack: Ack, command: dict[str, Any]) -> None:
-        text = command.get("text", "").strip()
-
-        def accept() -> str:
-            if text in ("", "help"):
+        def accept(text: str) -> str:
+            if not text:
                 return _HELP
             found = commands.reference(text)
             commands.summary.send(command["response_url"], str(found.repository), found.number)
             return f"Looking at #{found.number}…"
 
-        answered(ack, accept)
+        answered(ack, command, _HELP, accept)

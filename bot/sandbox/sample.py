@@ -84,7 +84,7 @@ class Sample:
     def digest(self) -> Digest:
         """The digest of the sample day."""
         day = LocalDay(date_of(self._day.date), zone_of(self._day.timezone))
-        return self.daily.build(self._repository, day, self._day.name, lambda _done, _all: None)
+        return self.daily.build(self._repository, day, self._day.name)
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
         """The whole sample, whatever is asked for."""

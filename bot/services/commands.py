@@ -25,4 +25,4 @@ class CommandAnswers:
 
     def risks(self, repository: Repository, day: LocalDay, name: str) -> Post:
         """What was taken back on a day, and what deserves a second look."""
-        return risks(self._daily.build(repository, day, name, lambda _done, _all: None))
+        return risks(self._daily.build(repository, day, name))

@@ -22,6 +22,10 @@ log = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 
 
+def unseen(_done: int, _all: int) -> None:
+    """Progress that nobody watches."""
+
+
 class DailyDigest:
     """Builds digests. ``workers`` pull requests are read and summarised at a time."""
 
@@ -39,7 +43,7 @@ class DailyDigest:
         self._workers = workers
         self._classes = classes
 
-    def build(self, repository: Repository, day: LocalDay, name: str, progress: Progress) -> Digest:
+    def build(self, repository: Repository, day: LocalDay, name: str, progress: Progress = unseen) -> Digest:
         """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
 
         Raises:

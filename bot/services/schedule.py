@@ -20,6 +20,10 @@ class Schedule:
     zone: ZoneInfo
     post_at: time
 
+    def digest_of(self, day: LocalDay) -> tuple[str, str, str, str]:
+        """A day's digest as a job is told: repository, date, zone and name."""
+        return (str(self.repository), str(day.date), str(self.zone), self.name)
+
     def due(self, now: datetime) -> LocalDay | None:
         """The day whose digest is due at ``now`` (an aware instant): yesterday, from ``post_at`` until midnight.
 
