@@ -1,4 +1,4 @@
-"""What every test stands on: a clean environment, and a real store."""
+"""What every test stands on: a clean environment, a real store, a model and a Slack on the loopback."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from redis import Redis
 from bot.adapters.embedded import embedded_url
 from bot.adapters.store import connect
 from bot.config import Settings
+from tests.emulators.claude import ClaudeEmulator
+from tests.emulators.slack import SlackEmulator
 
 # a change is judged by the same examples each time; HYPOTHESIS_PROFILE=search looks for new ones. Machines that
 # run tests are small and shared: an example may be slow without being wrong.
@@ -45,3 +47,15 @@ def store(store_url: str) -> Iterator[Redis]:
     with connect(store_url) as client:
         client.flushall()
         yield client
+
+
+@pytest.fixture
+def claude() -> Iterator[ClaudeEmulator]:
+    with ClaudeEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackEmulator]:
+    with SlackEmulator() as emulator:
+        yield emulator

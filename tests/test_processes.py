@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from redis import Redis
 from slack_sdk.signature import SignatureVerifier
 
+from tests.checks import closed_port, eventually
 from tests.command import ROOT, command, environment
 from tests.emulators.github_store import changed_file, pull
 from tests.emulators.loopback import Loopback, Request, Response
@@ -52,16 +52,9 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
             PRDIGEST_CHANNEL=CHANNEL,
             PRDIGEST_POST_AT="00:00",
             SLACK_SIGNING_SECRET=SECRET,
-            PORT=str(_free_port()),
+            PORT=str(closed_port()),
         )
         yield made
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -78,17 +71,6 @@ def running(there: World, folder: Path, *names: str) -> Iterator[list[subprocess
             for process in processes:
                 process.terminate()
             assert [process.wait(timeout=40) for process in processes] == [0] * len(processes)
-
-
-def eventually(found: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What ``found`` gives as soon as it gives anything."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = found()
-        if value:
-            return value
-        time.sleep(0.05)
-    raise AssertionError(f"nothing came within {seconds} s")
 
 
 def _ask(

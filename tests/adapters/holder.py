@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from redis import Redis
 
 from bot.adapters.store import RedisCache, RedisPostRecords, connect
-from tests.adapters.worlds import PYTHON, ROOT
+from tests.adapters.worlds import PYTHON
+from tests.command import ROOT
 
 ROUNDS = 5
 

@@ -14,7 +14,8 @@ from bot.domain.costs import NOTHING
 from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected, ModelTruncated
 from bot.ports import Completion, Prompt
 from bot.services.schemas import Answer, OverviewAnswer, SummaryAnswer, schema_of
-from tests.adapters.worlds import WebPage, closed_port
+from tests.adapters.worlds import WebPage
+from tests.checks import closed_port
 from tests.emulators.claude import (
     ClaudeEmulator,
     Drop,

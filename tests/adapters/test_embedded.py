@@ -22,7 +22,9 @@ from bot.adapters.embedded import embedded_url
 from bot.adapters.embedded_socket import socket_path
 from bot.adapters.keeper import LINGER, keep
 from bot.adapters.store import connect
-from tests.adapters.worlds import PYTHON, ROOT, eventually, within
+from tests.adapters.worlds import PYTHON, within
+from tests.checks import eventually
+from tests.command import ROOT
 
 COMMAND = """
 import sys

@@ -21,7 +21,8 @@ from bot.domain.errors import (
     RepositoryNotFound,
 )
 from bot.domain.pulls import Repository
-from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, closed_port, is_one_sentence, within
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, within
+from tests.checks import closed_port, is_one_sentence
 from tests.emulators.github import FailureKind
 from tests.emulators.github import pull as record
 from tests.support import DAY, NOON, REPOSITORY

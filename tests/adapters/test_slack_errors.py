@@ -12,7 +12,8 @@ import pytest
 from bot.adapters.slack import SlackMessenger, slack_client
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment
-from tests.adapters.worlds import WebPage, closed_port, is_one_sentence
+from tests.adapters.worlds import WebPage
+from tests.checks import closed_port, is_one_sentence
 from tests.emulators.slack import SCOPES, SlackEmulator
 
 HOME = "C0DIGEST"

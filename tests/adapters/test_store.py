@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.adapters.store import RedisCache, RedisPostRecords, connect, require_durable
 from bot.domain.errors import StoreUnavailable
-from tests.adapters.worlds import closed_port, eventually, is_one_sentence
+from tests.checks import closed_port, eventually, is_one_sentence
 
 DAY = timedelta(days=1)
 

@@ -19,7 +19,8 @@ from bot.config import load_settings
 from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
 from bot.ports import PullRequests
 from bot.wiring import Wiring
-from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, is_one_sentence
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
+from tests.checks import is_one_sentence
 from tests.emulators.github import changed_file
 from tests.emulators.github import pull as record
 from tests.support import DAY, NOON, REPOSITORY

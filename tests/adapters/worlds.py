@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import socket
 import sys
 import threading
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from github import Auth
@@ -21,7 +18,6 @@ from tests.emulators.loopback import Loopback, Request, Response
 from tests.support import DAY
 
 PYTHON = sys.executable
-ROOT = Path(__file__).parents[2]
 REPO = "octo/engine"
 # the morning after the day, and a time when the day is long past
 MORNING = DAY.end + timedelta(hours=6)
@@ -63,29 +59,6 @@ class WebPage(Loopback):
 
     def handle(self, request: Request) -> Response:
         return Response(self.status, b"<html>Sign in. Then go on.</html>", {"Content-Type": "text/html"})
-
-
-def closed_port() -> int:
-    """A port on which nobody listens."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def is_one_sentence(message: str) -> bool:
-    """One line, one full stop, and that at its end."""
-    return message.endswith(".") and ". " not in message and "\n" not in message
-
-
-def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> bool:
-    """Whether the condition comes true in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def within(seconds: float, act: Callable[[], Any]) -> Any:

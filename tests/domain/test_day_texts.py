@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.errors import UsageError
+from tests.checks import is_one_sentence
 from tests.domain.refusals import refusal
-
-
-def is_one_sentence(said: str) -> bool:
-    return "\n" not in said and said.endswith(".") and said.count(". ") == 0
 
 
 @pytest.mark.parametrize("name", ["America/Los_Angeles", "Europe/Berlin", "UTC", "Etc/GMT+8", "Asia/Kathmandu"])

@@ -16,12 +16,6 @@ from tests.emulators.slack_client import client_of
 
 
 @pytest.fixture
-def claude() -> Iterator[ClaudeEmulator]:
-    with ClaudeEmulator() as emulator:
-        yield emulator
-
-
-@pytest.fixture
 def sdk(claude: ClaudeEmulator) -> Iterator[Anthropic]:
     with Anthropic(base_url=claude.url, api_key=claude.api_key, max_retries=0, timeout=5) as client:
         yield client
@@ -32,12 +26,6 @@ def strict() -> Iterator[Anthropic]:
     """A client of one emulator for the tests that only look at what is refused."""
     with ClaudeEmulator() as found, Anthropic(base_url=found.url, api_key=found.api_key, max_retries=0) as client:
         yield client
-
-
-@pytest.fixture
-def slack() -> Iterator[SlackEmulator]:
-    with SlackEmulator() as emulator:
-        yield emulator
 
 
 @pytest.fixture

@@ -11,25 +11,12 @@ from bot.adapters.claude import ClaudeModel, claude_client
 from bot.adapters.store import RedisCache
 from bot.ports import Model
 from tests.emulators.claude import ClaudeEmulator
-from tests.emulators.slack import SlackEmulator
-
-
-@pytest.fixture
-def claude() -> Iterator[ClaudeEmulator]:
-    with ClaudeEmulator() as emulator:
-        yield emulator
 
 
 @pytest.fixture
 def model(claude: ClaudeEmulator) -> Iterator[Model]:
     with claude_client(claude.api_key, claude.url) as client:
         yield ClaudeModel(client)
-
-
-@pytest.fixture
-def slack() -> Iterator[SlackEmulator]:
-    with SlackEmulator() as emulator:
-        yield emulator
 
 
 @pytest.fixture

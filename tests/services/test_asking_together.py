@@ -15,7 +15,8 @@ from bot.domain.errors import ModelError, ModelRefused
 from bot.ports import Model
 from bot.services.asking import Answer, Asker
 from bot.services.schemas import SummaryAnswer
-from tests.adapters.worlds import PYTHON, ROOT
+from tests.adapters.worlds import PYTHON
+from tests.command import ROOT
 from tests.emulators.claude import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
 from tests.services.doubles import Sleeps
 from tests.services.test_asking import PROMPT
