@@ -116,18 +116,27 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     with _wired() as (settings, wiring):
         default = Repository.parse(repo) if repo else settings.prdigest_repo
         reference = parse_reference(pull_request, default)
-        entry = wiring.daily.entry(wiring.pulls.pull(reference.repository, reference.number))
+        entry = wiring.entries.read(wiring.pulls.pull(reference.repository, reference.number))
     text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)
     click.echo(text)
 
 
+@cli.command("run")
+def run_command() -> None:
+    """Run everything in one process: Slack, the work and the schedule."""
+    from bot.processes import run_all  # noqa: PLC0415
+
+    with _wired("INFO") as (settings, wiring):
+        run_all(settings, wiring, _now)
+
+
 @cli.command("web")
 def web_command() -> None:
-    """Serve Slack's requests on PORT (a process of the Procfile)."""
+    """Take Slack's requests (a process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
 
     with _wired("INFO") as (settings, wiring):
-        run_web(settings, wiring, _now)
+        run_web(settings, wiring)
 
 
 @cli.command("worker")

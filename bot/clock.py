@@ -37,7 +37,7 @@ class Clock:
         try:
             with self._cache.lease(key):
                 if self._cache.get(key) is None:
-                    self._digests.send(plan.channel, *plan.digest_of(day))
+                    self._digests.send(plan.channel, str(plan.repository), str(day.date), str(day.zone))
                     self._cache.put(key, "1", _AGAIN)
         except StoreUnavailable as error:
             log.warning("the clock missed a minute: %s", error)

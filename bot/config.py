@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import time
 from pathlib import Path
@@ -24,6 +25,9 @@ def _http_address(value: str) -> str:
         raise ValueError("write it as http://host or https://host")
     return value
 
+
+# workspaces and organisations, channels, users
+_ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 
 Address = Annotated[str, AfterValidator(_http_address)]
 
@@ -53,6 +57,7 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65_535)] = 3000
 
     prdigest_repo: Annotated[Repository | None, NoDecode] = None
+    prdigest_repos: Annotated[tuple[Repository, ...], NoDecode] = ()
     prdigest_name: str | None = None
     prdigest_channel: str | None = None
     prdigest_timezone: Annotated[ZoneInfo, NoDecode] = Field(default_factory=lambda: ZoneInfo("UTC"))
@@ -60,6 +65,10 @@ class Settings(BaseSettings):
     prdigest_summary_model: str = "claude-haiku-5-5"
     prdigest_answer_model: str = "claude-sonnet-5-5"
     prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000)] = 30_000
+    prdigest_allowed_workspaces: Annotated[frozenset[str], NoDecode] = frozenset()
+    prdigest_allowed_channels: Annotated[frozenset[str], NoDecode] = frozenset()
+    prdigest_allowed_users: Annotated[frozenset[str], NoDecode] = frozenset()
+    prdigest_user_limit: Annotated[int, Field(ge=1, le=1_000)] = 20
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64)] = 8
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32)] = 8
     prdigest_state_dir: Path = Field(default_factory=lambda: user_state_path("prdigest"))
@@ -70,10 +79,34 @@ class Settings(BaseSettings):
     def _repository(cls, value: object) -> object:
         return _parsed(Repository.parse, value, "write it as owner/name, such as vllm-project/vllm")
 
+    @field_validator("prdigest_repos", mode="before")
+    @classmethod
+    def _repositories(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(cls._repository(name) for name in _items(value))
+
+    @field_validator(
+        "prdigest_allowed_workspaces", "prdigest_allowed_channels", "prdigest_allowed_users", mode="before"
+    )
+    @classmethod
+    def _ids(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        found = frozenset(_items(value))
+        if not all(_ID.fullmatch(item) for item in found):
+            raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
+        return found
+
     @field_validator("prdigest_timezone", mode="before")
     @classmethod
     def _zone(cls, value: object) -> object:
         return _parsed(zone_of, value, "use an IANA name, such as America/Los_Angeles")
+
+
+def _items(value: str) -> list[str]:
+    """What stands between commas or blanks."""
+    return value.replace(",", " ").split()
 
 
 def _parsed(parse: Callable[[str], object], value: object, advice: str) -> object:

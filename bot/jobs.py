@@ -1,32 +1,40 @@
 """The work that one process hands to another: Dramatiq actors of a few lines, each calls a service.
 
-Delivery is at least once: a worker that is killed has its jobs run again elsewhere after some ten seconds, and
-a digest that was posted is not posted again.
+Delivery is at least once: a worker that is killed has its jobs run again elsewhere after some ten seconds. What a
+job did it finds done when it runs again.
 """
 
 from __future__ import annotations
 
 import logging
-import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
-from dramatiq import Actor, BrokerError
+from dramatiq import Actor, BrokerError, Worker
 from dramatiq.brokers.redis import RedisBroker
+from redis import Redis
 from redis.exceptions import RedisError
-from slack_sdk.webhook import WebhookClient
 
 from bot.domain.days import LocalDay, date_of, zone_of
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import SlackRefused, StoreUnavailable
 from bot.domain.pulls import Repository
-from bot.domain.references import Reference
-from bot.ports import Post
+from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.domain.visits import Audience, Visit
 from bot.render.digest import Rendered, render
+from bot.render.notices import already_there
+from bot.services.publish import Published
+from bot.services.replies import Answer
 from bot.wiring import Wiring
 
 log = logging.getLogger(__name__)
 
-_MINUTE = 60_000  # milliseconds
+_SECOND = 1_000  # milliseconds
+_MINUTE = 60 * _SECOND
+# days of a busy repository that nobody read before take minutes; such jobs don't keep the quick ones waiting
+_LONG_THREADS = 2
+_QUICK, _LONG = "prdigest", "prdigest-long"
 
 
 class ActorQueue:
@@ -44,69 +52,102 @@ class ActorQueue:
 
 
 class Jobs:
-    """The actors on a store's queue; ``send`` puts a job there, a worker runs it."""
+    """The actors on a store's queues; ``send`` puts a job there, a worker runs it."""
 
-    def __init__(self, wiring: Wiring) -> None:
+    def __init__(self, wiring: Wiring, store: Redis) -> None:
         self._wiring = wiring
-        # a worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead
-        self.broker = RedisBroker(  # type: ignore[no-untyped-call]
-            client=wiring.store, heartbeat_timeout=10_000, maintenance_chance=1_000_000
+        # one broker for each worker: a broker's middleware belongs to one
+        self._quick, self._long = _broker(store), _broker(store)
+        self.summary = self._answering(self._summary)
+        self.risks = self._answering(self._risks)
+        self.details = self._answering(self._details)
+        self.tell = self._answering(self._tell)
+        self.overview = self._on(self._long, self._overview, max_retries=5, min_backoff=_SECOND)
+        self.digest = self._on(
+            self._long, self._digest, max_retries=20, min_backoff=_MINUTE // 2, max_backoff=15 * _MINUTE
         )
-        self.digest = self._actor(self._digest, max_retries=20, min_backoff=_MINUTE // 2, max_backoff=15 * _MINUTE)
-        self.summary = self._actor(self._summary, max_retries=3)
-        self.risks = self._actor(self._risks, max_retries=3)
 
-    def _actor(self, work: Callable[..., None], **options: Any) -> ActorQueue:
+    def workers(self, threads: int) -> tuple[Worker, Worker]:
+        """Those who run the jobs: ``threads`` for the quick ones, two for the long ones."""
+        return Worker(self._quick, worker_threads=threads), Worker(self._long, worker_threads=_LONG_THREADS)
+
+    def close(self) -> None:
+        """Let go of the brokers."""
+        for broker in (self._quick, self._long):
+            broker.close()
+
+    def _answering(self, work: Callable[..., None]) -> ActorQueue:
+        """Somebody waits for these: they are tried again soon."""
+        return self._on(self._quick, work, max_retries=8, min_backoff=_SECOND, max_backoff=_MINUTE)
+
+    def _on(self, broker: RedisBroker, work: Callable[..., None], **options: Any) -> ActorQueue:
         name = work.__name__.strip("_")
+        queue = _QUICK if broker is self._quick else _LONG
         limits = {"time_limit": 20 * _MINUTE, **options}
-        actor = Actor(work, broker=self.broker, actor_name=name, queue_name="prdigest", priority=0, options=limits)
-        return ActorQueue(actor)
+        return ActorQueue(
+            Actor(work, broker=broker, actor_name=name, queue_name=queue, priority=0, options=limits)
+        )
+
+    def _summary(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        """Read all at once, answer in the order in which they were named."""
+        asked, request = Visit(**visit), SummaryRequest.parse(text, self._wiring.repositories)
+        with ThreadPoolExecutor(len(request.references), thread_name_prefix="summary") as pool:
+            made = {found: pool.submit(self._wiring.answers.summary, found) for found in request.references}
+            for found, answer in made.items():
+                self._wiring.replies.give(
+                    asked, f"{found.repository}#{found.number}", Audience(audience), answer.result
+                )
+
+    def _risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        def make() -> Answer:
+            request = RisksRequest.parse(text, self._wiring.repositories, self._wiring.today())
+            return self._wiring.answers.risks(request)
+
+        self._wiring.replies.give(Visit(**visit), "risks", Audience(audience), make)
+
+    def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        def make() -> Answer:
+            request = DigestRequest.parse(text, self._wiring.repositories, self._wiring.today())
+            return self._wiring.answers.overview(request)
+
+        self._wiring.replies.give(Visit(**visit), "overview", Audience(audience), make)
+
+    def _details(self, visit: Mapping[str, str], trigger: str, named: str) -> None:
+        reference = self._wiring.repositories.reference(named)
+        self._wiring.details.show(Visit(**visit), trigger, reference)
+
+    def _tell(self, visit: Mapping[str, str], sentence: str) -> None:
+        self._wiring.replies.tell(Visit(**visit), sentence)
 
     def _digest(
-        self, channel: str, repository: str, date: str, zone: str, name: str, response_url: str = ""
+        self, channel: str, repository: str, date: str, zone: str, visit: Mapping[str, str] | None = None
     ) -> None:
-        """Post the digest of a day. A refusal that a person must mend is told and logged, not tried again."""
-        place, day = _named(repository, date, zone)
-
-        def build() -> Rendered:
-            return render(self._wiring.daily.build(place, day, name))
-
-        try:
-            published = self._wiring.publisher.publish(channel, place, day, build)
-        except SlackRefused as error:
-            log.error("the digest of %s on %s was not posted: %s", place, date, error)  # noqa: TRY400 (a sentence)
-            if response_url:
-                _send(response_url, {"text": str(error)})
+        """Post the digest of a day, for the clock or for a visitor, who is told what went wrong."""
+        place, day = Repository.parse(repository), LocalDay(date_of(date), zone_of(zone))
+        if visit:
+            asked = Visit(**visit)
+            make = partial(self._published_for, asked.channel, place, day)
+            self._wiring.replies.give(asked, "digest", Audience.ASKER, make)
             return
-        log.info("digest of %s on %s: %s", place, date, published.address)
+        try:
+            self._published(channel, place, day)
+        except SlackRefused as error:
+            # a person must mend it; trying again would not
+            log.error("the digest of %s on %s was not posted: %s", place, date, error)  # noqa: TRY400 (a sentence)
 
-    def _summary(self, response_url: str, repository: str, number: int) -> None:
-        reference = Reference(Repository.parse(repository), number)
-        _answer(response_url, lambda: self._wiring.answers.summary(reference))
+    def _published_for(self, channel: str, place: Repository, day: LocalDay) -> Answer | None:
+        published = self._published(channel, place, day)
+        return Answer.for_asker(already_there(published.address)) if published.already else None
 
-    def _risks(self, response_url: str, repository: str, date: str, zone: str, name: str) -> None:
-        place, day = _named(repository, date, zone)
-        _answer(response_url, lambda: self._wiring.answers.risks(place, day, name))
+    def _published(self, channel: str, place: Repository, day: LocalDay) -> Published:
+        def build() -> Rendered:
+            return render(self._wiring.daily.build(place, day, self._wiring.name_of(place)))
 
-
-def _named(repository: str, date: str, zone: str) -> tuple[Repository, LocalDay]:
-    return Repository.parse(repository), LocalDay(date_of(date), zone_of(zone))
-
-
-def _answer(response_url: str, make: Callable[[], Post]) -> None:
-    """Tell the one who asked; what went wrong as one sentence, with a reference that the log carries too."""
-    try:
-        payload = make().payload()
-    except PrdigestError as error:
-        reference = secrets.token_hex(3)
-        log.warning("an answer failed [%s]: %s", reference, error)
-        payload = {"text": f"{error} [{reference}]"}
-    _send(response_url, payload)
+        published = self._wiring.publisher.publish(channel, place, day, build)
+        log.info("digest of %s on %s: %s", place, day.date, published.address)
+        return published
 
 
-def _send(response_url: str, payload: dict[str, Any]) -> None:
-    answer = WebhookClient(response_url).send(**payload, response_type="ephemeral")
-    if answer.status_code >= 500:
-        raise SlackUnavailable("Slack did not take the answer.")
-    if answer.status_code != 200:
-        log.warning("Slack refused an answer with status %s; the command may be too old", answer.status_code)
+def _broker(store: Redis) -> RedisBroker:
+    # a worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead
+    return RedisBroker(client=store, heartbeat_timeout=10_000, maintenance_chance=1_000_000)  # type: ignore[no-untyped-call]

@@ -14,6 +14,7 @@ from bot.domain.costs import Usage
 from bot.domain.days import LocalDay
 from bot.domain.digest import CountCheck
 from bot.domain.pulls import PullRequest, Repository
+from bot.domain.visits import Visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,10 @@ class Merged:
 
     pulls: tuple[PullRequest, ...]
     count: CountCheck
+
+    @property
+    def doubt(self) -> str:
+        return self.count.doubt(len(self.pulls))
 
 
 class PullRequests(Protocol):
@@ -128,6 +133,30 @@ class Messenger(Protocol):
         """Address of a message."""
 
 
+class Whispers(Protocol):
+    """What only the one who asked sees."""
+
+    def whisper(self, visit: Visit, post: Post) -> None:
+        """Tell the asker. Raises SlackUnavailable; one who can't be reached any more is no error."""
+
+
+class Views(Protocol):
+    """Windows in Slack. Both may raise SlackRefused or SlackUnavailable."""
+
+    def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
+        """Open a window within three seconds of the click that gave ``trigger``."""
+
+    def update(self, key: str, view: Mapping[str, Any]) -> None:
+        """Show something else in the window of that key; nothing if it was closed."""
+
+
+class Limiter(Protocol):
+    """How often somebody may ask. May raise StoreUnavailable."""
+
+    def admits(self, name: str) -> bool:
+        """Count a request of that name; whether it is still within the limit."""
+
+
 class Queue(Protocol):
     """Work of one kind for another process."""
 
@@ -136,7 +165,7 @@ class Queue(Protocol):
 
 
 class PostRecords(Protocol):
-    """What is known of a digest that is being posted; durable. May raise StoreUnavailable, DigestInProgress."""
+    """What is known of a digest that is being posted; durable. May raise StoreUnavailable, InProgress."""
 
     def load(self, key: str) -> dict[str, str]:
         """The fields recorded so far."""
@@ -145,4 +174,4 @@ class PostRecords(Protocol):
         """Add fields."""
 
     def exclusive(self, key: str) -> AbstractContextManager[None]:
-        """Hold the right to post this digest, or raise DigestInProgress if another process keeps it."""
+        """Hold the right to post this digest, or raise InProgress if another process keeps it."""

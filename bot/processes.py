@@ -1,30 +1,34 @@
-"""The three processes of the Procfile, each until SIGTERM or Ctrl-C: web, worker and clock."""
+"""The processes of the Procfile, each until SIGTERM or Ctrl-C: web, worker, clock, or all of them in one."""
 
 from __future__ import annotations
 
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
 import waitress
-from dramatiq import Worker
+from flask import Flask
 
 from bot.clock import Clock
 from bot.config import Settings
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.jobs import Jobs
 from bot.services.schedule import Schedule
-from bot.web import bolt_app, web_app
+from bot.web import MOST_BYTES, bolt_app, socket_mode, web_app
 from bot.wiring import Wiring, required
-from handlers import Commands
+from handlers import Desk, Queues
 
 log = logging.getLogger(__name__)
 
-# milliseconds that a worker has to finish what it runs; what is left goes back to the queue
-_LAST_WORK = 25_000
+# seconds that a worker has to finish what it runs; what is left goes back to the queue
+_LAST_WORK = 25
+# seconds for requests that are being answered; they take milliseconds
+_LAST_REQUESTS = 3.0
+_THREADS = 16
 
 
 def schedule_of(settings: Settings) -> Schedule:
@@ -38,7 +42,6 @@ def schedule_of(settings: Settings) -> Schedule:
     return Schedule(
         repository=settings.prdigest_repo,
         channel=settings.prdigest_channel,
-        name=settings.prdigest_name or settings.prdigest_repo.name,
         zone=settings.prdigest_timezone,
         post_at=settings.prdigest_post_at,
     )
@@ -46,58 +49,130 @@ def schedule_of(settings: Settings) -> Schedule:
 
 def run_clock(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Enqueue what is due, every minute."""
-    schedule = schedule_of(settings)
-    with _until_told_to_stop("clock") as stopped:
-        scheduler = Clock(schedule, Jobs(wiring).digest, wiring.cache, now).start()
-        stopped.wait()
-        scheduler.shutdown()
+    stopped = _told_to_stop()
+    with _clock(settings, wiring, now):
+        _wait("clock", stopped)
 
 
 def run_worker(settings: Settings, wiring: Wiring) -> None:
     """Run jobs. What runs at SIGTERM is finished; what does not finish in time is run again by another worker."""
-    with _until_told_to_stop("worker") as stopped:
-        jobs = Jobs(wiring)
-        worker = Worker(jobs.broker, worker_threads=settings.prdigest_worker_threads)
+    stopped = _told_to_stop()
+    with _workers(settings, wiring):
+        _wait("worker", stopped)
+
+
+def run_web(settings: Settings, wiring: Wiring) -> None:
+    """Take Slack's requests: over Socket Mode if there is an app token, else on PORT."""
+    stopped = _told_to_stop()
+    with _web(settings, wiring):
+        _wait("web", stopped)
+
+
+def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
+    """All of them in this process. Without a channel nothing is posted by itself."""
+    stopped = _told_to_stop()
+    with ExitStack() as parts:
+        parts.enter_context(_workers(settings, wiring))
+        if settings.prdigest_channel:
+            parts.enter_context(_clock(settings, wiring, now))
+        else:
+            log.info("PRDIGEST_CHANNEL is not set: no daily digest, only answers")
+        parts.enter_context(_web(settings, wiring))
+        _wait("prdigest", stopped)
+
+
+@contextmanager
+def _clock(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
+    scheduler = Clock(schedule_of(settings), Jobs(wiring, wiring.store).digest, wiring.cache, now).start()
+    try:
+        yield
+    finally:
+        scheduler.shutdown()
+
+
+@contextmanager
+def _workers(settings: Settings, wiring: Wiring) -> Iterator[None]:
+    jobs = Jobs(wiring, wiring.store)
+    workers = jobs.workers(settings.prdigest_worker_threads)
+    for worker in workers:
         worker.start()
-        stopped.wait()
-        worker.stop(timeout=_LAST_WORK)
-        jobs.broker.close()
+    try:
+        yield
+    finally:
+        # together: the quick ones are not to wait until the long ones are through
+        stopping = [threading.Thread(target=worker.stop, args=(_LAST_WORK * 1_000,)) for worker in workers]
+        for thread in stopping:
+            thread.start()
+        for thread in stopping:
+            thread.join()
+        jobs.close()
 
 
-def run_web(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
-    """Serve Slack's requests on PORT."""
-    jobs = Jobs(wiring)
-    secret = required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", "the app's signing secret")
-    commands = Commands(jobs.summary, jobs.risks, jobs.digest, schedule_of(settings), now)
+@contextmanager
+def _web(settings: Settings, wiring: Wiring) -> Iterator[None]:
+    bolt = bolt_app(wiring.slack, _desk(wiring))
+    if settings.slack_app_token is None:
+        secret = required(
+            settings.slack_signing_secret, "SLACK_SIGNING_SECRET", "the app's signing secret, or SLACK_APP_TOKEN"
+        )
+        with _serving(web_app(bolt, secret, lambda: _answers(wiring)), settings.port):
+            yield
+        return
+    with socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
+        log.info("connected in Socket Mode")
+        with _serving(web_app(None, "", lambda: is_connected() and _answers(wiring)), settings.port):
+            yield
+
+
+def _desk(wiring: Wiring) -> Desk:
+    jobs = Jobs(wiring, wiring.hurried_store)
+    queues = Queues(jobs.summary, jobs.risks, jobs.digest, jobs.overview, jobs.details, jobs.tell)
+    return Desk(queues, wiring.admission, wiring.repositories, wiring.hurried_cache, wiring.today)
+
+
+@contextmanager
+def _serving(app: Flask, port: int) -> Iterator[None]:
     server = waitress.create_server(
-        web_app(bolt_app(wiring.slack, secret, commands), lambda: _answers(wiring)),
+        app,
         host="0.0.0.0",  # noqa: S104 (a web process of a Procfile serves the world; Slack's signature guards it)
-        port=settings.port,
-        threads=8,
+        port=port,
+        threads=_THREADS,
         connection_limit=1_000,
+        max_request_body_size=MOST_BYTES,
     )
-    with _until_told_to_stop("web") as stopped:
-        # Bolt asks Slack who it is on the first request, and loses that request if the token is bad
-        wiring.messenger.team()
-        threading.Thread(target=server.run, daemon=True, name="web").start()
-        log.info("listening on port %s", server.effective_port)
-        stopped.wait()
+    threading.Thread(target=server.run, daemon=True, name="web").start()
+    log.info("listening on port %s", server.effective_port)
+    try:
+        yield
+    finally:
+        _finish(server.task_dispatcher)
         server.close()
+
+
+def _finish(dispatcher: waitress.task.ThreadedTaskDispatcher) -> None:
+    """Let what is being answered be answered."""
+    end = time.monotonic() + _LAST_REQUESTS
+    while (dispatcher.queue or dispatcher.active_count) and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 def _answers(wiring: Wiring) -> bool:
     try:
-        wiring.cache.get("ready")
+        wiring.hurried_cache.get("ready")
     except StoreUnavailable:
         return False
     return True
 
 
-@contextmanager
-def _until_told_to_stop(name: str) -> Iterator[threading.Event]:
+def _told_to_stop() -> threading.Event:
+    """Is set by SIGTERM or Ctrl-C."""
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
+    return stopped
+
+
+def _wait(name: str, stopped: threading.Event) -> None:
     log.info("%s started", name)
-    yield stopped
-    log.info("%s stopped", name)
+    stopped.wait()
+    log.info("%s stops", name)

@@ -1,33 +1,53 @@
-"""The HTTP face: Slack's requests, and health for whoever runs it."""
+"""How requests reach the listeners: Slack's over HTTP or Socket Mode, and health for whoever runs it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from flask import Flask, request
+from flask import Flask, Request, request
 from flask.typing import ResponseReturnValue
 from slack_bolt import App
 from slack_bolt.adapter.flask import SlackRequestHandler
+from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
+from slack_sdk.signature import SignatureVerifier
 
-from handlers import Commands, register
+from bot.adapters.slack_errors import in_words
+from handlers import Desk, register
+
+# the largest request of Slack's is some tens of kilobytes
+MOST_BYTES = 1_000_000
+_LISTENERS = 16  # requests taken at a time
+_APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
+_OAUTH = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET")
 
 
-def bolt_app(client: WebClient, signing_secret: str, commands: Commands) -> App:
-    """Bolt with every listener. It answers Slack only when a listener is through, so that the job is durable."""
-    app = App(client=client, signing_secret=signing_secret, process_before_response=True)
-    register(app, commands)
+def bolt_app(client: WebClient, desk: Desk) -> App:
+    """Bolt with every listener. It answers Slack only when a listener is through, so that the job is durable.
+
+    Who is at the door was checked before: by signature over HTTP, by Slack itself in Socket Mode.
+
+    Raises:
+        SlackRefused, SlackUnavailable: the token is not accepted.
+    """
+    for name in _OAUTH:
+        # with both in the environment, as app settings are often copied, Bolt would ignore the token
+        os.environ.pop(name, None)
+    with in_words():
+        app = App(client=client, process_before_response=True, request_verification_enabled=False)
+    register(app, desk)
     return app
 
 
-def web_app(bolt: App, is_ready: Callable[[], bool]) -> Flask:
-    """Routes: ``/slack/events`` for Slack, ``/healthz`` (the process lives), ``/readyz`` (the store answers)."""
-    app = Flask(__name__)
-    handler = SlackRequestHandler(bolt)
+def web_app(bolt: App | None, signing_secret: str, is_ready: Callable[[], bool]) -> Flask:
+    """Routes: ``/healthz`` (the process lives), ``/readyz`` (it can take requests), ``/slack/events`` for Slack.
 
-    @app.post("/slack/events")
-    def events() -> ResponseReturnValue:
-        return handler.handle(request)
+    Without ``bolt``, as in Socket Mode, there is no route for Slack.
+    """
+    app = Flask(__name__)
+    app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
 
     @app.get("/healthz")
     def healthz() -> ResponseReturnValue:
@@ -35,6 +55,49 @@ def web_app(bolt: App, is_ready: Callable[[], bool]) -> Flask:
 
     @app.get("/readyz")
     def readyz() -> ResponseReturnValue:
-        return ({"ok": True}, 200) if is_ready() else ({"ok": False, "store": "does not answer"}, 503)
+        return ({"ok": True}, 200) if is_ready() else ({"ok": False}, 503)
 
+    if bolt:
+        _add_events(app, bolt, SignatureVerifier(signing_secret))
     return app
+
+
+def _add_events(app: Flask, bolt: App, verifier: SignatureVerifier) -> None:
+    handler = SlackRequestHandler(bolt)
+
+    @app.post("/slack/events")
+    def events() -> ResponseReturnValue:
+        if not _is_from_slack(request, verifier):
+            return "", 401
+        try:
+            return handler.handle(request)
+        except ValueError:
+            # signed, and yet no JSON
+            return "", 400
+
+
+def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
+    """Whether the signature is Slack's and not older than five minutes."""
+    try:
+        return verifier.is_valid_request(received.get_data(), dict(received.headers))
+    except ValueError:
+        # a time that is no number, a body that is no text
+        return False
+
+
+@contextmanager
+def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
+    """The connection over which requests come where no public address is; yields whether it is there.
+
+    It is opened again by itself when Slack closes it.
+
+    Raises:
+        SlackRefused, SlackUnavailable: it can't be opened.
+    """
+    handler = SocketModeHandler(bolt, app_token, concurrency=_LISTENERS)
+    try:
+        with in_words(token=_APP_TOKEN):
+            handler.connect()  # type: ignore[no-untyped-call]
+        yield handler.client.is_connected
+    finally:
+        handler.close()  # type: ignore[no-untyped-call]

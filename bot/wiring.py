@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -18,17 +18,41 @@ from bot.adapters.claude import ClaudeModel, claude_client
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
+from bot.adapters.limits import RedisLimiter
 from bot.adapters.slack import SlackMessenger, slack_client
-from bot.adapters.store import RedisCache, RedisPostRecords, connect, connect_embedded, require_durable
+from bot.adapters.slack_private import SlackViews, SlackWhispers
+from bot.adapters.store import (
+    HURRIED,
+    Patience,
+    RedisCache,
+    RedisPostRecords,
+    connect,
+    connect_embedded,
+    require_durable,
+)
 from bot.config import Settings
+from bot.domain.days import LocalDay, today
 from bot.domain.errors import UsageError
+from bot.domain.pulls import Repository
+from bot.domain.requests import Repositories
+from bot.domain.risk import RULES
 from bot.ports import Cache, Messenger, PullRequests
+from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
-from bot.services.commands import CommandAnswers
+from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
+from bot.services.details import Details
+from bot.services.entries import Entries
 from bot.services.overview import Overviewer
+from bot.services.prompts import SUMMARY
 from bot.services.publish import Publisher
+from bot.services.reading import Reader
+from bot.services.replies import Replies
+from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
+
+# Slack delivers again for minutes, and a job may wait for a worker over a night
+_ANSWERED = timedelta(days=1)
 
 
 class Wiring:
@@ -44,7 +68,7 @@ class Wiring:
         """Builds digests and single entries."""
         return DailyDigest(
             self.pulls,
-            self._summariser.summarise,
+            self.entries.read,
             Overviewer(self._asker, self._settings.prdigest_answer_model).overview,
             self._settings.prdigest_concurrency,
         )
@@ -72,14 +96,75 @@ class Wiring:
         return SlackMessenger(self.slack)
 
     @cached_property
-    def answers(self) -> CommandAnswers:
-        """Answers to commands."""
-        return CommandAnswers(self.pulls, self.daily)
+    def entries(self) -> Entries:
+        """Single pull requests, kept."""
+        settings = self._settings
+        version = f"{settings.prdigest_summary_model} {SUMMARY} {settings.prdigest_diff_tokens} {RULES}"
+        return Entries(self.pulls, self._reader, self.cache, version)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What people ask for, as messages."""
+        risks = RiskLister(self.pulls, self._reader, self.entries, self._settings.prdigest_concurrency)
+        return Answers(self.entries, risks, self.daily, self.name_of, self.today)
+
+    @cached_property
+    def replies(self) -> Replies:
+        """Answers each request once."""
+        records = RedisPostRecords(self.store, lifetime=_ANSWERED)
+        return Replies(self.messenger, SlackWhispers(self.slack), records, self._now)
+
+    @cached_property
+    def details(self) -> Details:
+        """Windows about one pull request."""
+        return Details(self.entries, SlackViews(self.slack), self.replies)
+
+    @cached_property
+    def repositories(self) -> Repositories:
+        """What the bot may speak of. Raises UsageError where that is nothing."""
+        settings = self._settings
+        known = tuple(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each)
+        if not known:
+            raise UsageError("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
+        return Repositories(known[0], known[1:])
+
+    @cached_property
+    def admission(self) -> Admission:
+        """Who may ask."""
+        settings = self._settings
+        own = self.messenger.team()
+        allowed = Allowed(
+            frozenset({own}) | settings.prdigest_allowed_workspaces,
+            settings.prdigest_allowed_channels,
+            settings.prdigest_allowed_users,
+        )
+        return Admission(allowed, RedisLimiter(self.hurried_store, settings.prdigest_user_limit))
+
+    def name_of(self, repository: Repository) -> str:
+        """What headings call a repository."""
+        settings = self._settings
+        is_named = settings.prdigest_name and repository == settings.prdigest_repo
+        return settings.prdigest_name if settings.prdigest_name and is_named else repository.name
+
+    def today(self) -> LocalDay:
+        """The day that is not over, in the zone of the settings."""
+        return today(self._now(), self._settings.prdigest_timezone)
 
     @cached_property
     def cache(self) -> Cache:
         """The cache, for what is remembered for a while."""
         return RedisCache(self._store)
+
+    @cached_property
+    def hurried_store(self) -> Redis:
+        """The same for those who must answer within Slack's three seconds, if only that they can't."""
+        require_durable(self._store)
+        return self._connected(HURRIED)
+
+    @cached_property
+    def hurried_cache(self) -> Cache:
+        """The cache for the same."""
+        return RedisCache(self.hurried_store)
 
     @cached_property
     def store(self) -> Redis:
@@ -94,14 +179,22 @@ class Wiring:
 
     def close(self) -> None:
         """Let go of the store; the embedded one ends by itself when nobody uses it."""
-        if "_store" in self.__dict__:
-            self._store.close()
+        for name in ("hurried_store", "_store"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
     @cached_property
     def _store(self) -> Redis:
+        return self._connected(Patience())
+
+    def _connected(self, patience: Patience) -> Redis:
         if self._settings.redis_url:
-            return connect(self._settings.redis_url)
-        return connect_embedded(self._settings.prdigest_state_dir)
+            return connect(self._settings.redis_url, patience=patience)
+        return connect_embedded(self._settings.prdigest_state_dir, patience)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.pulls, self._summariser.summarise)
 
     @cached_property
     def _summariser(self) -> Summariser:

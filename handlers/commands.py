@@ -1,61 +1,29 @@
-"""What the slash commands share: where they put work, whom they may speak of, and how they refuse."""
+"""The slash commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable
 from typing import Any
 
-from slack_bolt import Ack
+from slack_bolt import Ack, App
 
-from bot.domain.days import LocalDay, date_of, yesterday
-from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.references import Reference, parse_reference
-from bot.ports import Queue
-from bot.services.schedule import Schedule
+from bot.domain.visits import Visit
+from handlers import prdigest, prrisks, prsummary, visits
+from handlers.desk import Desk
 
-
-@dataclass(frozen=True)
-class Commands:
-    """What listeners need: the queues, the repository the bot speaks of, and the time."""
-
-    summary: Queue
-    risks: Queue
-    digest: Queue
-    schedule: Schedule
-    now: Callable[[], datetime]
-
-    def reference(self, text: str) -> Reference:
-        """The pull request that someone named, if it is of the bot's repository.
-
-        The bot's token may read more than the people in this workspace; it speaks of one repository only.
-        """
-        found = parse_reference(text, self.schedule.repository)
-        if found.repository != self.schedule.repository:
-            raise UsageError(f"I only speak of {self.schedule.repository} here.")
-        return found
-
-    def day(self, text: str) -> LocalDay:
-        """The day that someone named: a date, ``today``, or yesterday for nothing."""
-        zone = self.schedule.zone
-        if text in ("", "yesterday"):
-            return yesterday(self.now(), zone)
-        if text == "today":
-            return LocalDay(self.now().astimezone(zone).date(), zone)
-        return LocalDay(date_of(text), zone)
+Accept = Callable[[Desk, Visit, str], str]
 
 
-def answered(ack: Ack, command: Mapping[str, Any], usage: str, accept: Callable[[str], str]) -> None:
-    """Acknowledge with what ``accept`` says of the text, having put the work on the queue; or with why it did not.
+def register(app: App, desk: Desk) -> None:
+    """Listen to the commands."""
 
-    ``help`` is answered with the usage.
-    """
-    text = str(command.get("text", "")).strip()
-    try:
-        said = usage if text == "help" else accept(text)
-    except UsageError as error:
-        said = str(error)
-    except PrdigestError:
-        said = "I can't take this down right now: try again in a minute."
-    ack(said)
+    def listen(command_name: str, usage: str, accept: Accept, *, needs_text: bool = False) -> None:
+        @app.command(command_name)
+        def answer(ack: Ack, command: dict[str, Any]) -> None:
+            visit, text = visits.of_command(command), str(command.get("text") or "").strip()
+            asks_for_help = text.lower() == "help" or (needs_text and not text)
+            ack(desk.answer(visit, lambda: usage if asks_for_help else accept(desk, visit, text)))
+
+    listen("/prsummary", prsummary.USAGE, prsummary.accept, needs_text=True)
+    listen("/prrisks", prrisks.USAGE, prrisks.accept)
+    listen("/prdigest", prdigest.USAGE, prdigest.accept)

@@ -1,28 +1,30 @@
-"""``/prdigest [date]``: the digest of a day in this channel, once."""
+"""``/prdigest``: the digest of a day in this channel, once, or several days as one overview."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
-from slack_bolt import Ack, App
+from bot.domain.requests import LONGEST_OVERVIEW, DigestRequest
+from bot.domain.visits import Audience, Visit
+from handlers.desk import Desk
 
-from bot.domain.errors import UsageError
-from handlers.commands import Commands, answered
+USAGE = (
+    "Get the digest here: `/prdigest` for yesterday's, `/prdigest 2026-02-28`; `today` so far, `7d` or "
+    f"`2026-02-24..2026-02-28` as one overview (up to {LONGEST_OVERVIEW} days); `repo:owner/name` for another "
+    "repository; `private` to keep an overview to yourself."
+)
 
-_HELP = "Post the digest of a day here: `/prdigest` for yesterday's, or `/prdigest 2026-02-28`."
 
-
-def register(app: App, commands: Commands) -> None:
-    """Listen to the command."""
-
-    @app.command("/prdigest")
-    def prdigest(ack: Ack, command: dict[str, Any]) -> None:
-        def accept(text: str) -> str:
-            day = commands.day(text)
-            if day.end > commands.now():
-                raise UsageError(f"{day.date} is not over: its digest is posted the day after.")
-            digest = commands.schedule.digest_of(day)
-            commands.digest.send(command["channel_id"], *digest, command["response_url"])
-            return f"The digest of {day.date} will be here in a minute, if it is not yet."
-
-        answered(ack, command, _HELP, accept)
+def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
+    """Put a digest or an overview on its queue. Raises UsageError, StoreUnavailable."""
+    request = DigestRequest.parse(text, desk.repositories, desk.today())
+    wanted = Audience.ASKER if request.is_private else audience
+    is_over = request.span.last < desk.today().date
+    if is_over and len(request.span) == 1 and wanted is Audience.CHANNEL:
+        day = request.span.days[0]
+        desk.queues.digest.send(
+            visit.channel, str(request.repository), str(day.date), str(day.zone), asdict(visit)
+        )
+        return f"The digest of {request.span.title} will be here in a minute, if it is not yet."
+    desk.queues.overview.send(asdict(visit), str(request), str(wanted))
+    return f"Looking at {request.span.title}… Days that nobody asked for before take a minute each."

@@ -1,24 +1,25 @@
-"""``/prrisks [date]``: what was taken back on a day, and what deserves a second look."""
+"""``/prrisks 7d path:vllm/v1``: what was taken back in some days, and what deserves a second look."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
-from slack_bolt import Ack, App
+from bot.domain.requests import LONGEST_RISKS, MOST_RISKS, RisksRequest
+from bot.domain.visits import Audience, Visit
+from bot.render.mrkdwn import escape
+from handlers.desk import Desk
 
-from handlers.commands import Commands, answered
+USAGE = (
+    "Ask what may hurt: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` "
+    f"(up to {LONGEST_RISKS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
+    f"`top:{MOST_RISKS}` lists more, `private` keeps it to yourself."
+)
 
-_HELP = "Ask for the risky changes of a day: `/prrisks`, `/prrisks today` or `/prrisks 2026-02-28`."
 
-
-def register(app: App, commands: Commands) -> None:
-    """Listen to the command."""
-
-    @app.command("/prrisks")
-    def prrisks(ack: Ack, command: dict[str, Any]) -> None:
-        def accept(text: str) -> str:
-            day = commands.day(text)
-            commands.risks.send(command["response_url"], *commands.schedule.digest_of(day))
-            return f"Looking at {day.date}…"
-
-        answered(ack, command, _HELP, accept)
+def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
+    """Put a risk list on its queue. Raises UsageError, StoreUnavailable."""
+    request = RisksRequest.parse(text, desk.repositories, desk.today())
+    wanted = Audience.ASKER if request.is_private else audience
+    desk.queues.risks.send(asdict(visit), str(request), str(wanted))
+    narrowed = f", {request.filters}" if request.filters else ""
+    return escape(f"Looking at {request.repository}, {request.span.title}{narrowed}…")

@@ -1,26 +1,23 @@
-"""``/prsummary 35617``: one pull request, for the one who asks."""
+"""``/prsummary 35617``: one pull request, or a few."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
-from slack_bolt import Ack, App
+from bot.domain.requests import MOST_PULLS, SummaryRequest
+from bot.domain.visits import Audience, Visit
+from handlers.desk import Desk
 
-from handlers.commands import Commands, answered
+USAGE = (
+    "Ask for a pull request: `/prsummary 35617`, `#35617`, `owner/repo#35617` or its address, "
+    f"up to {MOST_PULLS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
+)
 
-_HELP = "Ask for a pull request: `/prsummary 35617`, `#35617`, `owner/repo#35617` or its address."
 
-
-def register(app: App, commands: Commands) -> None:
-    """Listen to the command."""
-
-    @app.command("/prsummary")
-    def prsummary(ack: Ack, command: dict[str, Any]) -> None:
-        def accept(text: str) -> str:
-            if not text:
-                return _HELP
-            found = commands.reference(text)
-            commands.summary.send(command["response_url"], str(found.repository), found.number)
-            return f"Looking at #{found.number}…"
-
-        answered(ack, command, _HELP, accept)
+def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
+    """Put a summary on its queue. Raises UsageError, StoreUnavailable."""
+    request = SummaryRequest.parse(text, desk.repositories)
+    wanted = Audience.ASKER if request.is_private else audience
+    desk.queues.summary.send(asdict(visit), str(request), str(wanted))
+    named = ", ".join(f"#{reference.number}" for reference in request.references)
+    return f"Looking at {named}…"

@@ -16,7 +16,7 @@ from bot.domain.days import zone_of
 from bot.services.schedule import Schedule
 from tests.support import REPOSITORY
 
-PLAN = Schedule(REPOSITORY, "C0DIGEST", "Engine", zone_of("America/Los_Angeles"), time(9, 0))
+PLAN = Schedule(REPOSITORY, "C0DIGEST", zone_of("America/Los_Angeles"), time(9, 0))
 
 
 class Queue:
@@ -65,7 +65,7 @@ def test_many_clocks_enqueue_a_digest_once(store: Redis, store_url: str) -> None
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(tick, range(4)))
-    assert queue.sent == [("C0DIGEST", "octo/engine", "2026-02-28", "America/Los_Angeles", "Engine")]
+    assert queue.sent == [("C0DIGEST", "octo/engine", "2026-02-28", "America/Los_Angeles")]
 
 
 def test_a_clock_without_a_store_goes_on_ticking() -> None:

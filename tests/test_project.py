@@ -38,7 +38,7 @@ def test_the_documented_default_is_the_real_one(name: str) -> None:
         assert shown == f"{default:%H:%M}"
     elif isinstance(default, ZoneInfo):
         assert shown == default.key
-    elif default is None or isinstance(default, Path):
+    elif not default or isinstance(default, Path):
         assert shown == ""
     else:
         assert shown == str(default)
@@ -55,13 +55,17 @@ class TestManifest:
 
     def test_it_names_exactly_the_commands_that_are_answered(self) -> None:
         named = [command["command"] for command in self.manifest["features"]["slash_commands"]]
-        answered = {
-            found
-            for path in (ROOT / "handlers").glob("*.py")
-            for found in re.findall(r'@app\.command\("(/\w+)"\)', path.read_text())
-        }
+        answered = re.findall(r'listen\("(/\w+)"', (ROOT / "handlers" / "commands.py").read_text())
         assert sorted(named) == sorted(answered)
         assert all(len(name) <= 32 for name in named)
+
+    def test_it_asks_for_what_the_bot_listens_to(self) -> None:
+        settings = self.manifest["settings"]
+        heard = re.findall(r'@app\.event\("(\w+)"\)', (ROOT / "handlers" / "mentions.py").read_text())
+        # other messages are taken without a word, should somebody subscribe to them
+        assert settings["event_subscriptions"]["bot_events"] == [name for name in heard if name != "message"]
+        assert settings["interactivity"]["is_enabled"]
+        assert "app_mentions:read" in self.manifest["oauth_config"]["scopes"]["bot"]
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:

@@ -16,8 +16,9 @@ _SENTENCES = {
     "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite.",
     "channel_not_found": "Slack knows no channel {channel}, or it is private and without the bot: check its id.",
     "is_archived": "Channel {channel} is archived: choose another one.",
-    "invalid_auth": "Slack refused the token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
-    "not_authed": "Slack got no token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    "invalid_auth": "Slack refused the token: set {token}.",
+    "not_authed": "Slack got no token: set {token}.",
+    "not_allowed_token_type": "That is another kind of token: set {token}.",
     "account_inactive": "The bot was removed from this workspace: install it again and set SLACK_BOT_TOKEN.",
     "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
@@ -27,13 +28,19 @@ _CODE = re.compile(r"[a-z][a-z_]{2,60}")
 _UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 
 
+_BOT_TOKEN = "SLACK_BOT_TOKEN to the bot's token (xoxb-…)"  # noqa: S105 (its name)
+
+
 @contextmanager
-def in_words(channel: str = "") -> Iterator[None]:
-    """Turns what slack_sdk raises into SlackRefused (it had no effect) or SlackUnavailable (it may have had)."""
+def in_words(channel: str = "", token: str = _BOT_TOKEN) -> Iterator[None]:
+    """Turns what slack_sdk raises into SlackRefused (it had no effect) or SlackUnavailable (it may have had).
+
+    ``channel`` and ``token`` are what the sentence names where the call failed for their sake.
+    """
     try:
         yield
     except SlackApiError as error:
-        raise _of_answer(error, channel) from error
+        raise _of_answer(error, channel, token) from error
     # the SDK passes on what the socket raises
     except (SlackClientError, HTTPException, OSError) as error:
         if isinstance(error, HTTPError):
@@ -41,7 +48,7 @@ def in_words(channel: str = "") -> Iterator[None]:
         raise SlackUnavailable("Slack can't be reached: check SLACK_API_URL and the network.") from error
 
 
-def _of_answer(error: SlackApiError, channel: str) -> PrdigestError:
+def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
     answer = error.response
     status = getattr(answer, "status_code", 200)
     code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
@@ -52,4 +59,4 @@ def _of_answer(error: SlackApiError, channel: str) -> PrdigestError:
         needed = answer.get("needed") or "one more scope"
         return SlackRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
     sentence = _SENTENCES.get(code, "Slack refused the call: {code}.")
-    return SlackRefused(sentence.format(channel=channel, code=code or f"status {status}"), code)
+    return SlackRefused(sentence.format(channel=channel, token=token, code=code or f"status {status}"), code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
@@ -16,7 +17,7 @@ from redis.retry import Retry
 
 from bot.adapters.embedded import embedded_url
 from bot.adapters.leases import LIFETIME, lease
-from bot.domain.errors import DigestInProgress, StoreUnavailable
+from bot.domain.errors import InProgress, StoreUnavailable
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _COMPRESS_FROM = 1_000
@@ -24,7 +25,20 @@ _EMBEDDED_TRIES = 3
 _PLAIN, _ZLIB = b"p", b"z"
 
 
-def connect(url: str, *, connections: int = 32) -> Redis:
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a server: seconds to connect, for an answer, and how often to try again."""
+
+    connect: float = 5.0
+    answer: float = 15.0
+    retries: int = 3
+
+
+# Slack gives three seconds for an answer; someone who waits behind it is better told to try again
+HURRIED = Patience(connect=0.5, answer=0.9, retries=1)
+
+
+def connect(url: str, *, connections: int = 32, patience: Patience = Patience()) -> Redis:
     """A client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``. Connects when first used.
 
     Raises:
@@ -34,24 +48,24 @@ def connect(url: str, *, connections: int = 32) -> Redis:
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=connections,
-            timeout=20,
-            socket_timeout=15,
-            socket_connect_timeout=5,
-            retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), 3),
+            timeout=patience.connect + patience.answer,
+            socket_timeout=patience.answer,
+            socket_connect_timeout=patience.connect,
+            retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), patience.retries),
         )
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)
 
 
-def connect_embedded(state: Path) -> Redis:
+def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
     """A client of the embedded store, connected: the store stays as long as somebody is.
 
     Raises:
         StoreUnavailable: it can't be started.
     """
     for _ in range(_EMBEDDED_TRIES):
-        client = connect(embedded_url(state))
+        client = connect(embedded_url(state), patience=patience)
         try:
             client.ping()
         except RedisError:
@@ -63,7 +77,8 @@ def connect_embedded(state: Path) -> Redis:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
+def in_words() -> Iterator[None]:
+    """Turns what redis-py raises into StoreUnavailable."""
     try:
         yield
     except RedisError as error:
@@ -77,7 +92,7 @@ def require_durable(client: Redis) -> None:
     Raises:
         StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, or it does not answer.
     """
-    with _in_words():
+    with in_words():
         memory = cast("dict[str, str]", client.info("memory"))
     policy = memory.get("maxmemory_policy", "noeviction")
     if policy.startswith("allkeys"):
@@ -94,45 +109,49 @@ class RedisCache:
 
     def get(self, key: str) -> str | None:
         """The value, or None."""
-        with _in_words():
+        with in_words():
             found = self._client.get(key)
         return _unpacked(found) if isinstance(found, bytes) else None
 
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
         """Keep a value for a time."""
-        with _in_words():
+        with in_words():
             self._client.set(key, _packed(value), ex=lifetime)
 
     @contextmanager
     def lease(self, name: str) -> Iterator[None]:
         """Wait for the lease of that name and hold it."""
-        with _in_words(), lease(self._client, name):
+        with in_words(), lease(self._client, name):
             yield
 
 
 class RedisPostRecords:
-    """``PostRecords`` on Redis: one hash for each digest, under its own key, without expiry."""
+    """``PostRecords`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, lifetime: timedelta | None = None) -> None:
         self._client = client
+        self._lifetime = lifetime
 
     def load(self, key: str) -> dict[str, str]:
         """The fields recorded so far; empty for a digest never begun."""
-        with _in_words():
+        with in_words():
             found = cast("dict[bytes, bytes]", self._client.hgetall(key))
         return {name.decode(): _unpacked(value) for name, value in found.items()}
 
     def save(self, key: str, **fields: str) -> None:
         """Add fields, all or none."""
-        with _in_words():
-            self._client.hset(key, mapping={name: _packed(value) for name, value in fields.items()})
+        with in_words(), self._client.pipeline() as together:
+            together.hset(key, mapping={name: _packed(value) for name, value in fields.items()})
+            if self._lifetime:
+                together.expire(key, self._lifetime)
+            together.execute()
 
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
         """Hold the right to post this digest; waits long enough to inherit it from a process that died."""
-        with _in_words(), lease(self._client, key, patience=2 * LIFETIME) as held:
+        with in_words(), lease(self._client, key, patience=2 * LIFETIME) as held:
             if not held:
-                raise DigestInProgress("Another process is posting this digest now: look at the channel soon.")
+                raise InProgress("Another process is posting this now: look at the channel soon.")
             yield
 
 

@@ -78,3 +78,8 @@ class LocalDay:
 def yesterday(now: datetime, zone: ZoneInfo) -> LocalDay:
     """The last complete local day before ``now`` (an aware instant)."""
     return LocalDay(now.astimezone(zone).date() - timedelta(days=1), zone)
+
+
+def today(now: datetime, zone: ZoneInfo) -> LocalDay:
+    """The local day of ``now`` (an aware instant), which is not over."""
+    return LocalDay(now.astimezone(zone).date(), zone)

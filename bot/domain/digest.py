@@ -11,7 +11,7 @@ from bot.domain.areas import ELSEWHERE, area_order, is_product_area
 from bot.domain.days import LocalDay
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.reverts import Revert, is_revert
+from bot.domain.reverts import Revert, is_revert, standing
 from bot.domain.risk import Risk
 from bot.domain.summaries import Summary
 
@@ -62,6 +62,14 @@ class CountCheck:
     counted: int | None
     source: str
 
+    def doubt(self, listed: int) -> str:
+        """What to tell a reader of ``listed`` merges if the count is another or there was none; else empty."""
+        if self.counted is None:
+            return f"count not checked: {self.source} gave none"
+        return (
+            "" if self.counted == listed else f"incomplete? {self.source} name {self.counted} merges, not {listed}"
+        )
+
 
 class Action(NamedTuple):
     """Something a reader may have to do, and the pull request that makes it so."""
@@ -111,12 +119,8 @@ class Digest:
     @property
     def taken_back(self) -> frozenset[int]:
         """What is no longer there at the end of the day: a revert that was itself reverted takes nothing back."""
-        newest_first = [entry.number for entry in self.entries]
-        gone: set[int] = set()
-        for revert in sorted(self.reverts, key=lambda revert: newest_first.index(revert.by)):
-            if revert.by not in gone:
-                gone.add(revert.number)
-        return frozenset(gone)
+        found = standing(self.reverts, (entry.pull for entry in self.entries))
+        return frozenset(revert.number for revert in found)
 
     @property
     def riskiest(self) -> tuple[Entry, ...]:

@@ -53,8 +53,8 @@ class SlackUnavailable(PrdigestError):
     """Slack did not answer, so it is not known whether the call had its effect."""
 
 
-class DigestInProgress(PrdigestError):
-    """Another process is posting the same digest at this moment."""
+class InProgress(PrdigestError):
+    """Another process is posting the same thing at this moment."""
 
 
 class ModelError(PrdigestError):

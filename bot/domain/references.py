@@ -20,6 +20,10 @@ class Reference:
     repository: Repository
     number: int
 
+    def __str__(self) -> str:
+        """``owner/name#35617``."""
+        return f"{self.repository}#{self.number}"
+
 
 def parse_reference(text: str, default: Repository | None) -> Reference:
     """Read how a person names a pull request; ``default`` is the repository of a bare number.

@@ -36,6 +36,18 @@ def reverts_among(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
     return tuple(found)
 
 
+def standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
+    """The reverts that still hold: one that was itself reverted takes nothing back."""
+    merged = {pull.number: (pull.merge_time, pull.number) for pull in pulls}
+    held: list[Revert] = []
+    gone: set[int] = set()
+    for revert in sorted(reverts, key=lambda revert: merged[revert.by], reverse=True):
+        if revert.by not in gone:
+            gone.add(revert.number)
+            held.append(revert)
+    return tuple(held)
+
+
 def is_revert(pull: PullRequest) -> bool:
     """Whether the pull request says that it takes another back."""
     says_so = _TITLE.search(pull.title) or _TITLE_NUMBER.search(pull.title)

@@ -30,10 +30,7 @@ def coverage(digest: Digest) -> str:
 
 def count_difference(digest: Digest) -> str:
     """What an independent count says if it is another, or that there was none; empty where they agree."""
-    counted, listed = digest.count.counted, len(digest.entries)
-    if counted is None:
-        return f"count not checked: {digest.count.source} gave none"
-    return "" if counted == listed else f"incomplete? {digest.count.source} name {counted} merges, not {listed}"
+    return digest.count.doubt(len(digest.entries))
 
 
 def _diffs(digest: Digest) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.digest import Digest
+from bot.domain.digest import Digest, Entry
 from bot.ports import Attachment, Post
+from bot.render.buttons import ask, below, details_of
 from bot.render.lead import lead
 from bot.render.report import report
 from bot.render.thread import thread
@@ -30,7 +32,19 @@ class Rendered:
 
 def render(digest: Digest) -> Rendered:
     """Render a digest for Slack."""
-    return Rendered(lead(digest), thread(digest), _attachment(digest) if digest.entries else None)
+    if not digest.entries:
+        return Rendered(lead(digest), (), None)
+    menu = details_of(entry.pull for entry in _worth_opening(digest))
+    return Rendered(below(lead(digest), menu, ask()), thread(digest), _attachment(digest))
+
+
+def _worth_opening(digest: Digest) -> Iterator[Entry]:
+    """What the lead names first, then whatever else a reader may look for."""
+    gone = digest.taken_back
+    to_act_on = {action.number for action in digest.actions}
+    yield from digest.riskiest
+    yield from (entry for entry in digest.entries if entry.number in gone | to_act_on)
+    yield from (entry for entry in digest.entries if not entry.summary.is_trivial)
 
 
 def _attachment(digest: Digest) -> Attachment:

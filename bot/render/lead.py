@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from bot.domain.digest import Digest, Entry
+from bot.domain.pulls import PullRequest
 from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.coverage import coverage
@@ -16,22 +17,16 @@ _MOST_REVERTS = 8
 _MOST_THEMES = 4
 _TITLE = 90
 # of the listed pull requests and of all, on vLLM's merges of October to December 2025
-_MEASURED = "of such changes about 1 in 5 needed a repair within two weeks, of all 1 in 14; measured on vLLM, 2025"
+MEASURED = "of such changes about 1 in 5 needed a repair within two weeks, of all 1 in 14; measured on vLLM, 2025"
 
 
 def lead(digest: Digest) -> Post:
     """The message in the channel: at most 10 blocks, whatever the day was like."""
-    blocks = [header(headline(digest)), *_overview(digest), *_reverted(digest), *_risky(digest)]
-    blocks += [*_actions(digest), *_themes(digest), *_coverage(digest)]
+    blocks = [header(headline(digest)), *_overview(digest), *reverted(digest), *risky(digest)]
+    blocks += [*actions(digest), *_themes(digest), *coverage_line(digest)]
     # what a phone's notification and a screen reader give instead of the blocks
     spoken = [headline(digest), *([digest.overview.text] if digest.entries and digest.overview.text else [])]
     return Post(escape(shorten(one_line(". ".join(spoken)), 800)), tuple(blocks))
-
-
-def risks(digest: Digest) -> Post:
-    """What was taken back and what deserves a second look, alone."""
-    title = f"Risky changes · {headline(digest)}"
-    return Post(escape(title), (header(title), *_reverted(digest), *_risky(digest), *_coverage(digest)))
 
 
 def headline(digest: Digest) -> str:
@@ -60,32 +55,38 @@ def _overview(digest: Digest) -> Iterator[Block]:
         yield block(*paragraphs)
 
 
-def _reverted(digest: Digest) -> Iterator[Block]:
+def reverted(digest: Digest) -> Iterator[Block]:
+    """What was taken back."""
     pairs = [(digest.entry(revert.number), digest.entry(revert.by)) for revert in digest.reverts]
-    items = [[*_named(first), text(" by "), *_named(second)] for first, second in pairs if first and second]
-    items += [[*_named(entry), text(", of an earlier day")] for entry in digest.older_reverts]
+    items = [
+        [*named(first.pull), text(" by "), *named(second.pull)] for first, second in pairs if first and second
+    ]
+    items += [[*named(entry.pull), text(", of an earlier day")] for entry in digest.older_reverts]
     if len(items) > _MOST_REVERTS:
         items[_MOST_REVERTS:] = [[text(f"and {len(items) - _MOST_REVERTS} more, in the thread")]]
     if items:
         yield block(section([text("Already taken back", bold=True)]), bullets(items))
 
 
-def _risky(digest: Digest) -> Iterator[Block]:
+def risky(digest: Digest) -> Iterator[Block]:
+    """What deserves a second look, or that nothing does."""
     if digest.riskiest:
-        title = [text("Worth a second look", bold=True), text(f" ({_MEASURED})", italic=True)]
-        yield block(section(title), bullets(_risk(entry, digest) for entry in digest.riskiest))
+        title = [text("Worth a second look", bold=True), text(f" ({MEASURED})", italic=True)]
+        yield block(section(title), bullets(second_look(entry, addresses(digest)) for entry in digest.riskiest))
     elif digest.entries:
         yield block(section([text("Nothing stands out for a second look.")]))
 
 
-def _risk(entry: Entry, digest: Digest) -> list[Element]:
-    reasons = "; ".join(entry.risk.reasons[:3])
+def second_look(entry: Entry, known: Mapping[int, str], limit: int = 240) -> list[Element]:
+    """An entry with the reasons of the rules and, if a quote proved it, of the model; each up to ``limit``."""
+    reasons = shorten("; ".join(entry.risk.reasons[:3]), limit)
     claim = entry.summary.risk_reason
-    said = [text(". "), *prose(claim, addresses(digest), 240)] if claim else []
-    return [*_named(entry), text(f": {reasons}"), *said]
+    said = [text(". "), *prose(claim, known, limit)] if claim else []
+    return [*named(entry.pull), text(f": {reasons}"), *said]
 
 
-def _actions(digest: Digest) -> Iterator[Block]:
+def actions(digest: Digest) -> Iterator[Block]:
+    """What readers may have to do."""
     known = addresses(digest)
     shown, hidden = digest.actions[:_MOST_ACTIONS], digest.actions[_MOST_ACTIONS:]
     items = [
@@ -107,15 +108,16 @@ def _themes(digest: Digest) -> Iterator[Block]:
         yield block(section([text("Themes", bold=True)]), bullets(items))
 
 
-def _coverage(digest: Digest) -> Iterator[Block]:
+def coverage_line(digest: Digest) -> Iterator[Block]:
+    """How complete it is."""
     line = coverage(digest)
     if line:
         yield context(line)
 
 
-def _named(entry: Entry) -> list[Element]:
-    title = shorten(one_line(entry.pull.title), _TITLE)
-    return [link(entry.pull.url, f"#{entry.number}"), text(f" {title}")]
+def named(pull: PullRequest) -> list[Element]:
+    """A pull request as a link and its title."""
+    return [link(pull.url, f"#{pull.number}"), text(f" {shorten(one_line(pull.title), _TITLE)}")]
 
 
 def _numbers(numbers: tuple[int, ...], known: dict[int, str]) -> list[Element]:

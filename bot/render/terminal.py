@@ -12,8 +12,8 @@ from bot.render.facts import merge_state
 
 
 def message(post: Post) -> str:
-    """A message as a person would read it, links as their labels."""
-    return "\n\n".join(_block(block) for block in post.blocks)
+    """A message as a person would read it, links as their labels, without what can only be pressed."""
+    return "\n\n".join(_block(block) for block in post.blocks if block["type"] != "actions")
 
 
 def summary(entry: Entry) -> str:

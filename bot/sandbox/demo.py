@@ -41,7 +41,7 @@ def _summary(sample: Sample, repository: Repository, ask: Callable[[str], str | 
             numbers = ", ".join(map(str, sample.numbers))
             yield f"{error} The sample has {numbers}."
             continue
-        yield _titled(f"/prsummary {pull.number}", terminal.summary(sample.daily.entry(pull)))
+        yield _titled(f"/prsummary {pull.number}", terminal.summary(sample.reader.read(pull)))
         return
 
 

@@ -14,6 +14,7 @@ from bot.domain.pulls import Account, ChangedFile, PullRequest, Repository
 from bot.domain.summaries import Summary
 from bot.ports import Merged
 from bot.services.daily import DailyDigest
+from bot.services.reading import Reader
 from bot.services.summarise import Summarised
 
 NOTE = (
@@ -79,7 +80,12 @@ class Sample:
     @property
     def daily(self) -> DailyDigest:
         """The service that builds real digests, over the sample."""
-        return DailyDigest(self, self.summarise, self.overview, workers=1)
+        return DailyDigest(self, self.reader.read, self.overview, workers=1)
+
+    @property
+    def reader(self) -> Reader:
+        """The service that reads pull requests, over the sample."""
+        return Reader(self, self.summarise)
 
     def digest(self) -> Digest:
         """The digest of the sample day."""

@@ -1,28 +1,68 @@
-"""Answers to commands: one pull request, or the riskiest of a day, as messages for the one who asked."""
+"""Answers to what people ask: summaries, risk lists and overviews, as messages with their buttons."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from bot.domain.days import LocalDay
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference
-from bot.ports import Post, PullRequests
-from bot.render.lead import risks
+from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.ports import Post
+from bot.render import buttons
+from bot.render.catchup import catch_up_post
+from bot.render.rich import Element
+from bot.render.risks import risks_post
 from bot.render.summary import summary_post
+from bot.services.catchup import catch_up
 from bot.services.daily import DailyDigest
+from bot.services.entries import Entries
+from bot.services.replies import Answer
+from bot.services.risky import RiskLister
 
 
-class CommandAnswers:
-    """Makes the answers that slash commands ask for."""
+class Answers:
+    """Makes the answers. ``name_of`` gives what headings call a repository."""
 
-    def __init__(self, pulls: PullRequests, daily: DailyDigest) -> None:
-        self._pulls = pulls
+    def __init__(
+        self,
+        entries: Entries,
+        risks: RiskLister,
+        daily: DailyDigest,
+        name_of: Callable[[Repository], str],
+        today: Callable[[], LocalDay],
+    ) -> None:
+        self._entries = entries
+        self._risks = risks
         self._daily = daily
+        self._name_of = name_of
+        self._today = today
 
-    def summary(self, reference: Reference) -> Post:
-        """One pull request, merged or not. Raises what :class:`bot.ports.PullRequests` raises."""
-        pull = self._pulls.pull(reference.repository, reference.number)
-        return summary_post(self._daily.entry(pull))
+    def summary(self, reference: Reference) -> Answer:
+        """One pull request, merged or open. Raises what :meth:`bot.services.entries.Entries.named` raises."""
+        entry = self._entries.named(reference)
+        request = str(SummaryRequest((reference,)))
+        details = buttons.details(entry.pull)
+        return _answer(summary_post(entry), buttons.share(buttons.SHARE_SUMMARY, request), details)
 
-    def risks(self, repository: Repository, day: LocalDay, name: str) -> Post:
-        """What was taken back on a day, and what deserves a second look."""
-        return risks(self._daily.build(repository, day, name))
+    def risks(self, request: RisksRequest) -> Answer:
+        """What was taken back in some days, and what deserves a second look."""
+        found = self._risks.build(request, self._name_of(request.repository), self._today())
+        taken_back = [pair.pull for pair in found.taken_back]
+        menu = buttons.details_of([entry.pull for entry in found.riskiest] + taken_back)
+        return _answer(risks_post(found), buttons.share(buttons.SHARE_RISKS, str(request)), menu)
+
+    def overview(self, request: DigestRequest) -> Answer:
+        """Several days as one overview."""
+        found = catch_up(self._daily.build, request.repository, request.span, self._name_of(request.repository))
+        menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
+        return _answer(
+            catch_up_post(found),
+            buttons.share(buttons.SHARE_DIGEST, str(request)),
+            menu,
+        )
+
+
+def _answer(post: Post, share: Element, details: Element | None) -> Answer:
+    """The same message twice: a thread to ask in is only where everybody sees it."""
+    return Answer(buttons.below(post, details, buttons.ask()), buttons.below(post, details, share))

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from bot.domain.areas import area_of
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview
-from bot.domain.errors import GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import reverts_among
-from bot.domain.risk import assess
 from bot.ports import PullRequests
-from bot.services.summarise import Summarised
-
-log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 
@@ -32,16 +24,14 @@ class DailyDigest:
     def __init__(
         self,
         pulls: PullRequests,
-        summarise: Callable[[PullRequest], Summarised],
+        entry: Callable[[PullRequest], Entry],
         overview: Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview],
         workers: int,
-        classes: PathClasses = DEFAULT_PATHS,
     ) -> None:
         self._pulls = pulls
-        self._summarise = summarise
+        self._entry = entry
         self._overview = overview
         self._workers = workers
-        self._classes = classes
 
     def build(self, repository: Repository, day: LocalDay, name: str, progress: Progress = unseen) -> Digest:
         """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
@@ -62,25 +52,12 @@ class DailyDigest:
             reverts=reverts_among(entry.pull for entry in entries),
         )
 
-    def entry(self, pull: PullRequest) -> Entry:
-        """One pull request with its files, its summary and what the rules say of it."""
-        loaded = self._with_files(pull)
-        done = self._summarise(loaded)
-        return Entry(
-            pull=loaded,
-            summary=done.summary,
-            risk=assess(loaded, self._classes),
-            area=area_of(loaded, self._classes),
-            from_cache=done.from_cache,
-            cost=done.cost,
-        )
-
     def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
         progress(0, len(pulls))
         done: dict[int, Entry] = {}
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="digest")
         try:
-            for future in as_completed([pool.submit(self.entry, pull) for pull in pulls]):
+            for future in as_completed([pool.submit(self._entry, pull) for pull in pulls]):
                 entry = future.result()
                 done[entry.number] = entry
                 progress(len(done), len(pulls))
@@ -88,10 +65,3 @@ class DailyDigest:
             # after an error or Ctrl-C, what has not begun never begins
             pool.shutdown(wait=True, cancel_futures=True)
         return tuple(done[pull.number] for pull in pulls)
-
-    def _with_files(self, pull: PullRequest) -> PullRequest:
-        try:
-            return self._pulls.with_files(pull)
-        except (GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
-            log.info("no files of %s#%d: %s", pull.repository, pull.number, error)
-            return pull

@@ -80,7 +80,7 @@ class Publisher:
 
         Raises:
             UsageError: the day is not over; a digest of half of it would stand for the whole.
-            DigestInProgress: another process is at it.
+            InProgress: another process is at it.
             SlackRefused, SlackUnavailable: it could not be posted; trying again later goes on from there.
         """
         if day.end > self._now():

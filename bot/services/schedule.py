@@ -12,17 +12,12 @@ from bot.domain.pulls import Repository
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One daily post: which repository, where, under which name, and at what local time."""
+    """One daily post: which repository, where, and at what local time."""
 
     repository: Repository
     channel: str
-    name: str
     zone: ZoneInfo
     post_at: time
-
-    def digest_of(self, day: LocalDay) -> tuple[str, str, str, str]:
-        """A day's digest as a job is told: repository, date, zone and name."""
-        return (str(self.repository), str(day.date), str(self.zone), self.name)
 
     def due(self, now: datetime) -> LocalDay | None:
         """The day whose digest is due at ``now`` (an aware instant): yesterday, from ``post_at`` until midnight.

@@ -12,7 +12,7 @@ from redis import Redis
 
 from bot.adapters.leases import LIFETIME, lease
 from bot.adapters.store import RedisCache, RedisPostRecords, connect
-from bot.domain.errors import DigestInProgress
+from bot.domain.errors import InProgress
 from tests.adapters.holder import ROUNDS, holder
 
 
@@ -50,7 +50,7 @@ def refusal(client: Redis, name: str) -> str:
     try:
         with RedisPostRecords(client).exclusive(name):
             return ""
-    except DigestInProgress as error:
+    except InProgress as error:
         return str(error)
 
 
@@ -69,7 +69,7 @@ def test_a_living_holder_keeps_its_lease_beyond_the_lifetime(seen: Seen) -> None
 
 
 def test_who_waited_in_vain_for_the_right_to_post_is_told_in_a_sentence(seen: Seen) -> None:
-    assert seen.refused.startswith("Another process is posting this digest")
+    assert seen.refused.startswith("Another process is posting this")
 
 
 def test_a_lease_is_not_entered_again_by_its_holder(seen: Seen) -> None:

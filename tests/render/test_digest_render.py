@@ -22,7 +22,8 @@ from tests.support import digest, entry
 def test_a_digest_is_its_lead_its_thread_and_its_report() -> None:
     found = digest(entry(2), entry(1))
     rendered = render(found)
-    assert (rendered.lead, rendered.thread) == (lead(found), thread(found))
+    assert (rendered.lead.blocks[:-1], rendered.thread) == (lead(found).blocks, thread(found))
+    assert [element["type"] for element in rendered.lead.blocks[-1]["elements"]] == ["static_select", "button"]
     assert rendered.attachment is not None
     assert rendered.attachment.name == "Engine-2026-02-28.md"
     assert rendered.attachment.title == "Full report of 2026-02-28"

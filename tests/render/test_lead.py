@@ -11,7 +11,7 @@ from hypothesis import given
 
 from bot.domain.digest import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.risk import Risk
-from bot.render.lead import headline, lead, risks
+from bot.render.lead import headline, lead
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
 from tests.render.hostile import WORST, digests, full_day
 from tests.support import NOON, changed_file, digest, entry, pull, summary
@@ -20,20 +20,6 @@ from tests.support import NOON, changed_file, digest, entry, pull, summary
 def risky(number: int, points: float = 20, said: str = "", **fields: Any) -> Entry:
     made = entry(number, said=summary(risk_reason=said), **fields)
     return replace(made, risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
-
-
-@given(digests())
-def test_the_risks_of_a_hostile_day_alone_make_a_message_that_slack_takes(found: Digest) -> None:
-    assert_accepted(risks(found), found)
-
-
-def test_the_risks_alone_are_what_was_taken_back_and_what_may_hurt() -> None:
-    first = risky(5, title="Count once")
-    second = entry(9, title='Revert "Count once"', merged_at=NOON + timedelta(hours=1))
-    post = risks(digest(second, first, risky(3), overview=Overview("A calm day.")))
-    assert post.text == "Risky changes · Engine · Saturday 28 February 2026 · 3 merged"
-    assert [line[0]["text"] for line in items(post)] == ["#5", "#3"]
-    assert "A calm day." not in seen(post)
 
 
 def said(found: Digest) -> str:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.digest import Digest
-from bot.render.lead import lead, risks
+from bot.render.lead import lead
 from tests.render.accepted import assert_accepted, seen
 from tests.support import NOON, digest, entry
 
@@ -31,7 +31,6 @@ def test_a_revert_of_the_day_is_not_of_an_earlier_one() -> None:
 def test_a_day_of_reverts_is_accepted(count: int) -> None:
     found = older(count)
     assert_accepted(lead(found), found)
-    assert_accepted(risks(found), found)
 
 
 def test_reverts_that_are_not_shown_are_counted() -> None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.adapters.slack import SlackMessenger, slack_client
-from bot.domain.errors import DigestInProgress
+from bot.domain.errors import InProgress
 from bot.ports import Attachment, Messenger, Post, PostRecords
 from bot.render.digest import Rendered
 from bot.services.publish import Published, Publisher
@@ -89,7 +89,7 @@ class MemoryRecords:
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
         if self.busy:
-            raise DigestInProgress(f"{key} is being posted.")
+            raise InProgress(f"{key} is being posted.")
         yield
 
 

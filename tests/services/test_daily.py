@@ -27,6 +27,7 @@ from bot.ports import Model
 from bot.services.asking import Asker
 from bot.services.daily import DailyDigest
 from bot.services.overview import Overviewer
+from bot.services.reading import Reader
 from bot.services.summarise import Summarised, Summariser
 from tests.emulators.claude import ClaudeEmulator, Refusal
 from tests.services.doubles import ScriptedPulls, Sleeps
@@ -55,7 +56,8 @@ def build(
     workers: int = 4,
     progress: Callable[[int, int], None] = nothing,
 ) -> Digest:
-    return DailyDigest(pulls, summarise, overview, workers).build(REPOSITORY, DAY, "Engine", progress)
+    daily = DailyDigest(pulls, Reader(pulls, summarise).read, overview, workers)
+    return daily.build(REPOSITORY, DAY, "Engine", progress)
 
 
 def listed(*numbers: int) -> ScriptedPulls:
@@ -175,7 +177,7 @@ def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: i
     asker = Asker(model, cache, Sleeps())
     daily = DailyDigest(
         pulls,
-        Summariser(asker, "claude-haiku-5-5", 30_000).summarise,
+        Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise).read,
         Overviewer(asker, "claude-sonnet-5-5").overview,
         workers,
     )

@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.adapters.store import RedisPostRecords
 from bot.domain.days import LocalDay
-from bot.domain.errors import DigestInProgress, SlackRefused, UsageError
+from bot.domain.errors import InProgress, SlackRefused, UsageError
 from bot.domain.pulls import Repository
 from bot.ports import Messenger, PostRecords
 from bot.render.digest import Rendered
@@ -131,7 +131,7 @@ def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(end
 
 def test_a_digest_that_another_process_posts_is_left_to_it() -> None:
     messenger, build = MemoryMessenger(), Build()
-    with pytest.raises(DigestInProgress):
+    with pytest.raises(InProgress):
         publish(messenger, MemoryRecords(busy=True), build)
     assert (messenger.messages, build.count) == ([], 0)
 

@@ -1,0 +1,25 @@
+"""How often somebody may ask, counted on Redis for all processes."""
+
+from __future__ import annotations
+
+from dramatiq.rate_limits import WindowRateLimiter
+from dramatiq.rate_limits.backends import RedisBackend
+from redis import Redis
+
+from bot.adapters.store import in_words
+
+_WINDOW = 60  # seconds
+
+
+class RedisLimiter:
+    """``Limiter``: up to ``limit`` requests of a name within a minute."""
+
+    def __init__(self, client: Redis, limit: int) -> None:
+        self._backend = RedisBackend(client=client)
+        self._limit = limit
+
+    def admits(self, name: str) -> bool:
+        """Count a request; whether it is within the limit. A refused one does not count."""
+        window = WindowRateLimiter(self._backend, f"rate:{name}", limit=self._limit, window=_WINDOW)  # type: ignore[no-untyped-call]
+        with in_words(), window.acquire(raise_on_failure=False) as admitted:
+            return bool(admitted)

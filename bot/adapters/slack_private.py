@@ -1,0 +1,76 @@
+"""What only one person sees in Slack: answers to the one who asked, and windows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.webhook import WebhookClient
+
+from bot.adapters.slack_errors import in_words
+from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.visits import Visit
+from bot.ports import Post
+
+log = logging.getLogger(__name__)
+
+_TIMEOUT = 30
+
+
+class SlackWhispers:
+    """``Whispers`` over ``response_url``, or as an ephemeral message where there is none any more."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def whisper(self, visit: Visit, post: Post) -> None:
+        """Tell the asker."""
+        try:
+            if not (visit.response_url and self._responded(visit, post)):
+                self._ephemeral(visit, post)
+        except SlackRefused as error:
+            log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
+
+    def _responded(self, visit: Visit, post: Post) -> bool:
+        """Slack takes a handful of answers, for half an hour; it says so with a status that is no success."""
+        with in_words():
+            hook = WebhookClient(visit.response_url, timeout=_TIMEOUT)
+            answer = hook.send(**post.payload(), response_type="ephemeral", replace_original=False)
+        if answer.status_code >= 500 or answer.status_code == 429:
+            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
+        if answer.status_code != 200:
+            log.info("the response_url is used up [%s]: status %s", visit.reference, answer.status_code)
+        return bool(answer.status_code == 200)
+
+    def _ephemeral(self, visit: Visit, post: Post) -> None:
+        with in_words(visit.channel):
+            self._client.chat_postEphemeral(
+                channel=visit.channel,
+                user=visit.user,
+                thread_ts=visit.thread or None,
+                **post.payload(),
+            )
+
+
+class SlackViews:
+    """``Views`` over the Web API. A window is found again by its ``external_id``."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
+        """Open a window."""
+        with in_words():
+            self._client.views_open(trigger_id=trigger, view={**view, "external_id": key})
+
+    def update(self, key: str, view: Mapping[str, Any]) -> None:
+        """Show something else in the window, unless it was closed."""
+        try:
+            with in_words():
+                self._client.views_update(external_id=key, view={**view, "external_id": key})
+        except SlackRefused as error:
+            if error.code != "not_found":
+                raise
+            log.info("the window was closed before it was filled")

@@ -1,0 +1,51 @@
+"""Several days of a repository at once, for someone who was away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.domain.digest import CountCheck, Digest, Overview
+from bot.domain.reverts import reverts_among
+from bot.domain.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """The digests of consecutive days, oldest first; at least one."""
+
+    span: Span
+    digests: tuple[Digest, ...]
+
+    @property
+    def name(self) -> str:
+        return self.digests[0].name
+
+    @property
+    def merged(self) -> int:
+        return sum(len(digest.entries) for digest in self.digests)
+
+    @property
+    def whole(self) -> Digest:
+        """All days as one, newest first: what was merged on one day may have been taken back on another."""
+        newest = self.digests[-1]
+        entries = tuple(entry for digest in reversed(self.digests) for entry in digest.entries)
+        return Digest(
+            repository=newest.repository,
+            name=newest.name,
+            day=newest.day,
+            entries=entries,
+            overview=Overview("", cost=self._overviews_cost),
+            count=self._count,
+            reverts=reverts_among(entry.pull for entry in entries),
+        )
+
+    @property
+    def _overviews_cost(self) -> float | None:
+        known = [digest.overview.cost for digest in self.digests if digest.overview.cost is not None]
+        return sum(known) if len(known) == len(self.digests) else None
+
+    @property
+    def _count(self) -> CountCheck:
+        known = [digest.count.counted for digest in self.digests if digest.count.counted is not None]
+        complete = len(known) == len(self.digests)
+        return CountCheck(sum(known) if complete else None, self.digests[-1].count.source)

@@ -1,0 +1,52 @@
+"""What deserves a second look in some days of a repository: first what was taken back, then what may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.domain.digest import Entry
+from bot.domain.pulls import PullRequest
+from bot.domain.risk import Risk
+from bot.domain.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A merge that another one reverted or, where ``is_repair``, repaired."""
+
+    pull: PullRequest
+    by: PullRequest
+    is_repair: bool = False
+
+    @property
+    def lasted(self) -> timedelta:
+        return self.by.merge_time - self.pull.merge_time
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """A pull request, without the patches of its files, and what the rules say of it."""
+
+    pull: PullRequest
+    risk: Risk
+
+
+@dataclass(frozen=True, slots=True)
+class RiskList:
+    """The answer to "what may hurt?". ``older`` take back what was merged before the days.
+
+    ``merged`` pull requests were merged in the days, ``matching`` of them fit the filters; the files of
+    ``unread`` could not be read, so that no rule speaks of them. ``doubts`` say what may be missing.
+    """
+
+    name: str
+    span: Span
+    filters: str
+    merged: int
+    matching: int
+    taken_back: tuple[TakenBack, ...]
+    older: tuple[PullRequest, ...]
+    riskiest: tuple[Entry, ...]
+    unread: tuple[int, ...] = ()
+    doubts: tuple[str, ...] = ()

@@ -1,0 +1,96 @@
+"""Consecutive local days, and how people name them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from bot.domain.days import LocalDay, date_of
+from bot.domain.errors import UsageError
+
+_LAST_DAYS = re.compile(r"(\d{1,4})d", re.I)
+_RANGE = re.compile(r"(.+?)\s*(?:\.{2,3}|…)\s*(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The local days from ``first`` to ``last``, both included."""
+
+    first: dt.date
+    last: dt.date
+    zone: ZoneInfo
+
+    @property
+    def days(self) -> tuple[LocalDay, ...]:
+        """Oldest first."""
+        return tuple(LocalDay(self.first + timedelta(days=n), self.zone) for n in range(len(self)))
+
+    @property
+    def title(self) -> str:
+        """For a heading: ``Saturday 28 February 2026``, ``24 February – 2 March 2026``."""  # noqa: RUF002 (a dash)
+        if self.first == self.last:
+            return f"{self.first:%A} {_long(self.first)}"
+        year = "" if self.first.year == self.last.year else f" {self.first.year}"
+        return f"{self.first.day} {self.first:%B}{year} – {_long(self.last)}"  # noqa: RUF001 (a dash)
+
+    def __len__(self) -> int:
+        return (self.last - self.first).days + 1
+
+    def __contains__(self, day: dt.date) -> bool:
+        return self.first <= day <= self.last
+
+    def __str__(self) -> str:
+        """As :func:`span_of` reads it, whatever day it is then."""
+        return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
+
+
+def _long(day: dt.date) -> str:
+    return f"{day.day} {day:%B %Y}"
+
+
+def span_of(text: str, today: LocalDay, longest: int) -> Span:
+    """The days that someone named: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
+
+    ``7d`` is today and the six days before it. An empty text is yesterday.
+
+    Raises:
+        UsageError: the text names no days, days to come, or more than ``longest``.
+    """
+    span = _named(text.strip().lower(), today)
+    if span.last < span.first:
+        raise UsageError(f"{span.first}..{span.last} ends before it begins: write the earlier date first.")
+    if span.last > today.date:
+        raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
+    if len(span) > longest:
+        raise UsageError(f"{len(span)} days are too many at once: ask for up to {longest}.")
+    return span
+
+
+def _named(text: str, today: LocalDay) -> Span:
+    zone = today.zone
+    if text in ("", "yesterday"):
+        return _single(today.date - timedelta(days=1), zone)
+    if text == "today":
+        return _single(today.date, zone)
+    if found := _LAST_DAYS.fullmatch(text):
+        return _last_days(int(found[1]), today)
+    if found := _RANGE.fullmatch(text):
+        return Span(date_of(found[1]), date_of(found[2]), zone)
+    try:
+        return _single(date_of(text), zone)
+    except UsageError as error:
+        known = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
+        raise UsageError(f"{text!r} names no days: write {known}.") from error
+
+
+def _last_days(count: int, today: LocalDay) -> Span:
+    if count == 0:
+        raise UsageError("0d is no day: write 1d for today, 7d for a week.")
+    return Span(today.date - timedelta(days=count - 1), today.date, today.zone)
+
+
+def _single(day: dt.date, zone: ZoneInfo) -> Span:
+    return Span(day, day, zone)

@@ -1,0 +1,41 @@
+"""One request from Slack: who asks, where, and who is to see the answer."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Audience(StrEnum):
+    """Who is to see an answer."""
+
+    CHANNEL = "channel"
+    """Everybody in the channel; only the asker where the bot is not a member."""
+    ASKER = "asker"
+    """Only the one who asked."""
+    SHARED = "shared"
+    """Everybody in the channel, or nobody: the asker has it already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Who asks, from where, and how to answer.
+
+    ``key`` is equal for each delivery of the same request and no other. ``team`` and ``enterprise`` are those of
+    the asker. ``response_url`` reaches the asker for half an hour; without it ``thread`` is where they asked.
+    """
+
+    key: str
+    team: str
+    channel: str
+    user: str
+    enterprise: str = ""
+    name: str = ""
+    response_url: str = ""
+    thread: str = ""
+
+    @property
+    def reference(self) -> str:
+        """A short name of this request for an error message and the log."""
+        return hashlib.sha256(self.key.encode()).hexdigest()[:6]

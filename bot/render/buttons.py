@@ -1,0 +1,69 @@
+"""The buttons below messages, and what they carry: a request as it would be typed after the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.domain.pulls import PullRequest
+from bot.domain.texts import one_line, shorten
+from bot.ports import Post
+from bot.render.rich import Block, Element
+
+DETAILS = "details"
+DETAILS_OF = "details_of"
+ASK = "ask"
+# one for each kind of request, so that the listener knows what the value says
+SHARE_SUMMARY = "share_summary"
+SHARE_RISKS = "share_risks"
+SHARE_DIGEST = "share_digest"
+
+# Slack takes 100; their texts count against the limit of the message, and nobody reads further
+_MOST_OPTIONS = 16
+_OPTION = 75
+
+
+def details(pull: PullRequest) -> Element:
+    """Opens a window about one pull request."""
+    return _button("Details", DETAILS, named(pull))
+
+
+def details_of(pulls: Iterable[PullRequest]) -> Element | None:
+    """A menu of pull requests, each opens a window; None where there are none."""
+    options = [_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MOST_OPTIONS]
+    if not options:
+        return None
+    placeholder = _plain("Details of …", _OPTION)
+    return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
+
+
+def ask() -> Element:
+    """Says how to ask about a message."""
+    return _button("Ask about this", ASK, "thread")
+
+
+def share(kind: str, request: str) -> Element:
+    """Asks the same again for everybody; ``kind`` is one of the SHARE names."""
+    return _button("Share in channel", kind, request)
+
+
+def below(post: Post, *elements: Element | None) -> Post:
+    """The message with a row of buttons at its end."""
+    row: Block = {"type": "actions", "elements": [element for element in elements if element]}
+    return Post(post.text, (*post.blocks, row))
+
+
+def named(pull: PullRequest) -> str:
+    """How a button names a pull request: ``owner/name#35617``."""
+    return f"{pull.repository}#{pull.number}"
+
+
+def _option(pull: PullRequest) -> Element:
+    return {"text": _plain(f"#{pull.number} {pull.title}", _OPTION), "value": named(pull)}
+
+
+def _button(label: str, action: str, value: str) -> Element:
+    return {"type": "button", "action_id": action, "text": _plain(label, _OPTION), "value": value}
+
+
+def _plain(content: str, limit: int) -> Element:
+    return {"type": "plain_text", "text": shorten(one_line(content), limit), "emoji": False}

@@ -1,0 +1,64 @@
+"""Short messages to the one who asked: one sentence, never what only an operator could use."""
+
+from __future__ import annotations
+
+from bot.domain.errors import (
+    GitHubRefused,
+    GitHubUnavailable,
+    InProgress,
+    PrdigestError,
+    PullRequestNotFound,
+    RateLimited,
+    RepositoryNotFound,
+    SlackRefused,
+    StoreUnavailable,
+    UsageError,
+)
+from bot.domain.texts import shorten
+from bot.ports import Post
+from bot.render.mrkdwn import escape
+from bot.render.rich import block, link, section, text
+
+BUSY = "I can't take this down right now: try again in a minute."
+_DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
+# errors whose sentence speaks to the one who asked
+_FOR_ASKERS = (UsageError, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
+# the sentences of these name settings and addresses; the log has them
+_IN_OTHER_WORDS: dict[type[PrdigestError], str] = {
+    GitHubRefused: "GitHub does not let me read that: ask whoever runs me to look at the token.",
+    GitHubUnavailable: "GitHub does not answer me right now: try again in a few minutes.",
+    SlackRefused: "Slack does not let me do that: ask whoever runs me to look at my permissions.",
+    StoreUnavailable: BUSY,
+}
+# refusals of Slack that the asker can mend
+_MENDED_BY_ASKERS = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
+_LIMIT = 600
+
+
+def notice(sentence: str) -> Post:
+    """A sentence, literal."""
+    said = shorten(sentence, _LIMIT)
+    return Post(escape(said), (block(section([text(said)])),))
+
+
+def already_there(address: str) -> Post:
+    """Where the digest that was asked for stands; Slack gave the address."""
+    said = "That digest is already here: "
+    return Post(said + address, (block(section([text(said), link(address, "open it")])),))
+
+
+def regret(error: Exception, reference: str) -> Post:
+    """What went wrong, in words for the one who asked, with the reference that the log carries too."""
+    return notice(in_words(error, reference))
+
+
+def in_words(error: Exception, reference: str) -> str:
+    """The same as a plain sentence."""
+    return f"{_sentence(error)} [{reference}]"
+
+
+def _sentence(error: Exception) -> str:
+    mendable = isinstance(error, SlackRefused) and error.code in _MENDED_BY_ASKERS
+    if mendable or isinstance(error, _FOR_ASKERS):
+        return str(error)
+    return next((said for kind, said in _IN_OTHER_WORDS.items() if isinstance(error, kind)), _DEFECT)

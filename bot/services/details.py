@@ -1,0 +1,59 @@
+"""The window that "Details" opens: one pull request, whole."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable
+from bot.domain.references import Reference
+from bot.domain.visits import Visit
+from bot.ports import Views
+from bot.render.details import details_view, loading_view, regret_view
+from bot.services.entries import Entries
+from bot.services.replies import Replies
+
+log = logging.getLogger(__name__)
+
+_TOO_LATE = "That took too long to open: press the button again."
+
+
+class Details:
+    """Opens windows."""
+
+    def __init__(self, entries: Entries, views: Views, replies: Replies) -> None:
+        self._entries = entries
+        self._views = views
+        self._replies = replies
+
+    def show(self, visit: Visit, trigger: str, reference: Reference) -> None:
+        """Open the window at once and fill it as soon as the pull request is read.
+
+        Slack takes a trigger for three seconds. Doing the same again fills the same window.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable: doing it again may help.
+        """
+        known = self._entries.known(reference)
+        view = details_view(known) if known else loading_view(reference)
+        try:
+            self._views.open(trigger, visit.key, view)
+        except SlackRefused as error:
+            if error.code == "expired_trigger_id":
+                self._replies.tell(visit, _TOO_LATE)
+                return
+            # an earlier try of this job opened it
+            log.info("the window [%s] is not opened: %s", visit.reference, error)
+        else:
+            if known:
+                return
+        self._views.update(visit.key, self._filled(visit, reference))
+
+    def _filled(self, visit: Visit, reference: Reference) -> dict[str, Any]:
+        try:
+            return details_view(self._entries.named(reference))
+        except StoreUnavailable:
+            raise
+        except PrdigestError as error:
+            log.warning("no details [%s]: %s", visit.reference, error)
+            return regret_view(error, visit.reference, reference.number)

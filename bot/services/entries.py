@@ -1,0 +1,73 @@
+"""Entries of pull requests, kept: what was read once is answered from the store, without GitHub or a model."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.domain.digest import Entry
+from bot.domain.errors import UsageError
+from bot.domain.pulls import PullRequest
+from bot.domain.references import Reference
+from bot.ports import Cache, PullRequests
+from bot.services.reading import Reader
+
+_ENTRY = TypeAdapter(Entry)
+# as long as the model's answers
+_LIFETIME = timedelta(days=90)
+
+
+class Entries:
+    """Makes and keeps entries. ``version`` names all that an entry depends on besides its pull request."""
+
+    def __init__(self, pulls: PullRequests, reader: Reader, cache: Cache, version: str) -> None:
+        self._pulls = pulls
+        self._reader = reader
+        self._cache = cache
+        self._version = hashlib.sha256(version.encode()).hexdigest()[:12]
+
+    def read(self, pull: PullRequest) -> Entry:
+        """Read a pull request anew, whatever the store holds of it; a summary that exists is not made again."""
+        entry = self._reader.read(pull)
+        # an open pull request will change, and a model that was away may be back
+        if pull.is_merged and not entry.summary.is_fallback:
+            key = self._key(Reference(pull.repository, pull.number))
+            self._cache.put(key, _ENTRY.dump_json(without_patches(entry)).decode(), _LIFETIME)
+        return entry
+
+    def named(self, reference: Reference) -> Entry:
+        """The pull request that someone named, without patches: from the store if it is there.
+
+        Raises:
+            UsageError: it was closed without being merged.
+            PrdigestError: what :class:`bot.ports.PullRequests` raises.
+        """
+        return self.known(reference) or without_patches(self.read(self._asked_for(reference)))
+
+    def known(self, reference: Reference) -> Entry | None:
+        """The entry in the store, if there is one, without patches."""
+        text = self._cache.get(self._key(reference))
+        try:
+            return None if text is None else replace(_ENTRY.validate_json(text), from_cache=True, cost=0.0)
+        except ValidationError:
+            # kept by an older version, in another shape
+            return None
+
+    def _asked_for(self, reference: Reference) -> PullRequest:
+        pull = self._pulls.pull(reference.repository, reference.number)
+        if not pull.is_merged and pull.state == "CLOSED":
+            raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarise.")
+        return pull
+
+    def _key(self, reference: Reference) -> str:
+        return f"entry:{self._version}:{reference.repository}#{reference.number}"
+
+
+def without_patches(entry: Entry) -> Entry:
+    """The entry less the patches of its files, by far the largest part; they are kept with the files."""
+    files = entry.pull.files
+    stripped = None if files is None else tuple(replace(file, patch=None) for file in files)
+    return replace(entry, pull=replace(entry.pull, files=stripped))

@@ -1,0 +1,139 @@
+"""Lists what may hurt in some days of a repository. The rules rank; a model reads only what is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+
+from bot.domain.days import LocalDay
+from bot.domain.digest import Entry
+from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.pulls import PullRequest, newest_first
+from bot.domain.references import Reference
+from bot.domain.repairs import repairs_among
+from bot.domain.requests import RisksRequest
+from bot.domain.reverts import is_revert, reverts_among, standing
+from bot.domain.risk import assess
+from bot.domain.risks import Assessed, RiskList, TakenBack
+from bot.ports import Merged, PullRequests
+from bot.services.entries import Entries
+from bot.services.reading import Reader
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+# four of five reverts come within a week
+_WATCHED = timedelta(days=7)
+
+
+class RiskLister:
+    """Makes risk lists; ``workers`` calls to GitHub or the model run at a time."""
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        reader: Reader,
+        entries: Entries,
+        workers: int,
+        classes: PathClasses = DEFAULT_PATHS,
+    ) -> None:
+        self._pulls = pulls
+        self._reader = reader
+        self._entries = entries
+        self._workers = workers
+        self._classes = classes
+
+    def build(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
+        """The list. The merges of the week after the days count where they take something back.
+
+        Raises:
+            PrdigestError: the merges of a day can't be had.
+        """
+        span = request.span
+        until = min(today.date, span.last + _WATCHED)
+        days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
+        lists = self._together(lambda day: self._pulls.merged_on(request.repository, day), days)
+        found = _Found(request, tuple(lists[: len(span)]), newest_first(_pulls_of(lists)))
+        matching = self._assessed(found.candidates, request)
+        return found.listed(name, matching, self._riskiest(matching, found.gone, request.top))
+
+    def _assessed(self, candidates: Iterable[PullRequest], request: RisksRequest) -> tuple[Assessed, ...]:
+        return tuple(
+            found for found in self._together(self._assess, candidates) if request.filters.admit(found.pull)
+        )
+
+    def _assess(self, pull: PullRequest) -> Assessed:
+        loaded = self._reader.with_files(pull)
+        files = None if loaded.files is None else tuple(replace(file, patch=None) for file in loaded.files)
+        return Assessed(replace(loaded, files=files), assess(loaded, self._classes))
+
+    def _riskiest(self, matching: Iterable[Assessed], gone: frozenset[int], top: int) -> tuple[Entry, ...]:
+        listed = [found for found in matching if found.risk.is_listed and found.pull.number not in gone]
+        ranked = sorted(listed, key=lambda found: -found.risk.points)[:top]
+        return tuple(self._together(self._read, (found.pull for found in ranked)))
+
+    def _read(self, pull: PullRequest) -> Entry:
+        return self._entries.known(Reference(pull.repository, pull.number)) or self._entries.read(pull)
+
+    def _together(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="risks") as pool:
+            futures = [pool.submit(work, item) for item in items]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+class _Found:
+    """The merges of the days and of the week after, newest first."""
+
+    def __init__(self, request: RisksRequest, lists: tuple[Merged, ...], known: tuple[PullRequest, ...]) -> None:
+        self._request = request
+        self._lists = lists
+        self._known = known
+        self._numbers = {pull.number for merged in lists for pull in merged.pulls}
+        self._reverts = standing(reverts_among(known), known)
+        self.gone = frozenset(revert.number for revert in self._reverts)
+
+    @property
+    def candidates(self) -> tuple[PullRequest, ...]:
+        """Those of the days that may fit the filters, as far as that is known without their files."""
+        own = (pull for pull in self._known if pull.number in self._numbers)
+        return tuple(pull for pull in own if self._request.filters.admit_facts(pull))
+
+    def listed(self, name: str, matching: tuple[Assessed, ...], riskiest: tuple[Entry, ...]) -> RiskList:
+        numbers = {found.pull.number for found in matching}
+        return RiskList(
+            name=name,
+            span=self._request.span,
+            filters=str(self._request.filters),
+            merged=len(self._numbers),
+            matching=len(matching),
+            taken_back=tuple(pair for pair in self._taken_back() if pair.pull.number in numbers),
+            older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
+            riskiest=riskiest,
+            unread=tuple(found.pull.number for found in matching if found.pull.files is None),
+            doubts=tuple(doubt for merged in self._lists if (doubt := merged.doubt)),
+        )
+
+    def _taken_back(self) -> tuple[TakenBack, ...]:
+        by_number = {pull.number: pull for pull in self._known}
+        reverts = [TakenBack(by_number[found.number], by_number[found.by]) for found in self._reverts]
+        repairs = [
+            TakenBack(by_number[found.number], by_number[found.by], is_repair=True)
+            for found in repairs_among(self._known)
+            if found.number not in self.gone
+        ]
+        return (*reverts, *repairs)
+
+    def _is_older_revert(self, pull: PullRequest) -> bool:
+        return is_revert(pull) and pull.number not in {revert.by for revert in reverts_among(self._known)}
+
+
+def _pulls_of(lists: Iterable[Merged]) -> tuple[PullRequest, ...]:
+    found = {pull.number: pull for merged in lists for pull in merged.pulls}
+    return tuple(found.values())

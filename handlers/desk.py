@@ -1,0 +1,100 @@
+"""Where requests from Slack arrive: who asks is checked, work goes on a queue, and only then Slack is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+
+from bot.domain.days import LocalDay
+from bot.domain.errors import StoreUnavailable, UsageError
+from bot.domain.requests import Repositories
+from bot.domain.texts import shorten
+from bot.domain.visits import Visit
+from bot.ports import Cache, Queue
+from bot.render.mrkdwn import escape
+from bot.render.notices import in_words, regret
+from bot.services.admission import Admission
+
+log = logging.getLogger(__name__)
+
+# longer than Slack goes on delivering a request again
+_REMEMBERED = timedelta(hours=1)
+_LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Queues:
+    """Where work goes, by kind."""
+
+    summary: Queue
+    risks: Queue
+    digest: Queue
+    overview: Queue
+    details: Queue
+    tell: Queue
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the listeners need."""
+
+    queues: Queues
+    admission: Admission
+    repositories: Repositories
+    cache: Cache
+    today: Callable[[], LocalDay]
+
+    def answer(self, visit: Visit, accept: Callable[[], str]) -> str:
+        """What to say at once, as mrkdwn: what ``accept`` says, having put the work on a queue, or why it did not.
+
+        A request that is delivered again is not taken again; the visitor is told the same.
+        """
+        try:
+            return self.cache.get(_key(visit)) or self._taken(visit, accept)
+        except UsageError as error:
+            return escape(shorten(str(error), _LONGEST))
+        except StoreUnavailable as error:
+            log.warning("not taken [%s]: %s", visit.reference, error)
+            return regret(error, visit.reference).text
+        except Exception as error:
+            log.exception("a defect [%s]", visit.reference)
+            return regret(error, visit.reference).text
+
+    def hear(self, visit: Visit, accept: Callable[[], object]) -> None:
+        """For what Slack lets nobody answer with words: what there is to say goes to the visitor as a job.
+
+        Raises:
+            StoreUnavailable: nothing was taken; Slack, which gets no acknowledgement, delivers it again.
+        """
+        if self.cache.get(_key(visit)) is None:
+            said = self._taken(visit, lambda: self._refusal(visit, accept))
+            if said:
+                self.queues.tell.send(asdict(visit), said)
+
+    def _refusal(self, visit: Visit, accept: Callable[[], object]) -> str:
+        """Why ``accept`` did not take it; empty if it did."""
+        try:
+            accept()
+        except UsageError as error:
+            return str(error)
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            log.exception("a defect [%s]", visit.reference)
+            return in_words(error, visit.reference)
+        return ""
+
+    def _taken(self, visit: Visit, accept: Callable[[], str]) -> str:
+        said = self.admission.refusal(visit) or accept()
+        try:
+            self.cache.put(_key(visit), said, _REMEMBERED)
+        except StoreUnavailable as error:
+            # the work is on the queue; the job of a second delivery will find that it was done
+            log.warning("a request is not remembered [%s]: %s", visit.reference, error)
+        return said
+
+
+def _key(visit: Visit) -> str:
+    return f"asked:{visit.key}"

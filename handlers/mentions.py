@@ -1,0 +1,64 @@
+"""``@prdigest 35617`` and ``@prdigest risks 7d``: the commands in threads, where Slack has no slash commands."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from slack_bolt import App
+
+from bot.domain.errors import UsageError
+from bot.domain.visits import Visit
+from handlers import prdigest, prrisks, prsummary, visits
+from handlers.desk import Desk
+
+USAGE = (
+    "Write my name and a number for a summary (35617), risks 7d for what may hurt, or digest 7d for an overview. "
+    "I answer in the thread; add private to keep it to yourself."
+)
+
+_MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^<>]*)?>")
+# Slack makes links of addresses in messages, with or without a label
+_LINK = re.compile(r"<(https?://[^<>|\s]+)(?:\|[^<>]*)?>")
+_SURFACES = {
+    "summary": prsummary,
+    "prsummary": prsummary,
+    "risks": prrisks,
+    "prrisks": prrisks,
+    "digest": prdigest,
+    "prdigest": prdigest,
+}
+
+
+def register(app: App, desk: Desk) -> None:
+    """Listen to mentions, and take other messages without a word."""
+
+    @app.event("app_mention")
+    def mention(body: dict[str, Any], event: dict[str, Any]) -> None:
+        # other bots are not answered: two of them would never end
+        if not event.get("bot_id") and event.get("user"):
+            visit, text = visits.of_mention(body, event), typed(str(event.get("text") or ""))
+            desk.hear(visit, lambda: _accept(desk, visit, text))
+
+    # an event that nobody claims is a 404 to Slack, which sends it again and in the end stops sending any
+    @app.event("message")
+    def message() -> None:
+        """Other people's messages are none of our business."""
+
+
+def typed(text: str) -> str:
+    """What a person typed after the bot's name, as they typed it."""
+    return html.unescape(_LINK.sub(r"\1", _MENTION.sub(" ", text))).strip()
+
+
+def _accept(desk: Desk, visit: Visit, text: str) -> None:
+    """Raises UsageError, StoreUnavailable."""
+    name, _, rest = text.partition(" ")
+    if name.lower() in ("", "help"):
+        raise UsageError(USAGE)
+    surface = _SURFACES.get(name.lower())
+    if surface is None:
+        prsummary.accept(desk, visit, text)
+    else:
+        surface.accept(desk, visit, rest.strip())

@@ -1,0 +1,60 @@
+"""Who asks and from where, as Slack's payloads say it. The payloads are signed; their texts are not trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.domain.visits import Visit
+
+Payload = Mapping[str, Any]
+
+
+def of_command(command: Payload) -> Visit:
+    """A slash command. Its trigger is new for each time somebody presses Enter."""
+    return Visit(
+        key=f"command:{command['trigger_id']}",
+        team=_text(command, "team_id"),
+        enterprise=_text(command, "enterprise_id"),
+        channel=_text(command, "channel_id"),
+        user=_text(command, "user_id"),
+        name=_text(command, "user_name"),
+        response_url=_text(command, "response_url"),
+    )
+
+
+def of_mention(body: Payload, event: Payload) -> Visit:
+    """A message that names the bot. It is answered in its thread, which it may begin.
+
+    The team is the writer's own where the channel is shared with other organisations.
+    """
+    channel, ts = _text(event, "channel"), _text(event, "ts")
+    own = _text(event, "user_team") or _text(event, "source_team") or _text(event, "team")
+    return Visit(
+        # the same message may arrive as several events
+        key=f"mention:{channel}:{ts}",
+        team=own or _text(body, "team_id"),
+        # an organisation is named for where the app is installed, not for the writer
+        channel=channel,
+        user=_text(event, "user"),
+        thread=_text(event, "thread_ts") or ts,
+    )
+
+
+def of_action(body: Payload) -> Visit:
+    """A click. The answer goes where the message is, into its thread if it is in one."""
+    user, container = body["user"], body.get("container") or {}
+    return Visit(
+        key=f"action:{body['trigger_id']}",
+        team=_text(user, "team_id") or _text(body.get("team") or {}, "id"),
+        channel=_text(body.get("channel") or {}, "id") or _text(container, "channel_id"),
+        user=_text(user, "id"),
+        name=_text(user, "username") or _text(user, "name"),
+        response_url=_text(body, "response_url"),
+        thread=_text(container, "thread_ts"),
+    )
+
+
+def _text(payload: Payload, name: str) -> str:
+    """A field that may be missing or null."""
+    return str(payload.get(name) or "")
