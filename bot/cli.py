@@ -169,6 +169,9 @@ def _wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     # they report each failed try; what comes of it is told by our error or the coverage line
     for name in ("urllib3", "slack_sdk"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    # they report each call, each tick and each request that waits a moment
+    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     with closing(Wiring(settings, _now, time.sleep)) as wiring:
         yield settings, wiring
 

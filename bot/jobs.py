@@ -91,26 +91,29 @@ class Jobs:
     def _summary(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         """Read all at once, answer in the order in which they were named."""
         asked, request = Visit(**visit), SummaryRequest.parse(text, self._wiring.repositories)
+        answers = self._wiring.answers
         with ThreadPoolExecutor(len(request.references), thread_name_prefix="summary") as pool:
-            made = {found: pool.submit(self._wiring.answers.summary, found) for found in request.references}
-            for found, answer in made.items():
-                self._wiring.replies.give(
-                    asked, f"{found.repository}#{found.number}", Audience(audience), answer.result
-                )
+            made = {named: pool.submit(answers.summary, named, asked.name) for named in request.references}
+            for named, answer in made.items():
+                self._wiring.replies.give(asked, str(named), Audience(audience), answer.result)
 
     def _risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        asked = Visit(**visit)
+
         def make() -> Answer:
             request = RisksRequest.parse(text, self._wiring.repositories, self._wiring.today())
-            return self._wiring.answers.risks(request)
+            return self._wiring.answers.risks(request, asked.name)
 
-        self._wiring.replies.give(Visit(**visit), "risks", Audience(audience), make)
+        self._wiring.replies.give(asked, "risks", Audience(audience), make)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        asked = Visit(**visit)
+
         def make() -> Answer:
             request = DigestRequest.parse(text, self._wiring.repositories, self._wiring.today())
-            return self._wiring.answers.overview(request)
+            return self._wiring.answers.overview(request, asked.name)
 
-        self._wiring.replies.give(Visit(**visit), "overview", Audience(audience), make)
+        self._wiring.replies.give(asked, "overview", Audience(audience), make)
 
     def _details(self, visit: Mapping[str, str], trigger: str, named: str) -> None:
         reference = self._wiring.repositories.reference(named)

@@ -146,8 +146,8 @@ class Views(Protocol):
     def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
         """Open a window within three seconds of the click that gave ``trigger``."""
 
-    def update(self, key: str, view: Mapping[str, Any]) -> None:
-        """Show something else in the window of that key; nothing if it was closed."""
+    def update(self, key: str, view: Mapping[str, Any]) -> bool:
+        """Show something else in the window of that key; whether there is one."""
 
 
 class Limiter(Protocol):

@@ -132,14 +132,7 @@ def _desk(wiring: Wiring) -> Desk:
 
 @contextmanager
 def _serving(app: Flask, port: int) -> Iterator[None]:
-    server = waitress.create_server(
-        app,
-        host="0.0.0.0",  # noqa: S104 (a web process of a Procfile serves the world; Slack's signature guards it)
-        port=port,
-        threads=_THREADS,
-        connection_limit=1_000,
-        max_request_body_size=MOST_BYTES,
-    )
+    server = _server(app, port)
     threading.Thread(target=server.run, daemon=True, name="web").start()
     log.info("listening on port %s", server.effective_port)
     try:
@@ -147,6 +140,20 @@ def _serving(app: Flask, port: int) -> Iterator[None]:
     finally:
         _finish(server.task_dispatcher)
         server.close()
+
+
+def _server(app: Flask, port: int) -> waitress.server.BaseWSGIServer:
+    try:
+        return waitress.create_server(
+            app,
+            host="0.0.0.0",  # noqa: S104 (a web process serves the world; Slack's signature guards it)
+            port=port,
+            threads=_THREADS,
+            connection_limit=1_000,
+            max_request_body_size=MOST_BYTES,
+        )
+    except OSError as error:
+        raise UsageError(f"PORT {port} can't be used ({error.strerror}): set it to another one.") from error
 
 
 def _finish(dispatcher: waitress.task.ThreadedTaskDispatcher) -> None:

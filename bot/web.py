@@ -20,8 +20,11 @@ from handlers import Desk, register
 # the largest request of Slack's is some tens of kilobytes
 MOST_BYTES = 1_000_000
 _LISTENERS = 16  # requests taken at a time
+# seconds; a connection that ended without a word is noticed after six of them, with the usual ten after a minute
+_PING = 3
 _APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
-_OAUTH = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET")
+# Bolt reads the environment too. With the first two, as app settings are often copied, it would ignore the token.
+_NOT_FOR_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
 
 
 def bolt_app(client: WebClient, desk: Desk) -> App:
@@ -32,8 +35,7 @@ def bolt_app(client: WebClient, desk: Desk) -> App:
     Raises:
         SlackRefused, SlackUnavailable: the token is not accepted.
     """
-    for name in _OAUTH:
-        # with both in the environment, as app settings are often copied, Bolt would ignore the token
+    for name in _NOT_FOR_BOLT:
         os.environ.pop(name, None)
     with in_words():
         app = App(client=client, process_before_response=True, request_verification_enabled=False)
@@ -94,7 +96,7 @@ def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
     Raises:
         SlackRefused, SlackUnavailable: it can't be opened.
     """
-    handler = SocketModeHandler(bolt, app_token, concurrency=_LISTENERS)
+    handler = SocketModeHandler(bolt, app_token, concurrency=_LISTENERS, ping_interval=_PING)
     try:
         with in_words(token=_APP_TOKEN):
             handler.connect()  # type: ignore[no-untyped-call]

@@ -10,11 +10,12 @@ from typing import Any
 
 from slack_bolt import Ack, App
 
-from bot.domain.errors import UsageError
 from bot.domain.visits import Audience, Visit
 from bot.render import buttons
 from handlers import mentions, prdigest, prrisks, prsummary, visits
 from handlers.desk import Desk
+
+Accept = Callable[[Desk, Visit, dict[str, Any]], str | None]
 
 _HINT = f"Ask in the thread of this message: reply to it. {mentions.USAGE}"
 _UNKNOWN = "I don't know this button any more: ask again with a command."
@@ -28,19 +29,19 @@ _SHARED: dict[str, ModuleType] = {
 def register(app: App, desk: Desk) -> None:
     """Listen to clicks."""
 
-    def listen(action: str | re.Pattern[str], accept: Callable[[Visit, dict[str, Any]], object]) -> None:
+    def listen(action: str | re.Pattern[str], accept: Accept) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
             visit = visits.of_action(body)
-            desk.hear(visit, lambda: accept(visit, body))
+            desk.hear(visit, lambda: accept(desk, visit, body))
             ack()
 
-    listen(buttons.DETAILS, lambda visit, body: _details(desk, visit, body))
-    listen(buttons.DETAILS_OF, lambda visit, body: _details(desk, visit, body))
-    listen(buttons.ASK, lambda visit, body: _say(_HINT))
+    listen(buttons.DETAILS, _details)
+    listen(buttons.DETAILS_OF, _details)
+    listen(buttons.ASK, lambda *_: _HINT)
     for action, surface in _SHARED.items():
-        listen(action, _sharing(desk, surface))
-    listen(re.compile(""), lambda visit, body: _say(_UNKNOWN))
+        listen(action, _sharing(surface))
+    listen(re.compile(""), lambda *_: _UNKNOWN)
 
 
 def _details(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
@@ -48,12 +49,11 @@ def _details(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
     desk.queues.details.send(asdict(visit), body["trigger_id"], str(reference))
 
 
-def _sharing(desk: Desk, surface: ModuleType) -> Callable[[Visit, dict[str, Any]], object]:
-    return lambda visit, body: surface.accept(desk, visit, _value(body), Audience.SHARED)
+def _sharing(surface: ModuleType) -> Accept:
+    def share(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
+        surface.accept(desk, visit, _value(body), Audience.SHARED)
 
-
-def _say(sentence: str) -> None:
-    raise UsageError(sentence)
+    return share
 
 
 def _value(body: dict[str, Any]) -> str:

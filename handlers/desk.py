@@ -62,21 +62,21 @@ class Desk:
             log.exception("a defect [%s]", visit.reference)
             return regret(error, visit.reference).text
 
-    def hear(self, visit: Visit, accept: Callable[[], object]) -> None:
-        """For what Slack lets nobody answer with words: what there is to say goes to the visitor as a job.
+    def hear(self, visit: Visit, accept: Callable[[], str | None]) -> None:
+        """For what Slack lets nobody answer with words: what ``accept`` has to say goes to the visitor as a job.
 
         Raises:
             StoreUnavailable: nothing was taken; Slack, which gets no acknowledgement, delivers it again.
         """
         if self.cache.get(_key(visit)) is None:
-            said = self._taken(visit, lambda: self._refusal(visit, accept))
+            said = self._taken(visit, lambda: self._accepted(visit, accept))
             if said:
                 self.queues.tell.send(asdict(visit), said)
 
-    def _refusal(self, visit: Visit, accept: Callable[[], object]) -> str:
-        """Why ``accept`` did not take it; empty if it did."""
+    def _accepted(self, visit: Visit, accept: Callable[[], str | None]) -> str:
+        """What to tell the visitor; empty where the answer to come says it all."""
         try:
-            accept()
+            return accept() or ""
         except UsageError as error:
             return str(error)
         except StoreUnavailable:
@@ -84,7 +84,6 @@ class Desk:
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
             return in_words(error, visit.reference)
-        return ""
 
     def _taken(self, visit: Visit, accept: Callable[[], str]) -> str:
         said = self.admission.refusal(visit) or accept()

@@ -21,6 +21,7 @@ USAGE = (
 _MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^<>]*)?>")
 # Slack makes links of addresses in messages, with or without a label
 _LINK = re.compile(r"<(https?://[^<>|\s]+)(?:\|[^<>]*)?>")
+_DIGIT = re.compile(r"\d")
 _SURFACES = {
     "summary": prsummary,
     "prsummary": prsummary,
@@ -55,10 +56,9 @@ def typed(text: str) -> str:
 def _accept(desk: Desk, visit: Visit, text: str) -> None:
     """Raises UsageError, StoreUnavailable."""
     name, _, rest = text.partition(" ")
-    if name.lower() in ("", "help"):
-        raise UsageError(USAGE)
-    surface = _SURFACES.get(name.lower())
-    if surface is None:
+    if surface := _SURFACES.get(name.lower()):
+        surface.accept(desk, visit, rest.strip())
+    elif _DIGIT.search(text):
         prsummary.accept(desk, visit, text)
     else:
-        surface.accept(desk, visit, rest.strip())
+        raise UsageError(USAGE)

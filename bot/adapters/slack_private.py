@@ -65,12 +65,13 @@ class SlackViews:
         with in_words():
             self._client.views_open(trigger_id=trigger, view={**view, "external_id": key})
 
-    def update(self, key: str, view: Mapping[str, Any]) -> None:
-        """Show something else in the window, unless it was closed."""
+    def update(self, key: str, view: Mapping[str, Any]) -> bool:
+        """Show something else in the window, unless it was closed or never opened."""
         try:
             with in_words():
                 self._client.views_update(external_id=key, view={**view, "external_id": key})
         except SlackRefused as error:
             if error.code != "not_found":
                 raise
-            log.info("the window was closed before it was filled")
+            return False
+        return True

@@ -30,11 +30,13 @@ class Span:
 
     @property
     def title(self) -> str:
-        """For a heading: ``Saturday 28 February 2026``, ``24 February – 2 March 2026``."""  # noqa: RUF002 (a dash)
-        if self.first == self.last:
-            return f"{self.first:%A} {_long(self.first)}"
-        year = "" if self.first.year == self.last.year else f" {self.first.year}"
-        return f"{self.first.day} {self.first:%B}{year} – {_long(self.last)}"  # noqa: RUF001 (a dash)
+        """For a heading: ``Saturday 28 February 2026``, ``22 – 28 February 2026``."""  # noqa: RUF002 (a dash)
+        first, last = self.first, self.last
+        if first == last:
+            return f"{first:%A} {last.day} {last:%B %Y}"
+        form = "%B %Y" if first.year != last.year else "%B" if first.month != last.month else ""
+        begin = f"{first.day} {first:{form}}" if form else str(first.day)
+        return f"{begin} – {last.day} {last:%B %Y}"  # noqa: RUF001 (a dash)
 
     def __len__(self) -> int:
         return (self.last - self.first).days + 1
@@ -45,10 +47,6 @@ class Span:
     def __str__(self) -> str:
         """As :func:`span_of` reads it, whatever day it is then."""
         return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
-
-
-def _long(day: dt.date) -> str:
-    return f"{day.day} {day:%B %Y}"
 
 
 def span_of(text: str, today: LocalDay, longest: int) -> Span:

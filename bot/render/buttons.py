@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from bot.domain.pulls import PullRequest
 from bot.domain.texts import one_line, shorten
 from bot.ports import Post
-from bot.render.rich import Block, Element
+from bot.render.rich import Block, Element, context
 
 DETAILS = "details"
 DETAILS_OF = "details_of"
@@ -50,6 +50,11 @@ def below(post: Post, *elements: Element | None) -> Post:
     """The message with a row of buttons at its end."""
     row: Block = {"type": "actions", "elements": [element for element in elements if element]}
     return Post(post.text, (*post.blocks, row))
+
+
+def signed(post: Post, asker: str) -> Post:
+    """The message with the name of the one who asked for it, which pings nobody; as it is without a name."""
+    return Post(post.text, (*post.blocks, context(f"Asked for by {asker}"))) if asker else post
 
 
 def named(pull: PullRequest) -> str:

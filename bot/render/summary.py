@@ -48,7 +48,7 @@ def _risk(entry: Entry) -> str:
     band = entry.risk.band
     share = f"of such changes about {band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
     reasons = f": {'; '.join(entry.risk.reasons)}" if entry.risk.reasons else ""
-    return f"{band.label} of six bands ({share}; measured on vLLM, 2025){reasons}"
+    return f"{band.label} ({share}; measured on vLLM, 2025){reasons}"
 
 
 def _sections(entry: Entry) -> Iterator[Block]:

@@ -22,7 +22,7 @@ from bot.services.risky import RiskLister
 
 
 class Answers:
-    """Makes the answers. ``name_of`` gives what headings call a repository."""
+    """Makes the answers. ``name_of`` gives what headings call a repository; ``asker`` is a name, or empty."""
 
     def __init__(
         self,
@@ -38,31 +38,33 @@ class Answers:
         self._name_of = name_of
         self._today = today
 
-    def summary(self, reference: Reference) -> Answer:
+    def summary(self, reference: Reference, asker: str) -> Answer:
         """One pull request, merged or open. Raises what :meth:`bot.services.entries.Entries.named` raises."""
         entry = self._entries.named(reference)
         request = str(SummaryRequest((reference,)))
         details = buttons.details(entry.pull)
-        return _answer(summary_post(entry), buttons.share(buttons.SHARE_SUMMARY, request), details)
+        return _answer(asker, summary_post(entry), buttons.share(buttons.SHARE_SUMMARY, request), details)
 
-    def risks(self, request: RisksRequest) -> Answer:
+    def risks(self, request: RisksRequest, asker: str) -> Answer:
         """What was taken back in some days, and what deserves a second look."""
         found = self._risks.build(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in found.taken_back]
         menu = buttons.details_of([entry.pull for entry in found.riskiest] + taken_back)
-        return _answer(risks_post(found), buttons.share(buttons.SHARE_RISKS, str(request)), menu)
+        return _answer(asker, risks_post(found), buttons.share(buttons.SHARE_RISKS, str(request)), menu)
 
-    def overview(self, request: DigestRequest) -> Answer:
+    def overview(self, request: DigestRequest, asker: str) -> Answer:
         """Several days as one overview."""
         found = catch_up(self._daily.build, request.repository, request.span, self._name_of(request.repository))
         menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
         return _answer(
+            asker,
             catch_up_post(found),
             buttons.share(buttons.SHARE_DIGEST, str(request)),
             menu,
         )
 
 
-def _answer(post: Post, share: Element, details: Element | None) -> Answer:
-    """The same message twice: a thread to ask in is only where everybody sees it."""
-    return Answer(buttons.below(post, details, buttons.ask()), buttons.below(post, details, share))
+def _answer(asker: str, post: Post, share: Element, details: Element | None) -> Answer:
+    """The same message twice: a thread to ask in is only where everybody sees it, and so is who asked."""
+    public = buttons.below(buttons.signed(post, asker), details, buttons.ask())
+    return Answer(public, buttons.below(post, details, share))

@@ -15,7 +15,7 @@ from bot.services.replies import Replies
 
 log = logging.getLogger(__name__)
 
-_TOO_LATE = "That took too long to open: press the button again."
+_TOO_LATE = "The window did not open in time: press again."
 
 
 class Details:
@@ -35,19 +35,16 @@ class Details:
             SlackUnavailable, StoreUnavailable: doing it again may help.
         """
         known = self._entries.known(reference)
-        view = details_view(known) if known else loading_view(reference)
         try:
-            self._views.open(trigger, visit.key, view)
+            self._views.open(trigger, visit.key, details_view(known) if known else loading_view(reference))
         except SlackRefused as error:
-            if error.code == "expired_trigger_id":
-                self._replies.tell(visit, _TOO_LATE)
-                return
-            # an earlier try of this job opened it
+            # an earlier try of this job may have opened it
             log.info("the window [%s] is not opened: %s", visit.reference, error)
-        else:
-            if known:
-                return
-        self._views.update(visit.key, self._filled(visit, reference))
+            if not self._views.update(visit.key, self._filled(visit, reference)):
+                self._replies.tell(visit, _TOO_LATE)
+            return
+        if not known and not self._views.update(visit.key, self._filled(visit, reference)):
+            log.info("the window [%s] was closed before it was filled", visit.reference)
 
     def _filled(self, visit: Visit, reference: Reference) -> dict[str, Any]:
         try:

@@ -45,7 +45,7 @@ class Entries:
             UsageError: it was closed without being merged.
             PrdigestError: what :class:`bot.ports.PullRequests` raises.
         """
-        return self.known(reference) or without_patches(self.read(self._asked_for(reference)))
+        return self.known(reference) or self._read_once(self._asked_for(reference), reference)
 
     def known(self, reference: Reference) -> Entry | None:
         """The entry in the store, if there is one, without patches."""
@@ -55,6 +55,11 @@ class Entries:
         except ValidationError:
             # kept by an older version, in another shape
             return None
+
+    def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
+        """One at a time: whoever was before has most likely read the same."""
+        with self._cache.lease(self._key(reference)):
+            return self.known(reference) or without_patches(self.read(pull))
 
     def _asked_for(self, reference: Reference) -> PullRequest:
         pull = self._pulls.pull(reference.repository, reference.number)

@@ -40,7 +40,8 @@ def _slack(stack: ExitStack) -> dict[str, str]:
     if importlib.util.find_spec(SLACK_MODULE) is None:
         return {}
     emulator = stack.enter_context(importlib.import_module(SLACK_MODULE).SlackEmulator())
-    return {"SLACK_API_URL": emulator.url, "SLACK_BOT_TOKEN": emulator.token}
+    tokens = {"SLACK_BOT_TOKEN": emulator.token, "SLACK_APP_TOKEN": emulator.app_token}
+    return {"SLACK_API_URL": emulator.url, **tokens}
 
 
 def main() -> None:

@@ -1,68 +1,37 @@
 """A Slack on the loopback for ``slack_sdk.WebClient(token=..., base_url=emulator.url)``.
 
-What it refuses is in ``slack_limits``, what it remembers in ``slack_store`` and the methods of its Web API in
-``slack_methods``; here are the server and the ways in which calls fail.
+What it refuses is in ``slack_limits``, what it remembers in ``slack_store``, what tests do with it in
+``slack_team``, the methods of its Web API in ``slack_methods``, Socket Mode in ``slack_socket`` and the people
+who use the app in ``slack_people``; here are the server and the ways in which calls fail.
 """
 
 from __future__ import annotations
 
-import copy
-import threading
 import time
-from collections import defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from types import TracebackType
 
-from tests.emulators.loopback import HangUp, Loopback, Request, Response
+from tests.emulators.loopback import Request, Response
+from tests.emulators.slack_faults import Failure, Faults, Pace, failed, failure
 from tests.emulators.slack_files import UPLOAD_PATH, file_content
-from tests.emulators.slack_methods import METHODS
-from tests.emulators.slack_store import START, Channel, Json, SlackError, Workspace
+from tests.emulators.slack_methods import METHODS, Method
+from tests.emulators.slack_responses import RESPONSE, RESPONSE_PATH, answer_of, refused
+from tests.emulators.slack_store import START, Json, SlackError
+from tests.emulators.slack_team import SlackTeam
+from tests.emulators.slack_triggers import TRIGGER_SECONDS
 
 SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:read files:write groups:history "
     "groups:read im:history im:read im:write reactions:write users:read".split()
 )
 UPLOAD = "upload"  # the name that sending a file's bytes has in ``calls`` and for ``fail_next``
-BURST = 5  # posts that may come at once: Slack promises one a second and says only that bursts are fine
-STATUS_ERRORS = {429: "ratelimited", 503: "service_unavailable"}
 
 Hook = Callable[[str, Json], None]
 
 
-@dataclass(frozen=True)
-class Failure:
-    """How one call is to go wrong."""
-
-    error: str
-    status: int
-    retry_after: int | None
-    after_effect: bool
-    hang_up: bool
-
-    def response(self) -> Response:
-        if self.hang_up:
-            raise HangUp
-        return failed(self.error, self.status, self.retry_after)
-
-
-def failed(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:
-    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return Response.of_json({"ok": False, "error": error, **more}, status, headers)
-
-
-@dataclass(frozen=True)
-class Bucket:
-    """How many posts a channel takes at once, and when that was true."""
-
-    left: float
-    at: float
-
-    def later(self, now: float, rate: float) -> Bucket:
-        return Bucket(min(BURST, self.left + (now - self.at) * rate), now)
-
-
-class SlackEmulator(Loopback):
-    """One workspace with one bot in it. ``now`` gives the seconds of a message's ts, ``clock`` those of the pace.
+class SlackEmulator(SlackTeam):
+    """One workspace with one bot in it. ``now`` gives the seconds of a message's ts, ``clock`` those of the pace
+    and of the triggers.
 
     ``before`` runs ahead of a call and ``after`` between its effect and its answer, both outside the lock:
     they may wait for other calls, or raise ``HangUp`` to drop the connection there.
@@ -74,68 +43,32 @@ class SlackEmulator(Loopback):
         team_id: str = "T0TEAM",
         scopes: frozenset[str] = SCOPES,
         *,
+        app_token: str = "xapp-test",  # noqa: S107
         posts_per_second: float | None = None,
         now: Callable[[], float] = lambda: START,
         clock: Callable[[], float] = time.monotonic,
+        trigger_seconds: float = TRIGGER_SECONDS,
     ) -> None:
-        super().__init__()
+        super().__init__(team_id, scopes, now=now, clock=clock, trigger_seconds=trigger_seconds)
         self.token = token
         self.posts_per_second = posts_per_second
+        self.app_token = app_token
         self.latency = 0.0
         self.before: Hook | None = None
         self.after: Hook | None = None
-        self.workspace = Workspace(team_id, scopes, self.url, now)
         self._clock = clock
-        self._lock = threading.Lock()
         self._calls: list[tuple[str, Json]] = []
-        self._failures: defaultdict[str, deque[Failure]] = defaultdict(deque)
-        self._buckets: dict[str, Bucket] = {}
+        self._faults = Faults()
+        self._pace = Pace()
         self.add_channel("C0DIGEST", "digest")
 
-    # for tests
-
-    def add_channel(
-        self,
-        id: str,  # noqa: A002 (Slack's own word)
-        name: str,
-        *,
-        member: bool = True,
-        archived: bool = False,
-        private: bool = False,
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._lock:
-            self.workspace.channels[id] = Channel(id, name, member, archived, private or id.startswith("G"))
+        self.socket.stop()
+        super().__exit__(kind, error, trace)
 
-    def add_message(self, channel: str, text: str, user: str = "U0HUMAN", thread_ts: str | None = None) -> str:
-        """A message of somebody else; its ts."""
-        with self._lock:
-            return str(self.workspace.add(self.workspace.channels[channel], user, text, thread_ts)["ts"])
-
-    def messages(self, channel: str) -> list[Json]:
-        """Top level, oldest first."""
-        with self._lock:
-            return self.workspace.channels[channel].top_level()
-
-    def replies(self, channel: str, ts: str) -> list[Json]:
-        """The replies under a message, oldest first and without it."""
-        with self._lock:
-            return self.workspace.channels[channel].thread_of(ts)[1:]
-
-    @property
-    def files(self) -> list[Json]:
-        """Shared files: id, name, title, content, channels, thread_ts."""
-        with self._lock:
-            return self.workspace.files()
-
-    @property
-    def ephemerals(self) -> list[Json]:
-        with self._lock:
-            return copy.deepcopy(self.workspace.ephemerals)
-
-    @property
-    def views(self) -> list[Json]:
-        with self._lock:
-            return copy.deepcopy(list(self.workspace.views.values()))
+    # for tests
 
     @property
     def calls(self) -> list[tuple[str, Json]]:
@@ -157,17 +90,12 @@ class SlackEmulator(Loopback):
         hang_up: bool = False,
         times: int = 1,
     ) -> None:
-        """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost.
-
-        A rate limit, however it is asked for, is a 429 with Retry-After, as Slack's always are.
-        """
-        if method not in {UPLOAD, *METHODS}:
+        """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost."""
+        if method not in {UPLOAD, RESPONSE, *METHODS}:
             raise ValueError(f"no method {method}")
-        if status == 429 or error == "ratelimited" or (retry_after is not None and status == 200):
-            status, retry_after = 429, 1 if retry_after is None else retry_after
-        code = error or STATUS_ERRORS.get(status, "internal_error")
+        found = failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
         with self._lock:
-            self._failures[method].extend([Failure(code, status, retry_after, after_effect, hang_up)] * times)
+            self._faults.add(method, found, times)
 
     # the wire
 
@@ -175,34 +103,42 @@ class SlackEmulator(Loopback):
         try:
             method, arguments = self._parse(request)
         except (TypeError, ValueError):
-            return failed("invalid_json")
-        failure = self._arrive(method, arguments)
+            return self._unread(request)
+        fault = self._arrive(method, arguments)
         if self.before:
             self.before(method, arguments)
-        if failure and not failure.after_effect:
-            return failure.response()
+        if fault and not fault.after_effect:
+            return fault.response(method)
         answer = self._answer(request, method, arguments)
         if self.after:
             self.after(method, arguments)
-        return failure.response() if failure else answer
+        return fault.response(method) if fault else answer
 
     def _parse(self, request: Request) -> tuple[str, Json]:
         if request.path.startswith(UPLOAD_PATH):
             return UPLOAD, {"file_id": request.path.removeprefix(UPLOAD_PATH), "content": file_content(request)}
+        if request.path.startswith(RESPONSE_PATH):
+            return RESPONSE, answer_of(request, self.url)
         return request.path.removeprefix("/api").strip("/"), request.arguments()
+
+    def _unread(self, request: Request) -> Response:
+        if request.path.startswith(RESPONSE_PATH):
+            return refused("invalid_payload", 400)
+        return failed("invalid_json")
 
     def _arrive(self, method: str, arguments: Json) -> Failure | None:
         time.sleep(self.latency)
         with self._lock:
             self._calls.append((method, {key: value for key, value in arguments.items() if key != "token"}))
-            waiting = self._failures[method]
-            return waiting.popleft() if waiting else None
+            return self._faults.next(method)
 
     def _answer(self, request: Request, method: str, arguments: Json) -> Response:
         with self._lock:
             try:
                 if method == UPLOAD:
                     return self._receive(**arguments)
+                if method == RESPONSE:
+                    return self._responses.receive(arguments)
                 answer = self._call(request, method, arguments)
             except SlackError as error:
                 limited = error.code == "ratelimited"
@@ -213,26 +149,21 @@ class SlackEmulator(Loopback):
     def _call(self, request: Request, name: str, arguments: Json) -> Json:
         if name not in METHODS:
             raise SlackError("unknown_method")
-        token = request.headers.get("authorization", "").removeprefix("Bearer ") or arguments.get("token")
-        if token != self.token:
-            raise SlackError("invalid_auth" if token else "not_authed")
         method = METHODS[name]
-        if method.scope:
-            self.workspace.require(method.scope)
+        token = request.headers.get("authorization", "").removeprefix("Bearer ") or arguments.get("token")
+        self._admit(str(token or ""), method)
         if name == "chat.postMessage":
-            self._pace(str(arguments.get("channel")))
+            self._pace.spend(str(arguments.get("channel")), self._clock(), self.posts_per_second)
         return method.call(self.workspace, arguments)
 
-    def _pace(self, channel: str) -> None:
-        """One post a second and channel, in the measure of ``posts_per_second``."""
-        if self.posts_per_second is None:
-            return
-        now = self._clock()
-        bucket = self._buckets.get(channel, Bucket(BURST, now)).later(now, self.posts_per_second)
-        self._buckets[channel] = bucket
-        if bucket.left < 1:
-            raise SlackError("ratelimited")
-        self._buckets[channel] = replace(bucket, left=bucket.left - 1)
+    def _admit(self, token: str, method: Method) -> None:
+        """The app's token opens connections and does nothing else; the bot's does the rest."""
+        if token not in {self.token, self.app_token}:
+            raise SlackError("invalid_auth" if token else "not_authed")
+        if (token == self.app_token) != method.for_app:
+            raise SlackError("not_allowed_token_type")
+        if method.scope:
+            self.workspace.require(method.scope)
 
     def _receive(self, file_id: str, content: bytes) -> Response:
         if file_id not in self.workspace.uploads:

@@ -7,6 +7,7 @@ import json
 
 from tests.emulators.slack_blocks import blocks_of
 from tests.emulators.slack_limits import UPDATE_TEXT, check_message
+from tests.emulators.slack_pages import page, truth, within
 from tests.emulators.slack_store import (
     BOT_ID,
     BOT_USER,
@@ -16,10 +17,7 @@ from tests.emulators.slack_store import (
     SlackError,
     Workspace,
     is_reply,
-    page,
     refuse,
-    truth,
-    within,
 )
 
 

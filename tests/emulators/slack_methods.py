@@ -19,6 +19,7 @@ from tests.emulators.slack_messages import (
     replies,
     update,
 )
+from tests.emulators.slack_pages import page, truth
 from tests.emulators.slack_store import (
     BOT_ID,
     BOT_USER,
@@ -26,8 +27,6 @@ from tests.emulators.slack_store import (
     Json,
     SlackError,
     Workspace,
-    page,
-    truth,
 )
 from tests.emulators.slack_views import open_view, publish_view, update_view
 
@@ -81,13 +80,19 @@ def add_reaction(team: Workspace, arguments: Json) -> Json:
     return {}
 
 
+def open_connection(team: Workspace, _: Json) -> Json:
+    return {"url": team.link()}
+
+
 @dataclass(frozen=True)
 class Method:
     call: Callable[[Workspace, Json], Json]
     scope: str | None = None  # what the token needs; reading methods find theirs by the kind of channel
+    for_app: bool = False  # takes the app's token and not the bot's
 
 
 METHODS: dict[str, Method] = {
+    "apps.connections.open": Method(open_connection, for_app=True),
     "auth.test": Method(auth_test),
     "chat.delete": Method(delete, "chat:write"),
     "chat.getPermalink": Method(permalink),

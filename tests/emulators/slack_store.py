@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import copy
 import mimetypes
 from collections.abc import Callable
@@ -10,13 +9,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from tests.emulators.slack_triggers import Triggers
+
 Json = dict[str, Any]
 
 APP_ID = "A0DIGEST"
 BOT_ID = "B0DIGEST"
 BOT_USER = "U0BOT"
 TEAM_URL = "https://emulated.slack.com/"
-PAGE = 1_000  # the most that any of the listing methods takes
 START = 1_772_300_000  # seconds; the first message is 1772300000.000100
 STEP = 100  # microseconds between messages of the same moment
 KINDS = ("channels", "groups", "mpim", "im")
@@ -55,6 +55,7 @@ class Channel:
     member: bool = True
     archived: bool = False
     private: bool = False
+    shared: bool = False  # with another team, by Slack Connect
     messages: list[Json] = field(default_factory=list)
 
     @property
@@ -75,7 +76,7 @@ class Channel:
             "is_private": kind != "channels",
             "is_archived": self.archived,
             "is_member": self.member,
-            "is_ext_shared": False,
+            "is_ext_shared": self.shared,
         }
 
     def find(self, ts: object, error: str = "message_not_found") -> Json:
@@ -124,12 +125,17 @@ def is_reply(message: Json) -> bool:
 
 @dataclass
 class Workspace:
-    """One Slack team as its bot sees it. ``now`` gives the seconds of the next ts."""
+    """One Slack team as its bot sees it.
+
+    ``now`` gives the seconds of the next ts, ``link`` the address of a WebSocket for Socket Mode.
+    """
 
     team_id: str
     scopes: frozenset[str]
     url: str
     now: Callable[[], float] = lambda: START
+    triggers: Triggers = field(default_factory=Triggers)
+    link: Callable[[], str] = str
     channels: dict[str, Channel] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
@@ -164,6 +170,12 @@ class Workspace:
 
     def direct(self, user: str) -> Channel:
         return self.channels.setdefault(f"D{user[1:]}", Channel(f"D{user[1:]}", user, private=True))
+
+    def place(self, name: str) -> Channel:
+        """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
+        if name.startswith("D"):
+            return self.channels.setdefault(name, Channel(name, "directmessage", private=True))
+        return self.channels[name]
 
     def readable(self, wanted: object, right: str) -> Channel:
         """A channel whose kind the token may read: ``right`` is history or read."""
@@ -216,42 +228,6 @@ class Workspace:
 
     def files(self) -> list[Json]:
         return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
-
-
-def page(found: list[Json], arguments: Json, *, key: str, default: int) -> tuple[list[Json], str]:
-    """One page in the given order, and the cursor of the next one ("" after the last)."""
-    limit = page_limit(arguments.get("limit") or default)
-    if cursor := arguments.get("cursor"):
-        keys = [encode_cursor(item[key]) for item in found]
-        if cursor not in keys:
-            raise SlackError("invalid_cursor")
-        found = found[keys.index(cursor) + 1 :]
-    return found[:limit], encode_cursor(found[limit - 1][key]) if len(found) > limit else ""
-
-
-def page_limit(value: object) -> int:
-    text = str(value)
-    if not text.isdecimal() or not 1 <= int(text) <= PAGE:
-        raise SlackError("invalid_limit")
-    return int(text)
-
-
-def encode_cursor(key: str) -> str:
-    return base64.b64encode(f"next:{key}".encode()).decode()
-
-
-def within(arguments: Json) -> Callable[[Json], bool]:
-    """Whether a message lies between ``oldest`` and ``latest``; the ends count only when ``inclusive``."""
-    oldest = moment(arguments.get("oldest") or 0, "invalid_ts_oldest")
-    latest = moment(arguments.get("latest") or "9" * 12, "invalid_ts_latest")
-    if truth(arguments.get("inclusive")):
-        return lambda message: oldest <= moment(message["ts"]) <= latest
-    return lambda message: oldest < moment(message["ts"]) < latest
-
-
-def truth(value: object) -> bool:
-    """A boolean as JSON or as a form has it."""
-    return str(value).lower() in {"1", "true"}
 
 
 def file_json(file: Json) -> Json:

@@ -6,43 +6,124 @@ import copy
 import json
 from typing import Any
 
-from tests.emulators.slack_store import BOT_ID, Json, SlackError, Workspace, refuse
+from tests.emulators.slack_blocks import BLOCK, IDENTIFIER, SELECT, plain
+from tests.emulators.slack_shapes import flag, integer, items, shape, string, typed, unique
+from tests.emulators.slack_store import APP_ID, BOT_ID, Json, SlackError, Workspace, refuse
 
-VIEW_BLOCKS, VIEW_TITLE, VIEW_METADATA = 100, 24, 3_000
+VIEW_BYTES = 250_000
+
+FIELD = shape(
+    {},
+    action_id=IDENTIFIER,
+    placeholder=plain(150),
+    initial_value=string(3_000, 0),
+    multiline=flag,
+    min_length=integer(0, 3_000),
+    max_length=integer(1, 3_000),
+    focus_on_load=flag,
+)
+INPUT = typed(
+    {
+        "input": shape(
+            {"label": plain(2_000), "element": typed({"plain_text_input": FIELD, "static_select": SELECT})},
+            hint=plain(2_000),
+            optional=flag,
+            dispatch_action=flag,
+            block_id=IDENTIFIER,
+        )
+    }
+)
+VIEW_BLOCKS = items(lambda block: BLOCK(block) or INPUT(block), 0, 100)
 
 
-def view_of(arguments: Json, kind: str) -> Json:
-    """The view if it is within the limits of views; its blocks are not looked into."""
-    view = arguments.get("view")
-    found: Any = json.loads(view) if isinstance(view, str) else view
-    if not isinstance(found, dict) or found.get("type") != kind or not isinstance(found.get("blocks"), list):
+def one_whole(view: Json) -> bool:
+    """No two blocks of one name, and something to submit with where something is put in."""
+    asks = any(block["type"] == "input" for block in view["blocks"])
+    return unique("block_id", view["blocks"]) and (not asks or view["type"] == "home" or "submit" in view)
+
+
+NAMES = {"private_metadata": string(3_000, 0), "callback_id": string(255, 0), "external_id": string(255, 0)}
+VIEW = typed(
+    {
+        "modal": shape(
+            {"title": plain(24), "blocks": VIEW_BLOCKS},
+            one_whole,
+            submit=plain(24),
+            close=plain(24),
+            clear_on_close=flag,
+            notify_on_close=flag,
+            submit_disabled=flag,
+            **NAMES,
+        ),
+        "home": shape({"blocks": VIEW_BLOCKS}, one_whole, title=plain(24), **NAMES),
+    }
+)
+
+
+def view_of(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json:
+    """The view if Slack would take it under this id."""
+    view = _read(arguments.get("view"))
+    if view.get("type") != kind or not VIEW(view):
         raise SlackError("invalid_arguments")
-    title = (found.get("title") or {}).get("text", "")
-    sizes = (len(found["blocks"]), len(title), len(found.get("private_metadata") or ""))
-    if any(size > most for size, most in zip(sizes, (VIEW_BLOCKS, VIEW_TITLE, VIEW_METADATA), strict=True)):
+    refuse("view_too_large" if len(json.dumps(view)) > VIEW_BYTES else None)
+    others = [other for other in team.views.values() if other["id"] != view_id]
+    external = view.get("external_id")
+    refuse("duplicate_external_id" if external and named(others, external) else None)
+    return view
+
+
+def _read(view: object) -> Json:
+    """Without the keys that are null: those count as not there."""
+    try:
+        found: Any = json.loads(view) if isinstance(view, str) else view
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
         raise SlackError("invalid_arguments")
-    return found
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def named(views: list[Json], external_id: object) -> str | None:
+    """The id of the view with this external id."""
+    return next((view["id"] for view in views if view.get("external_id") == external_id), None)
 
 
 def store_view(team: Workspace, view_id: str, view: Json, **more: Any) -> Json:
-    team.views[view_id] = {**view, "id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, **more}
+    """Each time it is stored its hash is another one."""
+    own = {"id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, "app_id": APP_ID, "root_view_id": view_id}
+    mark = f"{int(team.now())}.{team.next_id('h')}"
+    team.views[view_id] = {**copy.deepcopy(view), **own, "hash": mark, **more}
     return {"view": copy.deepcopy(team.views[view_id])}
 
 
 def publish_view(team: Workspace, arguments: Json) -> Json:
     user = str(arguments.get("user_id") or "")
     refuse(None if user else "invalid_arguments")
-    return store_view(team, f"VHOME{user}", view_of(arguments, "home"), user_id=user)
+    view_id = f"VHOME{user}"
+    _compare(team.views.get(view_id), arguments)
+    return store_view(team, view_id, view_of(team, arguments, "home", view_id), user_id=user)
 
 
 def open_view(team: Workspace, arguments: Json) -> Json:
-    refuse(None if arguments.get("trigger_id") else "invalid_arguments")
-    return store_view(team, team.next_id("V"), view_of(arguments, "modal"))
+    """A view that is refused leaves the trigger as it was; whether Slack's does is not documented."""
+    trigger = str(arguments.get("trigger_id") or "")
+    refuse(team.triggers.fault(trigger) if trigger else "invalid_arguments")
+    view = view_of(team, arguments, "modal", "")
+    team.triggers.spend(trigger)
+    return store_view(team, team.next_id("V"), view)
 
 
 def update_view(team: Workspace, arguments: Json) -> Json:
-    external = {view.get("external_id"): view_id for view_id, view in team.views.items()}
-    view_id = str(arguments.get("view_id") or external.get(arguments.get("external_id") or 0))
-    if view_id not in team.views:
+    view_id, external_id = arguments.get("view_id"), arguments.get("external_id")
+    refuse("invalid_arguments" if bool(view_id) == bool(external_id) else None)
+    stored = team.views.get(str(view_id or named(list(team.views.values()), external_id)))
+    if stored is None:
         raise SlackError("not_found")
-    return store_view(team, view_id, view_of(arguments, team.views[view_id]["type"]))
+    _compare(stored, arguments)
+    return store_view(team, stored["id"], view_of(team, arguments, stored["type"], stored["id"]))
+
+
+def _compare(stored: Json | None, arguments: Json) -> None:
+    """A hash says which state of the view the change was made for."""
+    wanted = arguments.get("hash")
+    refuse("hash_conflict" if wanted and stored and wanted != stored["hash"] else None)

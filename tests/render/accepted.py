@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from bot.domain.digest import Digest
@@ -24,6 +24,23 @@ def assert_accepted(post: Post, digest: Digest) -> None:
     assert all(url.startswith("https://github.com/") for url in links(payload))
     assert len(post.blocks) <= MOST_BLOCKS
     assert characters(list(post.blocks)) <= MOST_CHARACTERS
+
+
+def assert_taken(post: Post, known: Container[str]) -> None:
+    """The same of any message: ``known`` are the addresses that may be linked."""
+    payload = post.payload()
+    assert check_message(payload) is None
+    assert mentions(payload) == []
+    assert [url for url in links(payload) if url not in known or not url.startswith("https://github.com/")] == []
+    assert len(post.blocks) <= MOST_BLOCKS
+    assert characters(list(post.blocks)) <= MOST_CHARACTERS
+
+
+def actions_of(post: Post) -> list[dict[str, Any]]:
+    """The buttons and menus of a message, which all stand in its last block."""
+    rows = [block for block in post.blocks if block["type"] == "actions"]
+    assert rows in ([], [post.blocks[-1]])
+    return [element for row in rows for element in row["elements"]]
 
 
 def nodes(value: Any, kind: str) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.domain.digest import Digest, Entry, Overview, Theme
 from bot.domain.packing import Coverage
-from bot.domain.pulls import Account
+from bot.domain.pulls import Account, Repository
 from bot.domain.reverts import Revert
 from bot.domain.risk import Risk
 from bot.domain.summaries import ChangeType, Summary
@@ -107,3 +107,15 @@ def full_day(count: int, text: str, *, trivial: bool = False) -> Digest:
     ]
     themes = tuple(Theme(text[:80], tuple(numbers)) for _ in range(6)) if count else ()
     return digest(*listed, overview=Overview(text[:600], themes, fallback=text))
+
+
+# GitHub's longest: 39 characters of an owner, 100 of a name
+LONGEST = Repository("o" * 39, "n" * 100)
+# references that all link, as an injected model may write them: an address is far longer than its number
+NUMBERS = "#100001 #100002 " * 60
+
+
+def elsewhere(found: Digest, repository: Repository) -> Digest:
+    """The same day of another repository."""
+    moved = (replace(made, pull=replace(made.pull, repository=repository)) for made in found.entries)
+    return replace(found, repository=repository, name=repository.name, entries=tuple(moved))

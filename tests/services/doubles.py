@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 from bot.domain.costs import Usage
 from bot.domain.days import LocalDay
 from bot.domain.digest import CountCheck
-from bot.domain.errors import PrdigestError
-from bot.domain.pulls import ChangedFile, PullRequest, Repository
-from bot.ports import Completion, Merged, Prompt
-from tests.support import changed_file
+from bot.domain.errors import PrdigestError, PullRequestNotFound
+from bot.domain.packing import Coverage
+from bot.domain.pulls import ChangedFile, PullRequest, Repository, newest_first
+from bot.domain.summaries import Summary, fallback_summary
+from bot.domain.visits import Visit
+from bot.ports import Completion, Merged, Post, Prompt
+from bot.services.summarise import Summarised
+from tests.support import changed_file, summary
 
 
 @dataclass
@@ -79,6 +85,122 @@ class ScriptedPulls:
         if pull.number in self.failing:
             raise self.failing[pull.number]
         return replace(pull, files=self.files)
+
+
+@dataclass
+class Busy:
+    """Counts who is inside at a time, and the most there ever were."""
+
+    peak: int = 0
+    _inside: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def one(self, seconds: float = 0.0) -> Iterator[None]:
+        self._step(1)
+        try:
+            time.sleep(seconds)
+            yield
+        finally:
+            self._step(-1)
+
+    def _step(self, by: int) -> None:
+        with self._lock:
+            self._inside += by
+            self.peak = max(self.peak, self._inside)
+
+
+@dataclass
+class KnownPulls:
+    """``PullRequests`` over whole pull requests, whose files are given only when they are asked for.
+
+    ``calls`` keeps what was asked for, as ``day 2026-02-28``, ``pull 7`` or ``files 7``; ``failing`` are the
+    errors that such a call raises, and ``counted`` is what the independent count says of a day.
+    """
+
+    pulls: tuple[PullRequest, ...] = ()
+    failing: dict[str, Exception] = field(default_factory=dict)
+    counted: dict[str, int | None] = field(default_factory=dict)
+    latency: float = 0.0
+    calls: list[str] = field(default_factory=list)
+    busy: Busy = field(default_factory=Busy)
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        with self._call(f"day {day.date}"):
+            own = (pull for pull in self.pulls if pull.is_merged and pull.repository == repository)
+            found = newest_first(tuple(replace(pull, files=None) for pull in own if pull.merge_time in day))
+            return Merged(found, CountCheck(self.counted.get(str(day.date), len(found)), "the commits of main"))
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        with self._call(f"pull {number}"):
+            return replace(self._known(repository, number), files=None)
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        with self._call(f"files {pull.number}"):
+            return replace(pull, files=self._known(pull.repository, pull.number).files)
+
+    def _known(self, repository: Repository, number: int) -> PullRequest:
+        for pull in self.pulls:
+            if (pull.repository, pull.number) == (repository, number):
+                return pull
+        raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
+
+    @contextmanager
+    def _call(self, name: str) -> Iterator[None]:
+        self.calls.append(name)
+        with self.busy.one(self.latency):
+            if name in self.failing:
+                raise self.failing[name]
+            yield
+
+
+@dataclass
+class Summaries:
+    """Summarises without a model, as ``said``; keeps the numbers it was asked for. ``away``: no model is there."""
+
+    said: Summary = field(default_factory=summary)
+    away: bool = False
+    latency: float = 0.0
+    numbers: list[int] = field(default_factory=list)
+    busy: Busy = field(default_factory=Busy)
+
+    def __call__(self, pull: PullRequest) -> Summarised:
+        self.numbers.append(pull.number)
+        with self.busy.one(self.latency):
+            if self.away or pull.files is None:
+                return Summarised(fallback_summary(pull, "no model is set up", Coverage.NONE))
+            return Summarised(self.said, cost=0.5)
+
+
+@dataclass
+class MemoryWhispers:
+    """``Whispers`` into a list."""
+
+    said: list[tuple[Visit, Post]] = field(default_factory=list)
+
+    def whisper(self, visit: Visit, post: Post) -> None:
+        self.said.append((visit, post))
+
+
+@dataclass
+class CountingLimiter:
+    """``Limiter`` of the first ``limit`` requests of a name; keeps the names."""
+
+    limit: int = 1
+    error: PrdigestError | None = None
+    names: list[str] = field(default_factory=list)
+
+    def admits(self, name: str) -> bool:
+        if self.error:
+            raise self.error
+        self.names.append(name)
+        return self.names.count(name) <= self.limit
+
+
+def visit(key: str = "command:1.2.3", **fields: Any) -> Visit:
+    """A slash command of somebody of the bot's own workspace, without a ``response_url``."""
+    made = Visit(key=key, team="T0TEAM", channel="C0DIGEST", user="U0ASKER", name="ada")
+    return replace(made, **fields)
 
 
 class Sleeps(list[float]):

@@ -1,0 +1,121 @@
+"""How fast slash commands are acknowledged and answered. Slack gives three seconds for the acknowledgement."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+
+from benchmarks.day import MODEL_LATENCY, empty_world
+from benchmarks.table import Table
+from tests.checks import closed_port, eventually
+from tests.command import command, environment
+from tests.emulators.github_store import changed_file, pull
+from tests.emulators.slack_people import Person
+from tests.emulators.slack_wire import HttpWire
+from tests.support import NOON
+from tests.world import CHANNEL, World
+
+SECRET = "signing-secret"  # noqa: S105 (of nothing)
+SLACK_WAITS = 3.0  # seconds
+ASKERS = 50
+CACHED = 300
+# one channel takes one message a second; this leaves room for fifty channels on one worker
+MOST_PER_ANSWER = 20.0  # milliseconds
+
+
+@contextmanager
+def running(there: World, *names: str) -> Iterator[HttpWire]:
+    """Processes until the end of the block; yields the way to them."""
+    port = there.settings["PORT"]
+    started = [
+        subprocess.Popen(command(name), env=environment(**there.settings), stderr=subprocess.DEVNULL)
+        for name in names
+    ]
+    wire = HttpWire(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
+    try:
+        if "web" in names:
+            eventually(lambda: wire.post(b"", {}).status == 401)
+        yield wire
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(timeout=40)
+
+
+@contextmanager
+def team() -> Iterator[World]:
+    """A repository with a hundred merges, and a Slack that asks about it."""
+    with empty_world() as there:
+        for number in range(1, 101):
+            files = [changed_file(f"src/part_{number}.py", "@@ -1,1 +1,2 @@\n start\n+total = 1")]
+            there.github.add("octo/engine", pull(number, merged_at=NOON + timedelta(minutes=number), files=files))
+        there.settings.update(
+            PRDIGEST_REPO="octo/engine",
+            PRDIGEST_USER_LIMIT="1000",
+            SLACK_SIGNING_SECRET=SECRET,
+            PORT=str(closed_port()),
+        )
+        yield there
+
+
+def asked_at_once(there: World, wire: HttpWire, texts: list[str]) -> list[float]:
+    """Each text asked by another person, all in the same moment; the seconds until each was acknowledged."""
+    gate = threading.Barrier(len(texts))
+
+    def ask(number: int, text: str) -> float:
+        person = Person(there.slack, wire, user=f"U{number:05d}")
+        gate.wait()
+        ack = person.slash("/prsummary", text).ack
+        if not ack.text.startswith("Looking at"):
+            raise SystemExit(f"refused: {ack}")
+        return ack.seconds
+
+    with ThreadPoolExecutor(len(texts)) as pool:
+        return list(pool.map(ask, range(len(texts)), texts))
+
+
+def time_acknowledgements(table: Table) -> None:
+    """45 and 500 commands at once against one web process; nobody works on them."""
+    for count in (45, 500):
+        with team() as there, running(there, "web") as wire:
+            asked_at_once(there, wire, ["1"] * 8)
+            seconds = asked_at_once(there, wire, [f"{n % 100 + 1} private" for n in range(count)])
+        p99 = statistics.quantiles(seconds, n=100)[98]
+        table.row(f"{count} commands at once: p99 until the acknowledgement", p99, SLACK_WAITS, "s")
+        table.row(f"{count} commands at once: the last acknowledgement", max(seconds), SLACK_WAITS, "s")
+
+
+def time_the_same_question(table: Table) -> None:
+    """Fifty people ask for a pull request that nobody has read."""
+    with team() as there, running(there, "web", "worker") as wire:
+        there.claude.latency = MODEL_LATENCY
+        began = time.perf_counter()
+        asked_at_once(there, wire, ["7"] * ASKERS)
+        eventually(lambda: len(there.slack.messages(CHANNEL)) == ASKERS)
+        seconds, calls = time.perf_counter() - began, len(there.claude.requests)
+    table.row(f"{ASKERS} people, one pull request: model calls", calls, 1, "calls")
+    table.row(f"{ASKERS} people: the last answer, against the model's time", seconds, 5 * MODEL_LATENCY, "s")
+
+
+def time_cached_answers(table: Table) -> None:
+    """Answers that the store holds wait on the queue when one worker starts."""
+    with team() as there:
+        with running(there, "web", "worker") as wire:
+            asked_at_once(there, wire, ["7 private"])
+            eventually(lambda: there.slack.ephemerals)
+        with running(there, "web") as wire:
+            asked_at_once(there, wire, ["7 private"] * CACHED)
+        with running(there, "worker"):
+            eventually(lambda: len(there.slack.ephemerals) > 1)
+            began, before = time.perf_counter(), len(there.slack.ephemerals)
+            eventually(lambda: len(there.slack.ephemerals) == CACHED + 1)
+            each = 1_000 * (time.perf_counter() - began) / (CACHED + 1 - before)
+    print(f"cached /prsummary: {1_000 / each:,.0f} answers a second from one worker")
+    table.row("cached /prsummary: one worker's time for an answer", each, MOST_PER_ANSWER, "ms")

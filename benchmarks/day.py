@@ -1,0 +1,132 @@
+"""What a day costs in time, memory, calls and tokens. The commands run as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
+from pathlib import Path
+
+from benchmarks.table import Table
+from bot.adapters.embedded import embedded_url
+from bot.adapters.store import connect
+from tests.command import command, environment
+from tests.emulators.github import GitHubEmulator
+from tests.emulators.github_store import changed_file, pull
+from tests.support import NOON, SHARED
+from tests.world import SMALL_DAY, World, replay, world
+
+PULLS = 43
+GITHUB_LATENCY, MODEL_LATENCY = 0.15, 2.0  # seconds a call
+AT_A_TIME = 8
+MOST_OF_CRITICAL_PATH = 1.25
+MOST_MEMORY = 250.0  # megabytes
+MOST_TOKENS = 250_000
+# PR-Agent's "describe" over the same three days: tokens, and GitHub calls for each pull request
+PR_AGENT_TOKENS, PR_AGENT_CALLS = 313_000, 16
+REPLAY = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a command: seconds of wall clock, megabytes at its peak, calls made."""
+
+    seconds: float
+    megabytes: float
+    github: int
+    model: int
+
+
+@contextmanager
+def empty_world() -> Iterator[World]:
+    with tempfile.TemporaryDirectory(prefix="bench") as folder:
+        url = embedded_url(Path(folder))
+        with connect(url) as keeper, world(url) as there:
+            keeper.ping()
+            yield there
+
+
+def measured(there: World, *arguments: str) -> Run:
+    """Run a command to its end; fails loudly if it does."""
+    calls, requests = len(there.github.calls), len(there.claude.requests)
+    began = time.perf_counter()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command(*arguments), env=environment(**there.settings), stdout=output)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{arguments[0]} failed with {process.returncode}")
+    return Run(
+        time.perf_counter() - began,
+        usage.ru_maxrss / 1024,
+        len(there.github.calls) - calls,
+        len(there.claude.requests) - requests,
+    )
+
+
+def add_large_day(github: GitHubEmulator) -> None:
+    """43 pull requests of about 9,000 characters of patch each, as on the busiest of the replay days."""
+    for number in range(1, PULLS + 1):
+        lines = "\n".join(f"+    total = total + weights[{line}] * {number}" for line in range(75))
+        files = [changed_file(f"src/part_{part}.py", f"@@ -1,1 +1,76 @@\n start\n{lines}") for part in range(3)]
+        merged_at = NOON + timedelta(minutes=number)
+        github.add("octo/engine", pull(number, merged_at=merged_at, files=files))
+
+
+def time_a_day(table: Table) -> None:
+    with empty_world() as there:
+        add_large_day(there.github)
+        there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
+        cold = measured(there, "report", *SMALL_DAY)
+        warm = measured(there, "report", *SMALL_DAY)
+    # the list, the files of the first pull requests, the summaries eight at a time, the overview
+    path = 2 * GITHUB_LATENCY + ceil(PULLS / AT_A_TIME) * MODEL_LATENCY + MODEL_LATENCY
+    table.row(f"cold day of {PULLS}: times its critical path", cold.seconds / path, MOST_OF_CRITICAL_PATH, "times")
+    table.row("cold day: wall clock", cold.seconds, MOST_OF_CRITICAL_PATH * path, "s")
+    table.row("cold day: GitHub calls (N + 3)", cold.github, PULLS + 3, "calls")
+    table.row("cold day: model calls (N + 1)", cold.model, PULLS + 1, "calls")
+    table.row("cold day: peak memory of the process", cold.megabytes, MOST_MEMORY, "MB")
+    table.row("warm day: model calls", warm.model, 0, "calls")
+    table.row("warm day: wall clock against a cold day's path", warm.seconds, path, "s")
+
+
+def count_replay(table: Table) -> None:
+    if not SHARED.is_dir():
+        print("replay days: skipped, the data pack ../shared is not here")
+        return
+    tokens, calls, unsent = 0.0, 0, 0
+    for date, pulls in REPLAY.items():
+        with empty_world() as there:
+            replay(there.github, SHARED, date)
+            day = ("--repo=vllm-project/vllm", f"--date={date}", "--timezone=America/Los_Angeles")
+            run = measured(there, "digest", *day, "--dry-run")
+            spent = there.claude.input_characters() / 4
+            sent = [request["messages"][0]["content"] for request in there.claude.requests]
+        print(f"{date}: {pulls} merged, {run.github} GitHub calls, {run.model} model calls, {spent:,.0f} tokens")
+        tokens, calls = tokens + spent, calls + run.github
+        unsent += changed_lines_missing(SHARED / "replay" / date / "files", sent)
+    total = sum(REPLAY.values())
+    table.row(f"replay days, {total} merged: tokens in, all told", tokens, MOST_TOKENS, "tokens")
+    table.row("replay days: tokens in against PR-Agent's describe", tokens, PR_AGENT_TOKENS, "tokens")
+    table.row("replay days: changed lines that no prompt holds", unsent, 0, "lines")
+    table.row("replay days: GitHub calls against PR-Agent's", calls, PR_AGENT_CALLS * total, "calls")
+
+
+def changed_lines_missing(records: Path, sent: list[str]) -> int:
+    """Changed lines of a day's patches that stand in no prompt about their pull request."""
+    missing = 0
+    for record in records.glob("*.json"):
+        prompt = next(text for text in sent if f" #{record.stem}: " in text)
+        lines = set(prompt.split("\n"))
+        patches = [file.get("patch", "") for file in json.loads(record.read_text())]
+        changed = [line for patch in patches for line in patch.split("\n") if line[:1] in ("+", "-")]
+        missing += sum(line not in lines for line in changed)
+    return missing

@@ -1,0 +1,20 @@
+"""Measurements beside their bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Table:
+    """Prints measurements beside their bounds and remembers a miss."""
+
+    missed: bool = False
+
+    def row(self, name: str, value: float, bound: float, unit: str) -> None:
+        """One measurement; a bound of nought has no ratio."""
+        held = value <= bound
+        self.missed |= not held
+        ratio = f"ratio {value / bound:4.2f}" if bound else ""
+        verdict = "" if held else "  MISSED"
+        print(f"{name:<58} {value:>11,.2f} {unit:<7} bound {bound:>10,.2f}  {ratio}{verdict}")

@@ -1,0 +1,127 @@
+"""The team of the Slack emulator, as tests set it up and look at it."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.emulators.loopback import Loopback
+from tests.emulators.slack_responses import Responses
+from tests.emulators.slack_socket import SlackSocket
+from tests.emulators.slack_store import START, Channel, Json, Workspace
+from tests.emulators.slack_triggers import TRIGGER_SECONDS, Triggers
+
+
+class SlackTeam(Loopback):
+    """Channels, messages and views, and what people's commands and buttons carry. Safe to use from any thread."""
+
+    def __init__(
+        self,
+        team_id: str,
+        scopes: frozenset[str],
+        *,
+        now: Callable[[], float] = lambda: START,
+        clock: Callable[[], float] = time.monotonic,
+        trigger_seconds: float = TRIGGER_SECONDS,
+    ) -> None:
+        super().__init__()
+        self.triggers = Triggers(clock, trigger_seconds)
+        self.socket = SlackSocket()
+        self.workspace = Workspace(team_id, scopes, self.url, now, self.triggers, self.socket.address)
+        self._responses = Responses(self.workspace)
+        self._lock = threading.Lock()
+
+    # channels and messages
+
+    def add_channel(
+        self,
+        id: str,  # noqa: A002 (Slack's own word)
+        name: str,
+        *,
+        member: bool = True,
+        archived: bool = False,
+        private: bool = False,
+        shared: bool = False,
+    ) -> None:
+        with self._lock:
+            private = private or id.startswith(("G", "D"))
+            self.workspace.channels[id] = Channel(id, name, member, archived, private, shared)
+
+    def add_message(
+        self, channel: str, text: str, user: str = "U0HUMAN", thread_ts: str | None = None, **more: Any
+    ) -> str:
+        """A message of somebody else; its ts."""
+        with self._lock:
+            return str(self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **more)["ts"])
+
+    def messages(self, channel: str) -> list[Json]:
+        """Top level, oldest first."""
+        with self._lock:
+            return self.workspace.channels[channel].top_level()
+
+    def replies(self, channel: str, ts: str) -> list[Json]:
+        """The replies under a message, oldest first and without it."""
+        with self._lock:
+            return self.workspace.channels[channel].thread_of(ts)[1:]
+
+    def message(self, channel: str, ts: str) -> Json:
+        """A message wherever it is, as readers get it."""
+        with self._lock:
+            place = self.workspace.channels[channel]
+            return place.seen(place.find(ts))
+
+    def channel_of(self, ts: str) -> str:
+        """The channel that a message is in."""
+        with self._lock:
+            for channel in self.workspace.channels.values():
+                if any(message["ts"] == ts for message in channel.messages):
+                    return channel.id
+        raise AssertionError(f"no channel has a message {ts}")
+
+    def place(self, channel: str) -> Channel:
+        """A channel that a person is in: one that was added, or direct messages."""
+        with self._lock:
+            return self.workspace.place(channel)
+
+    # what was shown
+
+    @property
+    def files(self) -> list[Json]:
+        """Shared files: id, name, title, content, channels, thread_ts."""
+        with self._lock:
+            return self.workspace.files()
+
+    @property
+    def ephemerals(self) -> list[Json]:
+        """Messages that one person saw; those that came by a ``response_url`` have it."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.ephemerals)
+
+    @property
+    def views(self) -> list[Json]:
+        with self._lock:
+            return copy.deepcopy(list(self.workspace.views.values()))
+
+    # what commands and buttons carry
+
+    def trigger_id(self) -> str:
+        """Opens one view within ``triggers.seconds``."""
+        with self._lock:
+            return self.triggers.mint()
+
+    def response_url(
+        self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None
+    ) -> str:
+        """Takes five answers within half an hour. ``origin`` is the ts of the message whose button was pressed.
+
+        With ``thread_ts`` the answers go into that thread, which Slack's own do not do by themselves.
+        """
+        with self._lock:
+            return self._responses.mint(channel, user, thread_ts, origin)
+
+    def next_id(self, prefix: str) -> str:
+        with self._lock:
+            return self.workspace.next_id(prefix)

@@ -1,0 +1,36 @@
+"""The trigger ids that let an app open a view: for a moment, and once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+TRIGGER_SECONDS = 3.0
+
+
+@dataclass
+class Triggers:
+    """Those that were given out. ``seconds`` is how long one is good for, by ``clock``."""
+
+    clock: Callable[[], float] = time.monotonic
+    seconds: float = TRIGGER_SECONDS
+    _born: dict[str, float] = field(default_factory=dict)
+    _spent: set[str] = field(default_factory=set)
+
+    def mint(self) -> str:
+        number = len(self._born) + 1
+        trigger = f"13345224609.738474920.{number:032x}"
+        self._born[trigger] = self.clock()
+        return trigger
+
+    def fault(self, trigger: str) -> str | None:
+        """Slack's error code if this one opens nothing."""
+        if trigger not in self._born:
+            return "invalid_trigger_id"
+        if trigger in self._spent:
+            return "exchanged_trigger_id"
+        return "expired_trigger_id" if self.clock() - self._born[trigger] > self.seconds else None
+
+    def spend(self, trigger: str) -> None:
+        self._spent.add(trigger)

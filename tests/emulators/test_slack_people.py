@@ -1,0 +1,120 @@
+"""People of the Slack emulator before a real Bolt app: the same over HTTP and over Socket Mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from slack_sdk import WebClient
+
+from tests.checks import eventually
+from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack_app import SECRET, BoltServer, TinyApp, connected
+from tests.emulators.slack_client import HOME, Json
+from tests.emulators.slack_parts import actions, button, plain, section
+from tests.emulators.slack_people import Person
+from tests.emulators.slack_wire import HttpWire, SocketWire, Wire
+
+
+@pytest.fixture
+def tiny(slack: SlackEmulator) -> TinyApp:
+    return TinyApp(slack)
+
+
+@pytest.fixture
+def http(tiny: TinyApp) -> Iterator[HttpWire]:
+    with BoltServer(tiny.app) as server:
+        yield HttpWire(f"{server.url}/slack/events", SECRET)
+
+
+@pytest.fixture(params=["http", "socket"])
+def ada(request: pytest.FixtureRequest, slack: SlackEmulator, tiny: TinyApp) -> Iterator[Person]:
+    if request.param == "http":
+        yield Person(slack, request.getfixturevalue("http"))
+        return
+    with connected(tiny.app, slack):
+        yield Person(slack, SocketWire(slack))
+
+
+def option(value: str) -> Json:
+    return {"text": plain(value), "value": value}
+
+
+VOTE = button(action_id="vote", value="yes")
+MENU: Json = {"type": "static_select", "action_id": "vote", "options": [option("one"), option("two")]}
+BALLOT: list[Json] = [section(), actions(VOTE), section(accessory=MENU, block_id="menu")]
+
+# Over both transports
+
+
+def test_a_command_is_acknowledged_and_answered(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:
+    delivery = ada.slash("/echo", "hi & bye ü")
+    assert (delivery.ack.status, delivery.ack.text) == (200, "You said hi & bye ü")
+    (shown,) = eventually(lambda: slack.ephemerals)
+    assert (shown["user"], shown["channel"], shown["text"]) == ("U0ASKER", HOME, "later")
+    assert {key: tiny.seen[0][1][key] for key in delivery.payload} == delivery.payload
+    assert ada.slash("/json").ack.text == "as JSON"
+
+
+def test_a_mention_is_in_the_channel_and_its_twin_has_the_same_ts(
+    slack: SlackEmulator, tiny: TinyApp, ada: Person
+) -> None:
+    lead = slack.add_message(HOME, "lead")
+    delivery = ada.mention("why?", thread_ts=lead, twin=True)
+    assert delivery.ack.status == 200
+    assert [message["text"] for message in slack.replies(HOME, lead)] == ["<@U0BOT> why?"]
+    (first, mention), (second, message) = eventually(lambda: len(tiny.seen) == 2 and sorted(tiny.seen, key=name))
+    assert (first, second) == ("mention", "message")
+    assert mention["event"]["ts"] == message["event"]["ts"] == delivery.payload["event"]["ts"]
+    assert mention["event"]["thread_ts"] == message["event"]["thread_ts"] == lead
+    assert mention["event_id"] != message["event_id"]
+
+
+def name(seen: tuple[str, Json]) -> str:
+    return seen[0]
+
+
+def test_a_button_tells_of_itself_and_its_message(web: WebClient, tiny: TinyApp, ada: Person) -> None:
+    message = web.chat_postMessage(channel=HOME, text="vote", blocks=BALLOT)["message"]
+    delivery = ada.press(message, "vote", value="yes")
+    assert delivery.ack.status == 200
+    (action,) = eventually(lambda: tiny.seen)[0][1]["actions"]
+    assert (action["type"], action["value"], action["block_id"]) == ("button", "yes", "block1")
+
+
+def test_a_redelivery_is_the_same_and_says_that_it_is_one(tiny: TinyApp, ada: Person) -> None:
+    first = ada.message("hello")
+    second = ada.again(ada.again(first))
+    assert second.payload == first.payload
+    eventually(lambda: len(tiny.seen) == 3)
+    assert sorted(tiny.retries)[1:] == ["1", "2"]
+
+
+def test_what_no_listener_takes_is_not_acknowledged(slack: SlackEmulator, tiny: TinyApp, http: HttpWire) -> None:
+    over_http = Person(slack, http).slash("/nothing").ack
+    with connected(tiny.app, slack):
+        over_socket = Person(slack, SocketWire(slack, patience=0.2)).slash("/nothing").ack
+    assert (over_http.status, over_socket.status, over_socket.text) == (404, 0, "")
+
+
+# What only HTTP has
+
+
+@pytest.mark.parametrize(("how", "status"), [({}, 200), ({"secret": "forged"}, 401), ({"age": 301}, 401)])
+def test_a_forged_or_stale_request_is_refused(
+    slack: SlackEmulator, http: HttpWire, how: Json, status: int
+) -> None:
+    payload = Person(slack, http).slash("/echo", "x").payload
+    assert http.send("slash_commands", payload, **how).status == status
+
+
+def test_a_wire_can_be_stale_or_forged_for_good(slack: SlackEmulator, http: HttpWire) -> None:
+    for bad in (replace(http, signing_secret="forged"), replace(http, age=301)):
+        assert Person(slack, bad).slash("/echo").ack.status == 401
+    assert http.post(b"x=1", {"Content-Type": "application/x-www-form-urlencoded"}).status == 401
+
+
+def test_nobody_there_is_no_answer(slack: SlackEmulator) -> None:
+    wires: list[Wire] = [HttpWire("http://127.0.0.1:9/", SECRET), SocketWire(slack, patience=0.05)]
+    assert [Person(slack, wire).slash("/echo").ack.status for wire in wires] == [0, 0]
