@@ -94,6 +94,8 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         found = frozenset(_items(value))
+        if not found:
+            raise ValueError("name at least one, or leave it empty to allow all")
         if not all(_ID.fullmatch(item) for item in found):
             raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
         return found

@@ -19,8 +19,8 @@ USAGE = (
 )
 
 _MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^<>]*)?>")
-# Slack makes links of addresses in messages, with or without a label
-_LINK = re.compile(r"<(https?://[^<>|\s]+)(?:\|[^<>]*)?>")
+# Slack makes links of addresses in messages, and of whatever looks like one: <http://setup.py|setup.py>
+_LINK = re.compile(r"<(?P<address>(?:https?://|mailto:)[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 _DIGIT = re.compile(r"\d")
 _SURFACES = {
     "summary": prsummary,
@@ -49,15 +49,22 @@ def register(app: App, desk: Desk) -> None:
 
 
 def typed(text: str) -> str:
-    """What a person typed after the bot's name, as they typed it."""
-    return html.unescape(_LINK.sub(r"\1", _MENTION.sub(" ", text))).strip()
+    """What a person typed besides names, as they typed it."""
+    return html.unescape(_LINK.sub(_typed_link, _MENTION.sub(" ", text))).strip()
+
+
+def _typed_link(found: re.Match[str]) -> str:
+    """The label where Slack made the address of it, else the address."""
+    address, label = found["address"], found["label"] or ""
+    made_of_label = address in {f"{scheme}{label}" for scheme in ("http://", "https://", "mailto:")}
+    return label if made_of_label else address
 
 
 def _accept(desk: Desk, visit: Visit, text: str) -> None:
     """Raises UsageError, StoreUnavailable."""
-    name, _, rest = text.partition(" ")
+    name, *rest = text.split(maxsplit=1) or [""]
     if surface := _SURFACES.get(name.lower()):
-        surface.accept(desk, visit, rest.strip())
+        surface.accept(desk, visit, "".join(rest))
     elif _DIGIT.search(text):
         prsummary.accept(desk, visit, text)
     else:

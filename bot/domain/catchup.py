@@ -46,6 +46,8 @@ class CatchUp:
 
     @property
     def _count(self) -> CountCheck:
-        known = [digest.count.counted for digest in self.digests if digest.count.counted is not None]
-        complete = len(known) == len(self.digests)
-        return CountCheck(sum(known) if complete else None, self.digests[-1].count.source)
+        """The sum, or the day of which there is none."""
+        missing = [digest.count for digest in self.digests if digest.count.counted is None]
+        if missing:
+            return missing[0]
+        return CountCheck(sum(digest.count.counted or 0 for digest in self.digests), self.digests[-1].count.source)

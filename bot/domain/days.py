@@ -8,6 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.errors import UsageError
+from bot.domain.texts import quoted
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
@@ -21,7 +22,7 @@ def zone_of(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise UsageError(f"{name!r} is no time zone: use an IANA name, as America/Los_Angeles.") from error
+        raise UsageError(f"{quoted(name)} is no time zone: use an IANA name, as America/Los_Angeles.") from error
 
 
 def date_of(text: str) -> dt.date:
@@ -30,7 +31,7 @@ def date_of(text: str) -> dt.date:
     Raises:
         UsageError: the text is no such date.
     """
-    refusal = f"{text!r} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
+    refusal = f"{quoted(text)} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
     try:
         found = dt.date.fromisoformat(text)
     except ValueError as error:

@@ -14,6 +14,7 @@ from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import Revert, is_revert, standing
 from bot.domain.risk import Risk
 from bot.domain.summaries import Summary
+from bot.domain.texts import plural
 
 OVERVIEW_LIMIT = 600
 MOST_RISKS = 3
@@ -66,9 +67,9 @@ class CountCheck:
         """What to tell a reader of ``listed`` merges if the count is another or there was none; else empty."""
         if self.counted is None:
             return f"count not checked: {self.source} gave none"
-        return (
-            "" if self.counted == listed else f"incomplete? {self.source} name {self.counted} merges, not {listed}"
-        )
+        if self.counted == listed:
+            return ""
+        return f"incomplete? {self.source} name {plural(self.counted, 'merge')}, not {listed:,}"
 
 
 class Action(NamedTuple):

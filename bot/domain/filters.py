@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pathspec import GitIgnoreSpec
 
+from bot.domain.errors import UsageError
 from bot.domain.pulls import PullRequest
+from bot.domain.texts import quoted
+
+# the rest of .gitignore's syntax (classes, escapes, comments) means other things, or nothing, here
+_PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
+# the time that a pattern takes grows with each star between two slashes, by a power of the length of the path
+_MOST_STARS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Values of one kind are alternatives; a pull request must fit every kind that is given.
 
-    A path is a folder, a file or a glob, as ``.gitignore`` reads it: ``vllm/v1``, ``*.cu``, ``csrc/**/moe``.
+    A path is a folder, a file or a glob, as ``.gitignore`` reads it: ``vllm/v1``, ``*.cu``, ``csrc/**/moe``; with
+    ``!`` in front it takes away from those before it, or from all.
     Authors and labels are compared without regard to case.
+
+    Raises:
+        UsageError: a path is none.
     """
 
     paths: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for path in self.paths:
+            folders = path.split("/")
+            if not _PATH.fullmatch(path) or any(folder.count("*") > _MOST_STARS for folder in folders):
+                raise UsageError(f"path:{quoted(path)} can't be used: write vllm/v1, *.cu or csrc/**/moe instead.")
 
     def admit(self, pull: PullRequest) -> bool:
         """Whether the pull request fits; one without files fits no path."""
@@ -32,8 +52,8 @@ class Filters:
     def _fits_paths(self, pull: PullRequest) -> bool:
         if not self.paths:
             return True
-        spec = GitIgnoreSpec.from_lines(self.paths)
-        return any(spec.match_file(file.path) for file in pull.files or ())
+        is_chosen = _chosen(self.paths)
+        return any(is_chosen(file.path) for file in pull.files or ())
 
     def words(self) -> tuple[str, ...]:
         """As they are written in a command."""
@@ -48,6 +68,15 @@ class Filters:
 
 
 EVERYTHING = Filters()
+
+
+@lru_cache
+def _chosen(paths: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a file is among the paths."""
+    if all(path.startswith("!") for path in paths):
+        taken_away = GitIgnoreSpec.from_lines(path[1:] for path in paths)
+        return lambda file: not taken_away.match_file(file)
+    return GitIgnoreSpec.from_lines(paths).match_file
 
 
 def _fits(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:

@@ -8,6 +8,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from bot.domain.errors import UsageError
+from bot.domain.texts import quoted
 
 GITHUB = "https://github.com"
 # GitHub's own rule for names: letters, digits, '-', '_', '.', and owners without '_' or '.', never just dots
@@ -31,7 +32,9 @@ class Repository:
         trimmed = text.strip().removeprefix(f"{GITHUB}/").removesuffix("/").removesuffix(".git")
         found = _REPOSITORY.fullmatch(trimmed)
         if not found:
-            raise UsageError(f"{text!r} is no repository: write it as owner/name, such as vllm-project/vllm.")
+            raise UsageError(
+                f"{quoted(text)} is no repository: write it as owner/name, such as vllm-project/vllm."
+            )
         return cls(found["owner"], found["name"])
 
     def __str__(self) -> str:

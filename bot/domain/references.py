@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.errors import UsageError
 from bot.domain.pulls import GITHUB, Repository
+from bot.domain.texts import quoted
 
 _NUMBER = re.compile(r"#?(\d{1,9})")
 _QUALIFIED = re.compile(r"([\w.-]+/[\w.-]+)#(\d{1,9})")
@@ -37,7 +38,9 @@ def parse_reference(text: str, default: Repository | None) -> Reference:
         return Reference(Repository.parse(named[1]), int(named[2]))
     bare = _NUMBER.fullmatch(trimmed)
     if not bare:
-        raise UsageError(f"{text!r} names no pull request: write 35617, #35617, owner/repo#35617 or its address.")
+        raise UsageError(
+            f"{quoted(text)} names no pull request: write 35617, #35617, owner/repo#35617 or its address."
+        )
     if default is None:
         raise UsageError("Of which repository? Give --repo owner/name or set PRDIGEST_REPO.")
     return Reference(default, int(bare[1]))

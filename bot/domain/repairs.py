@@ -11,10 +11,14 @@ from bot.domain.texts import without_comments
 
 # words of blame right before the number; "fixes #N" names an issue and blames nobody
 _BLAME = re.compile(
-    r"\b(?:regress(?:ion|ed)|broken|breakage|broke|bug|introduced|caused|fail(?:ure|ing)s?|issue|problem)\b"
-    r"[\w\s,:'`*_-]{0,40}?\b(?:by|from|in|since|after|of|due\ to)\s+"
-    r"(?:(?:PR|pull\ request|the)\s+)*"
-    r"(?:https://github\.com/(?P<address>[\w.-]+/[\w.-]+)/pull/|(?P<repository>[\w.-]+/[\w.-]+)?\#)(?P<number>\d{1,9})",
+    r"""
+    (?<!\bnot\ )(?<!\bnot\ a\ )(?<!\bno\ )
+    \b(?:regress(?:ion|ed)|broken|breakage|broke|bug|introduced|caused|fail(?:ure|ing)s?|issue|problem)\b
+    (?:(?!\n\s*\n|\b(?:not|fix|solv|report|describ|discuss))[\w\s,:'`*_-]){0,40}?
+    \b(?:by|from|in|since|after|of|due\ to)\s+(?:(?:PR|pull\ request|the)\s+)*[(\[`]?
+    (?:https://github\.com/(?P<address>[\w.-]+/[\w.-]+)/pull/|(?P<repository>[\w.-]+/[\w.-]+)?\#)
+    (?P<number>\d{1,9})(?!\d)
+    """,
     re.I | re.X,
 )
 _FIXES = re.compile(r"\b(?:fix(?:es|ed|ing)?|hot-?fix|bug-?fix|repair\w*|regress\w*|restor\w*|unbreak\w*)\b", re.I)

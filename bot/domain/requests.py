@@ -16,6 +16,7 @@ from bot.domain.filters import EVERYTHING, Filters
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference, parse_reference
 from bot.domain.spans import Span, span_of
+from bot.domain.texts import quoted
 
 MOST_PULLS = 5
 MOST_RISKS = 10
@@ -23,8 +24,9 @@ USUAL_RISKS = 5
 LONGEST_RISKS = 31
 # every day of an overview is read in full, by a model if that was not done before
 LONGEST_OVERVIEW = 14
-# so that a request fits the 2,000 characters of a button's value
-_LONGEST_TEXT = 1_000
+# also of a request written out in full, which a button carries: its value may have 2,000 characters
+_LONGEST = 1_000
+_FILTERS = ("path", "author", "label")
 _MOST_FILTERS = 10
 
 PRIVATE = "private"
@@ -60,6 +62,9 @@ class SummaryRequest:
     references: tuple[Reference, ...]
     is_private: bool = False
 
+    def __post_init__(self) -> None:
+        _require_short(str(self))
+
     @classmethod
     def parse(cls, text: str, repositories: Repositories) -> SummaryRequest:
         """Raises UsageError."""
@@ -86,14 +91,17 @@ class RisksRequest:
     top: int = USUAL_RISKS
     is_private: bool = False
 
+    def __post_init__(self) -> None:
+        _require_short(str(self))
+
     @classmethod
     def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> RisksRequest:
         """Raises UsageError."""
-        found = _Options.read(text, ("path", "author", "label", "top", "repo"))
+        found = _Options.read(text, (*_FILTERS, "top", "repo"))
         return cls(
             found.repository(repositories),
             found.span(today, LONGEST_RISKS),
-            Filters(*(tuple(found.values.get(kind, ())) for kind in ("path", "author", "label"))),
+            Filters(*(tuple(found.values.get(kind, ())) for kind in _FILTERS)),
             found.top(),
             found.is_private,
         )
@@ -142,7 +150,7 @@ class _Options:
                 found.is_private = True
             else:
                 found.days.append(word)
-        if sum(map(len, found.values.values())) > _MOST_FILTERS:
+        if sum(len(found.values.get(kind, ())) for kind in _FILTERS) > _MOST_FILTERS:
             raise UsageError(f"That is more than {_MOST_FILTERS} filters: leave some out.")
         return found
 
@@ -164,7 +172,7 @@ class _Options:
     def top(self) -> int:
         named = self._last("top") or str(USUAL_RISKS)
         if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
-            raise UsageError(f"top:{named} can't be used: write a number from 1 to {MOST_RISKS}.")
+            raise UsageError(f"top:{quoted(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
         return int(named)
 
     def _last(self, name: str) -> str:
@@ -173,9 +181,13 @@ class _Options:
 
 def _words(text: str) -> list[str]:
     """Split at blanks; what stands in double quotes stays together."""
-    if len(text) > _LONGEST_TEXT:
-        raise UsageError(f"That is too long to be a command: use up to {_LONGEST_TEXT:,} characters.")
+    _require_short(text)
     return list(_split(text.translate(_CURLY)))
+
+
+def _require_short(text: str) -> None:
+    if len(text) > _LONGEST:
+        raise UsageError(f"That is too long to be a command: use up to {_LONGEST:,} characters.")
 
 
 def _split(text: str) -> Iterator[str]:

@@ -57,7 +57,7 @@ class Band(Enum):
         self.repaired = repaired
 
 
-# from how many points on; below the first nothing of the product or its build is touched
+# from how many points on; below are those that touch nothing of the product or its build, and reverts, not rated
 _BANDS = ((HIGHEST_BAND, Band.HIGHEST), (10, Band.HIGH), (7, Band.RAISED), (3, Band.MIDDLE), (-2, Band.LOW))
 
 

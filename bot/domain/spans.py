@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.days import LocalDay, date_of
 from bot.domain.errors import UsageError
+from bot.domain.texts import quoted
 
 _LAST_DAYS = re.compile(r"(\d{1,4})d", re.I)
 _RANGE = re.compile(r"(.+?)\s*(?:\.{2,3}|…)\s*(.+)")
@@ -81,7 +82,7 @@ def _named(text: str, today: LocalDay) -> Span:
         return _single(date_of(text), zone)
     except UsageError as error:
         known = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
-        raise UsageError(f"{text!r} names no days: write {known}.") from error
+        raise UsageError(f"{quoted(text)} names no days: write {known}.") from error
 
 
 def _last_days(count: int, today: LocalDay) -> Span:

@@ -35,6 +35,11 @@ def shorten(text: str, limit: int) -> str:
     return at_blank.rstrip() + "…"
 
 
+def quoted(text: str) -> str:
+    """What somebody typed, for a sentence about it: on one line, not long, in quotation marks."""
+    return repr(shorten(one_line(text), 60))
+
+
 def plural(count: int, singular: str, many: str = "") -> str:
     """``1 file``, ``2 files``, ``1,234 files``."""
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -155,9 +156,7 @@ def test_today_holds_the_instant_and_follows_yesterday(zone: str, now: datetime)
         pytest.param("2011-12-29..2011-12-31", "Pacific/Apia", [24, 0, 24], id="a-day-that-never-was"),
     ],
 )
-def test_the_days_of_a_span_are_as_long_as_the_clocks_make_them(
-    text: str, zone: str, hours: list[float]
-) -> None:
+def test_the_days_of_a_span_are_as_long_as_the_clocks_make_them(text: str, zone: str, hours: list[float]) -> None:
     assert [(day.end - day.start) / timedelta(hours=1) for day in span(text, zone).days] == hours
 
 
@@ -182,7 +181,7 @@ def test_the_days_of_a_span_follow_each_other_from_first_to_last(first: date, co
     days = made.days
     assert len(days) == len(made) == count
     assert (days[0].date, days[-1].date) == (made.first, made.last)
-    assert all(one.end == other.start for one, other in zip(days, days[1:], strict=False))
+    assert all(one.end == other.start for one, other in itertools.pairwise(days))
     assert all(day.date in made for day in days)
 
 
@@ -211,7 +210,7 @@ def test_last_days_end_today_and_are_as_many_as_was_said(count: int, on: date) -
 
 
 pieces = st.sampled_from(
-    "today yesterday 7d 0d 9999d 2026-02-24 2026-02-28 2026-02-30 .. ... … . - d 7".split() + [" ", "\n", "\0"]
+    [*"today yesterday 7d 0d 9999d 2026-02-24 2026-02-28 2026-02-30 .. ... … . - d 7".split(), " ", "\n", "\x00"]
 )
 
 

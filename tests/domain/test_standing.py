@@ -92,8 +92,10 @@ def test_reverts_that_hold_come_newest_first() -> None:
 def histories(draw: st.DrawFn) -> list[PullRequest]:
     """Each may take back any of those before it."""
     count = draw(st.integers(1, 9))
-    earlier = [draw(st.sets(st.integers(1, number - 1), max_size=3)) if number > 1 else set()
-               for number in range(1, count + 1)]
+    earlier = [
+        draw(st.sets(st.integers(1, number - 1), max_size=3)) if number > 1 else set()
+        for number in range(1, count + 1)
+    ]
     return [reverting(number, *sorted(others)) for number, others in enumerate(earlier, 1)]
 
 

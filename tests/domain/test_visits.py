@@ -26,7 +26,7 @@ def test_a_reference_depends_on_the_key_alone() -> None:
 
 
 def test_a_reference_is_the_same_in_every_process() -> None:
-    assert VISIT.reference == "ec9f1b"
+    assert VISIT.reference == "d52366"
 
 
 def test_requests_one_after_the_other_have_different_references() -> None:
