@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.domain.days import zone_of
-from bot.domain.errors import UsageError
+from bot.domain.errors import NotSetUp, UsageError
 from bot.domain.pulls import Repository
 
 
@@ -125,14 +125,14 @@ def load_settings() -> Settings:
     """The settings of this process.
 
     Raises:
-        UsageError: a value can't be used; the sentence names the variable, never the value.
+        NotSetUp: a value can't be used; the sentence names the variable, never the value.
     """
     try:
         return Settings()
     except UnicodeDecodeError as error:
-        raise UsageError("The file .env is not UTF-8 text: save it as such.") from error
+        raise NotSetUp("The file .env is not UTF-8 text: save it as such.") from error
     except ValidationError as error:
         problem = error.errors()[0]
         name = str(problem["loc"][0]).upper()
         reason = str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
-        raise UsageError(f"{name} can't be used: {reason}. See .env.example.") from error
+        raise NotSetUp(f"{name} can't be used: {reason}. See .env.example.") from error

@@ -15,7 +15,7 @@ from flask import Flask
 
 from bot.clock import Clock
 from bot.config import Settings
-from bot.domain.errors import StoreUnavailable, UsageError
+from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.jobs import Jobs
 from bot.services.schedule import Schedule
 from bot.web import MOST_BYTES, bolt_app, socket_mode, web_app
@@ -35,10 +35,10 @@ def schedule_of(settings: Settings) -> Schedule:
     """The one daily post that the environment describes.
 
     Raises:
-        UsageError: the repository or the channel is not set.
+        NotSetUp: the repository or the channel is not set.
     """
     if settings.prdigest_repo is None or settings.prdigest_channel is None:
-        raise UsageError("Set PRDIGEST_REPO to owner/name and PRDIGEST_CHANNEL to the id of a channel.")
+        raise NotSetUp("Set PRDIGEST_REPO to owner/name and PRDIGEST_CHANNEL to the id of a channel.")
     return Schedule(
         repository=settings.prdigest_repo,
         channel=settings.prdigest_channel,
@@ -153,7 +153,7 @@ def _server(app: Flask, port: int) -> waitress.server.BaseWSGIServer:
             max_request_body_size=MOST_BYTES,
         )
     except OSError as error:
-        raise UsageError(f"PORT {port} can't be used ({error.strerror}): set it to another one.") from error
+        raise NotSetUp(f"PORT {port} can't be used ({error.strerror}): set it to another one.") from error
 
 
 def _finish(dispatcher: waitress.task.ThreadedTaskDispatcher) -> None:

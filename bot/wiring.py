@@ -32,7 +32,7 @@ from bot.adapters.store import (
 )
 from bot.config import Settings
 from bot.domain.days import LocalDay, today
-from bot.domain.errors import UsageError
+from bot.domain.errors import NotSetUp
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.risk import RULES
@@ -121,11 +121,11 @@ class Wiring:
 
     @cached_property
     def repositories(self) -> Repositories:
-        """What the bot may speak of. Raises UsageError where that is nothing."""
+        """What the bot may speak of. Raises NotSetUp where that is nothing."""
         settings = self._settings
-        known = tuple(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each)
+        known = tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
         if not known:
-            raise UsageError("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
+            raise NotSetUp("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
         return Repositories(known[0], known[1:])
 
     @cached_property
@@ -217,7 +217,7 @@ def _github_auth(settings: Settings) -> Auth.Auth:
         key = required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
         app = Auth.AppAuth(settings.github_app_id, _private_key(key))
         return app.get_installation_auth(settings.github_app_installation_id)
-    raise UsageError("Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.")
+    raise NotSetUp("Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.")
 
 
 def _private_key(text: str) -> str:
@@ -226,12 +226,12 @@ def _private_key(text: str) -> str:
         key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
         load_pem_private_key(key.encode(), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UsageError("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
+        raise NotSetUp("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
     return key
 
 
 def required(value: SecretStr | None, name: str, meaning: str) -> str:
-    """A secret that the command can't do without. Raises UsageError, which names the variable."""
+    """A secret that the command can't do without. Raises NotSetUp, which names the variable."""
     if value is None:
-        raise UsageError(f"Set {name} to {meaning}.")
+        raise NotSetUp(f"Set {name} to {meaning}.")
     return value.get_secret_value()

@@ -22,7 +22,6 @@ _SENTENCES = {
     "account_inactive": "The bot was removed from this workspace: install it again and set SLACK_BOT_TOKEN.",
     "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
-    "ratelimited": "Slack asked for a pause, more than once: try again in a few minutes.",
 }
 _CODE = re.compile(r"[a-z][a-z_]{2,60}")
 _UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
@@ -55,6 +54,8 @@ def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
     # Slack's own errors are words; anything else is a page of whoever stands between
     if status >= 500 or code in _UNCERTAIN or not _CODE.fullmatch(code):
         return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
+    if code == "ratelimited":
+        return SlackUnavailable("Slack asked for a pause, more than once: try again in a few minutes.")
     if code == "missing_scope":
         needed = answer.get("needed") or "one more scope"
         return SlackRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)

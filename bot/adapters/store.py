@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from redis.retry import Retry
 from bot.adapters.embedded import embedded_url
 from bot.adapters.leases import LIFETIME, lease
 from bot.domain.errors import InProgress, StoreUnavailable
+
+log = logging.getLogger(__name__)
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _COMPRESS_FROM = 1_000
@@ -111,7 +114,11 @@ class RedisCache:
         """The value, or None."""
         with in_words():
             found = self._client.get(key)
-        return _unpacked(found) if isinstance(found, bytes) else None
+        try:
+            return _unpacked(found) if isinstance(found, bytes) else None
+        except (zlib.error, UnicodeDecodeError):
+            log.warning("what the cache holds of %s can't be read, it is made again", key)
+            return None
 
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
         """Keep a value for a time."""

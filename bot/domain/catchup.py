@@ -35,7 +35,8 @@ class CatchUp:
             day=newest.day,
             entries=entries,
             overview=Overview("", cost=self._overviews_cost),
-            count=self._count,
+            # what is doubtful is said of each day
+            count=CountCheck(len(entries), newest.count.source),
             reverts=reverts_among(entry.pull for entry in entries),
         )
 
@@ -43,11 +44,3 @@ class CatchUp:
     def _overviews_cost(self) -> float | None:
         known = [digest.overview.cost for digest in self.digests if digest.overview.cost is not None]
         return sum(known) if len(known) == len(self.digests) else None
-
-    @property
-    def _count(self) -> CountCheck:
-        """The sum, or the day of which there is none."""
-        missing = [digest.count for digest in self.digests if digest.count.counted is None]
-        if missing:
-            return missing[0]
-        return CountCheck(sum(digest.count.counted or 0 for digest in self.digests), self.digests[-1].count.source)

@@ -13,6 +13,10 @@ class UsageError(PrdigestError):
     """What the person typed or set can't be used; the sentence says what to type or set."""
 
 
+class NotSetUp(UsageError):
+    """A setting is missing or wrong; the sentence names it, for whoever runs the bot."""
+
+
 class RepositoryNotFound(PrdigestError):
     """GitHub knows no such repository, or the token may not see it."""
 

@@ -18,7 +18,7 @@ SHARE_RISKS = "share_risks"
 SHARE_DIGEST = "share_digest"
 
 # Slack takes 100; their texts count against the limit of the message, and nobody reads further
-_MOST_OPTIONS = 16
+_MOST_OPTIONS = 10
 _OPTION = 75
 
 

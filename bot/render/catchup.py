@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bot.domain.catchup import CatchUp
 from bot.domain.digest import Digest
+from bot.domain.texts import one_line, shorten
 from bot.ports import Post
-from bot.render.lead import actions, addresses, coverage_line, reverted, risky
+from bot.render.coverage import count_difference
+from bot.render.fitting import first_that_fits
 from bot.render.mrkdwn import escape
-from bot.render.rich import Block, Element, block, bullets, characters, header, prose, section, text
-from bot.render.thread import MOST_CHARACTERS
-
-# characters of a day's overview; numbers in it become links, which count too
-_DAY = 200
-_SHORT_DAY = 100
+from bot.render.parts import actions, addresses, coverage_line, reverted, risky
+from bot.render.rich import Block, Element, block, bullets, context, header, prose, section, text
 
 
 def catch_up_post(found: CatchUp) -> Post:
     """One line for each day, then what was taken back, may hurt or needs action in all of them."""
     merged = f"{found.merged:,} merged" if found.merged else "nothing merged"
-    title = f"{found.name} · {found.span.title} · {merged}"
-    blocks = _blocks(title, found, _DAY)
-    if characters(blocks) > MOST_CHARACTERS:
-        blocks = _blocks(title, found, _SHORT_DAY)
+    title = f"{shorten(one_line(found.name), 60)} · {found.span.title} · {merged}"
+    # links in prose, and then words, are left out where they would not fit
+    versions = ((200, True), (120, False), (60, False))
+    blocks = first_that_fits(_blocks(title, found, limit, links=links) for limit, links in versions)
     return Post(escape(title), tuple(blocks))
 
 
-def _blocks(title: str, found: CatchUp, limit: int) -> list[Block]:
+def _blocks(title: str, found: CatchUp, limit: int, *, links: bool) -> list[Block]:
+    """``limit`` is in characters, for the sentences of a day."""
     whole = found.whole
-    items = [_day(digest, limit) for digest in found.digests]
+    known = addresses(whole) if links else {}
+    items = [_day(digest, addresses(digest) if links else {}, limit) for digest in found.digests]
     days = block(section([text("Day by day", bold=True)]), bullets(items))
-    return [header(title), days, *reverted(whole), *risky(whole), *actions(whole), *coverage_line(whole)]
+    what_matters = [*reverted(whole), *risky(whole, known), *actions(whole, known)]
+    return [header(title), days, *what_matters, *coverage_line(whole), *_doubts(found)]
 
 
-def _day(digest: Digest, limit: int) -> list[Element]:
+def _day(digest: Digest, known: dict[int, str], limit: int) -> list[Element]:
     count = f"{len(digest.entries)} merged" if digest.entries else "nothing merged"
-    date = text(f"{digest.day.date:%a} {digest.day.date.day} {digest.day.date:%b}", bold=True)
+    date = text(_date(digest), bold=True)
     if not digest.entries or not digest.overview.text:
         return [date, text(f" · {count}")]
-    # links only where there is room for them: an address is longer than what it stands for
-    known = addresses(digest) if limit == _DAY else {}
-    return [date, text(f" · {count}: "), *prose(digest.overview.text, known, limit)]
+    facts = " (without the model)" if digest.overview.fallback else ""
+    return [date, text(f" · {count}{facts}: "), *prose(digest.overview.text, known, limit)]
+
+
+def _doubts(found: CatchUp) -> Iterator[Block]:
+    """Days whose count is another elsewhere."""
+    doubts = [f"{_date(digest)}: {doubt}" for digest in found.digests if (doubt := count_difference(digest))]
+    if doubts:
+        yield context(shorten(" · ".join(doubts), 600))
+
+
+def _date(digest: Digest) -> str:
+    return f"{digest.day.date:%a} {digest.day.date.day} {digest.day.date:%b}"

@@ -23,7 +23,13 @@ _MOST_FILES = 20
 def details_view(entry: Entry) -> View:
     """The window of an entry."""
     pull = entry.pull
-    blocks = [header(pull.title), *standing(entry), *_sections(entry), *_evidence(entry), *_files(pull)]
+    blocks = [
+        header(f"#{pull.number} {pull.title}"),
+        *standing(entry),
+        *_sections(entry),
+        *_evidence(entry),
+        *_files(pull),
+    ]
     return _view(pull.number, [*blocks, context(facts(entry))])
 
 
@@ -67,5 +73,5 @@ def _files(pull: PullRequest) -> Iterator[Block]:
 
 
 def _file(file: ChangedFile) -> list[Element]:
-    path = text(shorten(one_line(file.path), 160), code=True)
+    path = text(shorten(one_line(file.path), 160) or "(unnamed)", code=True)
     return [path, text(f" {file.status}, +{file.additions:,} −{file.deletions:,}")]  # noqa: RUF001 (a minus)

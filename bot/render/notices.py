@@ -6,6 +6,7 @@ from bot.domain.errors import (
     GitHubRefused,
     GitHubUnavailable,
     InProgress,
+    NotSetUp,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
@@ -14,13 +15,14 @@ from bot.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
-from bot.domain.texts import shorten
+from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.mrkdwn import escape
 from bot.render.rich import block, link, section, text
 
 BUSY = "I can't take this down right now: try again in a minute."
 _DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
+_NOT_SET_UP = "I am not set up for that: give the reference to whoever runs me."
 # errors whose sentence speaks to the one who asked
 _FOR_ASKERS = (UsageError, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
 # the sentences of these name settings and addresses; the log has them
@@ -37,7 +39,7 @@ _LIMIT = 600
 
 def notice(sentence: str) -> Post:
     """A sentence, literal."""
-    said = shorten(sentence, _LIMIT)
+    said = shorten(one_line(sentence), _LIMIT)
     return Post(escape(said), (block(section([text(said)])),))
 
 
@@ -54,10 +56,12 @@ def regret(error: Exception, reference: str) -> Post:
 
 def in_words(error: Exception, reference: str) -> str:
     """The same as a plain sentence."""
-    return f"{_sentence(error)} [{reference}]"
+    return f"{shorten(one_line(_sentence(error)), _LIMIT - 20)} [{reference}]"
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, NotSetUp):
+        return _NOT_SET_UP
     mendable = isinstance(error, SlackRefused) and error.code in _MENDED_BY_ASKERS
     if mendable or isinstance(error, _FOR_ASKERS):
         return str(error)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from bot.domain.numbers import NUMBER, number_of
@@ -15,6 +16,8 @@ from bot.domain.texts import one_line, shorten
 Element = dict[str, Any]
 Block = dict[str, Any]
 
+# of one paragraph; each takes some 60 characters of the request besides its text
+_MOST_PIECES = 60
 _PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER)
 
 
@@ -30,10 +33,15 @@ def link(url: str, label: str) -> Element:
 
 
 def prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Element]:
-    """Prose from outside on one line: code and bold keep their style, ``#N`` links where N has an address."""
-    line, found, at = shorten(one_line(content), limit), [], 0
-    for piece in _PIECES.finditer(line):
-        found += [text(line[at : piece.start()]), _piece(piece, addresses)]
+    """Prose from outside on one line: code and bold keep their style, ``#N`` links where N has an address.
+
+    Up to ``limit`` characters, and as many again for addresses; what is beyond is plain text.
+    """
+    line, found, at, room = shorten(one_line(content), limit), [], 0, limit
+    for piece in islice(_PIECES.finditer(line), _MOST_PIECES):
+        element = _piece(piece, addresses if room > 0 else {})
+        room -= len(element.get("url", ""))
+        found += [text(line[at : piece.start()]), element]
         at = piece.end()
     return [element for element in (*found, text(line[at:])) if element["text"]]
 

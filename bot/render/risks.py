@@ -6,23 +6,31 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from bot.domain.risks import RiskList, TakenBack
-from bot.domain.texts import plural
+from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
-from bot.render.lead import MEASURED, named, second_look
+from bot.render.fitting import first_that_fits
 from bot.render.mrkdwn import escape
+from bot.render.parts import MEASURED, named, second_look
 from bot.render.rich import Block, Element, block, bullets, context, header, section, text
 
 _MOST_TAKEN_BACK = 8
 _MOST_NAMED = 6
-# ten entries with reasons and claims of this length and eight pairs stay below 9,000 characters
-_REASONS = 180
+_NOTES = 800
 
 
 def risks_post(found: RiskList) -> Post:
     """The list as a message."""
-    title = f"Risky changes · {found.name} · {found.span.title} · {_count(found)}"
-    blocks = [header(title), *_taken_back(found), *_riskiest(found), *_notes(found)]
+    name = shorten(one_line(found.name), 60)
+    title = f"Risky changes · {name} · {found.span.title} · {_count(found)}"
+    # links in what the model says, and then words, are left out where they would not fit
+    versions = ((180, True), (120, False), (40, False))
+    blocks = first_that_fits(_blocks(title, found, limit, links=links) for limit, links in versions)
     return Post(escape(title), tuple(blocks))
+
+
+def _blocks(title: str, found: RiskList, limit: int, *, links: bool) -> list[Block]:
+    """``limit`` is in characters, for the reasons of each pull request and for what the model says of it."""
+    return [header(title), *_taken_back(found), *_riskiest(found, limit, links=links), *_notes(found)]
 
 
 def _count(found: RiskList) -> str:
@@ -47,21 +55,27 @@ def _pair(pair: TakenBack) -> list[Element]:
 
 
 def _duration(lasted: timedelta) -> str:
-    hours = lasted / timedelta(hours=1)
-    if hours < 1:
-        return plural(max(1, round(hours * 60)), "minute")
-    return f"{hours:.1f} h" if hours < 48 else plural(round(hours / 24), "day")
+    minutes = max(1, round(lasted / timedelta(minutes=1)))
+    if minutes < 60:
+        return plural(minutes, "minute")
+    return f"{minutes / 60:.1f} h" if minutes < 47.9 * 60 else plural(round(minutes / 60 / 24), "day")
 
 
-def _riskiest(found: RiskList) -> Iterator[Block]:
-    known = {entry.number: entry.pull.url for entry in found.riskiest}
-    if known:
+def _riskiest(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
+    known = {entry.number: entry.pull.url for entry in found.riskiest} if links else {}
+    if found.riskiest:
         title = [text("Worth a second look", bold=True), text(f" ({MEASURED})", italic=True)]
-        yield block(section(title), bullets(second_look(entry, known, _REASONS) for entry in found.riskiest))
+        yield block(section(title), bullets(second_look(entry, known, limit) for entry in found.riskiest))
     elif found.filters and found.merged and not found.matching:
-        yield block(section([text(f"No pull request of these days fits {found.filters}.")]))
+        yield block(
+            section([text(f"No pull request of these days fits {shorten(one_line(found.filters), 300)}.")])
+        )
     elif found.merged:
         yield block(section([text("Nothing else stands out." if found.taken_back else "Nothing stands out.")]))
+
+
+def _filters(found: RiskList) -> str:
+    return shorten(one_line(found.filters), 300)
 
 
 def _notes(found: RiskList) -> Iterator[Block]:
@@ -69,9 +83,9 @@ def _notes(found: RiskList) -> Iterator[Block]:
     numbers = [f"#{number}" for number in found.unread[:_MOST_NAMED]]
     more = f" and {len(found.unread) - _MOST_NAMED} more" if len(found.unread) > _MOST_NAMED else ""
     notes = [
-        *([found.filters] if found.filters else []),
+        *([_filters(found)] if found.filters else []),
         *([f"not read: {', '.join(numbers)}{more}"] if numbers else []),
         *dict.fromkeys(found.doubts),
     ]
     if notes:
-        yield context(" · ".join(notes))
+        yield context(shorten(" · ".join(notes), _NOTES))

@@ -10,13 +10,11 @@ from bot.domain.packing import Coverage
 from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.facts import size
-from bot.render.lead import addresses
+from bot.render.fitting import MOST_BLOCKS, MOST_CHARACTERS
 from bot.render.mrkdwn import escape
+from bot.render.parts import addresses
 from bot.render.rich import Block, Element, block, bullets, characters, link, prose, section, text
 
-# Slack refuses messages above about 13,200 characters and has been seen to refuse 11,300 with many rich blocks
-MOST_CHARACTERS = 9_000
-MOST_BLOCKS = 45
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
 _BLOCK_CHARACTERS = 3_000
 

@@ -35,14 +35,15 @@ class Details:
             SlackUnavailable, StoreUnavailable: doing it again may help.
         """
         known = self._entries.known(reference)
+        first = details_view(known) if known else loading_view(reference)
         try:
-            self._views.open(trigger, visit.key, details_view(known) if known else loading_view(reference))
+            self._views.open(trigger, visit.key, first)
         except SlackRefused as error:
             # an earlier try of this job may have opened it
             log.info("the window [%s] is not opened: %s", visit.reference, error)
-            if not self._views.update(visit.key, self._filled(visit, reference)):
+            if not self._views.update(visit.key, first):
                 self._replies.tell(visit, _TOO_LATE)
-            return
+                return
         if not known and not self._views.update(visit.key, self._filled(visit, reference)):
             log.info("the window [%s] was closed before it was filled", visit.reference)
 
@@ -53,4 +54,7 @@ class Details:
             raise
         except PrdigestError as error:
             log.warning("no details [%s]: %s", visit.reference, error)
+            return regret_view(error, visit.reference, reference.number)
+        except Exception as error:
+            log.exception("a defect [%s]", visit.reference)
             return regret_view(error, visit.reference, reference.number)

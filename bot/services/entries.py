@@ -57,7 +57,9 @@ class Entries:
             return None
 
     def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
-        """One at a time: whoever was before has most likely read the same."""
+        """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""
+        if not pull.is_merged:
+            return without_patches(self.read(pull))
         with self._cache.lease(self._key(reference)):
             return self.known(reference) or without_patches(self.read(pull))
 

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum
 
 from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.visits import Audience, Visit
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 
 # how far Slack's clock and ours may be apart
 _SKEW = timedelta(minutes=10)
+# Slack's codes for a channel that the bot is not in
+_CLOSED = {"not_in_channel", "channel_not_found", "thread_not_found"}
 _NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
 
 
@@ -35,6 +38,12 @@ class Answer:
     def for_asker(cls, post: Post) -> Answer:
         """One that is only ever given to the asker."""
         return cls(post, post)
+
+
+class _Found(Enum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
 
 
 class Replies:
@@ -59,11 +68,13 @@ class Replies:
         key = f"answer:{visit.key}:{part}"
         with self._records.exclusive(key):
             record = self._records.load(key)
-            if "done" in record or ("begun" in record and self._stands(visit, key, record["begun"])):
+            if "done" in record:
                 return
-            answer = self._made(visit, make)
+            found = self._found(visit, key, record["begun"]) if "begun" in record else _Found.NO
+            answer = self._made(visit, make) if found is not _Found.YES else None
             if answer:
-                self._deliver(visit, key, audience, answer)
+                # posting again what nobody can look for could post it twice; its asker gets it in any case
+                self._deliver(visit, key, Audience.ASKER if found is _Found.UNKNOWN else audience, answer)
             self._records.save(key, done=self._now().isoformat())
 
     def tell(self, visit: Visit, sentence: str) -> None:
@@ -86,25 +97,31 @@ class Replies:
     def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer) -> None:
         if audience is Audience.ASKER:
             self._whispers.whisper(visit, answer.private)
-        elif not self._posted(visit, key, answer.public):
-            shared = audience is Audience.SHARED
-            self._whispers.whisper(visit, notice(_NOT_A_MEMBER) if shared else answer.private)
+        else:
+            self._post(visit, key, audience, answer)
 
-    def _posted(self, visit: Visit, key: str, post: Post) -> bool:
-        """Post to the channel, unless Slack does not let the bot."""
+    def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer) -> None:
+        """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
         self._records.save(key, begun=self._now().isoformat())
         try:
-            self._messenger.post(visit.channel, post.payload(), key, visit.thread or None)
+            self._messenger.post(visit.channel, answer.public.payload(), key, visit.thread or None)
         except SlackRefused as error:
             log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
-            return False
-        return True
+            self._whispers.whisper(
+                visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private
+            )
 
-    def _stands(self, visit: Visit, key: str, begun: str) -> bool:
-        """Whether an earlier try posted. A channel that can't be read is one that could not be posted to."""
+    def _found(self, visit: Visit, key: str, begun: str) -> _Found:
+        """Whether an earlier try posted."""
         since = datetime.fromisoformat(begun) - _SKEW
         try:
-            return key in self._messenger.find_posts(visit.channel, since, visit.thread or None)
+            posts = self._messenger.find_posts(visit.channel, since, visit.thread or None)
         except SlackRefused as error:
             log.info("can't look into %s: %s", visit.channel, error)
-            return False
+            # what is closed to the bot was not posted to
+            return _Found.NO if error.code in _CLOSED else _Found.UNKNOWN
+        return _Found.YES if key in posts else _Found.NO
+
+
+def _unshared(visit: Visit, error: SlackRefused) -> Post:
+    return notice(_NOT_A_MEMBER) if error.code in _CLOSED else regret(error, visit.reference)

@@ -57,13 +57,10 @@ class RiskLister:
         days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
         lists = self._together(lambda day: self._pulls.merged_on(request.repository, day), days)
         found = _Found(request, tuple(lists[: len(span)]), newest_first(_pulls_of(lists)))
-        matching = self._assessed(found.candidates, request)
-        return found.listed(name, matching, self._riskiest(matching, found.gone, request.top))
-
-    def _assessed(self, candidates: Iterable[PullRequest], request: RisksRequest) -> tuple[Assessed, ...]:
-        return tuple(
-            found for found in self._together(self._assess, candidates) if request.filters.admit(found.pull)
-        )
+        assessed = self._together(self._assess, found.candidates)
+        matching = tuple(each for each in assessed if request.filters.admit(each.pull))
+        unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
+        return found.listed(name, matching, self._riskiest(matching, found.gone, request.top), unread)
 
     def _assess(self, pull: PullRequest) -> Assessed:
         loaded = self._reader.with_files(pull)
@@ -105,7 +102,9 @@ class _Found:
         own = (pull for pull in self._known if pull.number in self._numbers)
         return tuple(pull for pull in own if self._request.filters.admit_facts(pull))
 
-    def listed(self, name: str, matching: tuple[Assessed, ...], riskiest: tuple[Entry, ...]) -> RiskList:
+    def listed(
+        self, name: str, matching: tuple[Assessed, ...], riskiest: tuple[Entry, ...], unread: tuple[int, ...]
+    ) -> RiskList:
         numbers = {found.pull.number for found in matching}
         return RiskList(
             name=name,
@@ -116,7 +115,7 @@ class _Found:
             taken_back=tuple(pair for pair in self._taken_back() if pair.pull.number in numbers),
             older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
             riskiest=riskiest,
-            unread=tuple(found.pull.number for found in matching if found.pull.files is None),
+            unread=unread,
             doubts=tuple(doubt for merged in self._lists if (doubt := merged.doubt)),
         )
 
@@ -126,7 +125,7 @@ class _Found:
         repairs = [
             TakenBack(by_number[found.number], by_number[found.by], is_repair=True)
             for found in repairs_among(self._known)
-            if found.number not in self.gone
+            if not self.gone & {found.number, found.by}
         ]
         return (*reverts, *repairs)
 

@@ -78,6 +78,18 @@ BAD = [
     ("PRDIGEST_LOG_LEVEL", "chatty"),
     ("PRDIGEST_REPO", "ghp_1234"),
     ("PRDIGEST_TIMEZONE", "Mars/Olympus"),
+    ("PRDIGEST_REPOS", "ghp_1234"),
+    ("PRDIGEST_REPOS", "octo/engine, ghp_1234"),
+    ("PRDIGEST_REPOS", "octo/engine;octo/other"),
+    ("PRDIGEST_ALLOWED_CHANNELS", "#general"),
+    ("PRDIGEST_ALLOWED_CHANNELS", "C0DIGEST, general"),
+    ("PRDIGEST_ALLOWED_CHANNELS", "c0digest"),
+    ("PRDIGEST_ALLOWED_USERS", "@ada"),
+    ("PRDIGEST_ALLOWED_USERS", "xoxb-1234"),
+    ("PRDIGEST_ALLOWED_WORKSPACES", "octo.slack.com"),
+    ("PRDIGEST_ALLOWED_WORKSPACES", "T"),
+    ("PRDIGEST_USER_LIMIT", "0"),
+    ("PRDIGEST_USER_LIMIT", "1001"),
 ]
 
 
@@ -115,3 +127,58 @@ def test_a_file_that_is_no_text_is_told_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes("PRDIGEST_NAME=Größe\n".encode("latin-1"))
     with pytest.raises(UsageError, match=r"\.env"):
         load_settings()
+
+
+# --- lists
+
+
+LISTS = {
+    "one": ("octo/engine", ["octo/engine"]),
+    "commas": ("octo/engine,octo/other", ["octo/engine", "octo/other"]),
+    "commas and blanks": (" octo/engine , octo/other ,", ["octo/engine", "octo/other"]),
+    "blanks": ("octo/engine octo/other\tocto/third", ["octo/engine", "octo/other", "octo/third"]),
+    "lines": ("octo/engine\nocto/other", ["octo/engine", "octo/other"]),
+    "addresses": ("https://github.com/octo/engine", ["octo/engine"]),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LISTS.values(), ids=LISTS)
+def test_a_list_stands_between_commas_or_blanks(monkeypatch: Env, text: str, expected: list[str]) -> None:
+    monkeypatch.setenv("PRDIGEST_REPOS", text)
+    assert load_settings().prdigest_repos == tuple(map(Repository.parse, expected))
+
+
+ID_LISTS = [
+    ("PRDIGEST_ALLOWED_WORKSPACES", "T0TEAM, E0GRID", {"T0TEAM", "E0GRID"}),
+    ("PRDIGEST_ALLOWED_CHANNELS", "C0DIGEST G0PRIVATE,D0DIRECT", {"C0DIGEST", "G0PRIVATE", "D0DIRECT"}),
+    ("PRDIGEST_ALLOWED_USERS", "U0ADA,W0GRACE,U0ADA", {"U0ADA", "W0GRACE"}),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), ID_LISTS)
+def test_ids_are_a_set(monkeypatch: Env, name: str, text: str, expected: set[str]) -> None:
+    monkeypatch.setenv(name, text)
+    assert getattr(load_settings(), name.lower()) == expected
+
+
+def test_lists_may_stand_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text('PRDIGEST_REPOS="octo/engine, octo/other"\nPRDIGEST_ALLOWED_USERS=U0ADA\n')
+    settings = load_settings()
+    assert (len(settings.prdigest_repos), settings.prdigest_allowed_users) == (2, frozenset({"U0ADA"}))
+
+
+@pytest.mark.parametrize("name", ["PRDIGEST_REPOS", *(name for name, _, _ in ID_LISTS)])
+def test_without_a_list_there_is_none_and_an_empty_one_is_unset(monkeypatch: Env, name: str) -> None:
+    assert not getattr(load_settings(), name.lower())
+    monkeypatch.setenv(name, "")
+    assert not getattr(load_settings(), name.lower())
+
+
+@pytest.mark.parametrize("name", ["PRDIGEST_ALLOWED_CHANNELS", "PRDIGEST_ALLOWED_USERS"])
+@pytest.mark.parametrize("text", [",", " ", ", ,"])
+def test_a_list_that_names_nothing_does_not_allow_all(monkeypatch: Env, name: str, text: str) -> None:
+    assert name in refusal(monkeypatch, name, text)
+
+
+def test_how_often_a_person_may_ask_has_a_default() -> None:
+    assert load_settings().prdigest_user_limit == 20

@@ -8,8 +8,10 @@ from typing import Any
 from urllib.error import HTTPError
 
 import pytest
+from slack_sdk import WebClient
 
 from bot.adapters.slack import SlackMessenger, slack_client
+from bot.adapters.slack_errors import in_words
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment
 from tests.adapters.worlds import WebPage
@@ -37,6 +39,7 @@ SENTENCES = {
     "is_archived": "archived",
     "invalid_auth": "SLACK_BOT_TOKEN",
     "not_authed": "SLACK_BOT_TOKEN",
+    "not_allowed_token_type": "SLACK_BOT_TOKEN",
     "account_inactive": "install it again",
     "token_revoked": "SLACK_BOT_TOKEN",
     "restricted_action": "administrator",
@@ -143,3 +146,31 @@ def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None
         error = failure(ACTS["chat.postMessage"], SlackMessenger(slack_client("xoxb-test", world.url)))
     assert isinstance(error, SlackUnavailable)
     assert "html" not in str(error)
+
+
+# --- another token than the bot's
+
+
+APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"
+WRONG = {"xapp-wrong": "invalid_auth", "xoxb-test": "not_allowed_token_type", "": "not_authed"}
+
+
+@pytest.mark.parametrize(("token", "code"), WRONG.items())
+def test_the_token_that_was_used_is_the_one_that_is_named(slack: SlackEmulator, token: str, code: str) -> None:
+    client = WebClient(token=token or None, base_url=slack.url, retry_handlers=[])
+    with pytest.raises(SlackRefused) as caught, in_words(token=APP_TOKEN):
+        client.apps_connections_open(app_token=token)
+    said = str(caught.value)
+    assert (caught.value.code, f"set {APP_TOKEN}." in said, "SLACK_BOT_TOKEN" in said) == (code, True, False)
+    assert is_one_sentence(said)
+    assert not token or token not in said
+
+
+def test_the_apps_token_in_place_of_the_bots_is_told(slack: SlackEmulator) -> None:
+    error = failure(ACTS["auth.test"], messenger(slack, slack.app_token))
+    assert isinstance(error, SlackRefused)
+    assert (error.code, "SLACK_BOT_TOKEN" in str(error), "xapp" in str(error)) == (
+        "not_allowed_token_type",
+        True,
+        False,
+    )

@@ -76,6 +76,27 @@ def test_records_are_added_to_and_never_run_out(records: RedisPostRecords, store
     assert store.ttl("digest:1") == -1
 
 
+def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Redis) -> None:
+    records = RedisPostRecords(store, timedelta(hours=2))
+    records.save("answer:1", begun="now")
+    store.expire("answer:1", 60)
+    records.save("answer:1", done="later", text="x" * 5_000)
+    assert 7_190 <= int(str(store.ttl("answer:1"))) <= 7_200
+    assert records.load("answer:1") == {"begun": "now", "done": "later", "text": "x" * 5_000}
+
+
+def test_records_that_ran_out_are_gone(store: Redis) -> None:
+    records = RedisPostRecords(store, timedelta(seconds=1))
+    records.save("answer:1", done="now")
+    assert eventually(lambda: records.load("answer:1") == {}, 3)
+
+
+def test_records_without_a_lifetime_take_none_from_others_of_another_key(store: Redis) -> None:
+    RedisPostRecords(store, timedelta(hours=2)).save("answer:1", done="now")
+    RedisPostRecords(store).save("digest:1", done="now")
+    assert (store.ttl("digest:1"), int(str(store.ttl("answer:1"))) > 0) == (-1, True)
+
+
 def test_a_digest_never_begun_has_no_record(records: RedisPostRecords) -> None:
     assert records.load("digest:never") == {}
 
@@ -127,6 +148,7 @@ AWAY: dict[str, Callable[[Redis], object]] = {
     "lease": lambda client: RedisCache(client).lease("key").__enter__(),
     "load": lambda client: RedisPostRecords(client).load("key"),
     "save": lambda client: RedisPostRecords(client).save("key", field="value"),
+    "save for a while": lambda client: RedisPostRecords(client, DAY).save("key", field="value"),
     "exclusive": lambda client: RedisPostRecords(client).exclusive("key").__enter__(),
     "require_durable": require_durable,
 }

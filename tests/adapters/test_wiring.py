@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,20 @@ from bot.adapters.embedded import embedded_url
 from bot.adapters.keeper import LINGER
 from bot.adapters.store import connect
 from bot.config import load_settings
-from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
+from bot.domain.days import LocalDay, zone_of
+from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable, UsageError
+from bot.domain.pulls import Repository
+from bot.domain.references import Reference
+from bot.domain.requests import Repositories
 from bot.ports import PullRequests
 from bot.wiring import Wiring
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
-from tests.checks import is_one_sentence
+from tests.checks import closed_port, is_one_sentence
+from tests.emulators.claude import ClaudeEmulator
 from tests.emulators.github import changed_file
 from tests.emulators.github import pull as record
+from tests.emulators.slack import SlackEmulator
+from tests.services.doubles import visit
 from tests.support import DAY, NOON, REPOSITORY
 
 Env = pytest.MonkeyPatch
@@ -160,3 +168,177 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
         (pull,) = pulls.merged_on(REPOSITORY, DAY).pulls
         github.latency = 0.0
         assert pulls.with_files(pull).files
+
+
+# --- what the bot speaks of, and with whom
+
+
+ENGINE, OTHER, THIRD = (Repository("octo", name) for name in ("engine", "other", "third"))
+SPOKEN_OF: dict[str, tuple[dict[str, str], Repositories]] = {
+    "one": ({"PRDIGEST_REPO": "octo/engine"}, Repositories(ENGINE)),
+    "others": (
+        {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_REPOS": "octo/other,octo/third"},
+        Repositories(ENGINE, (OTHER, THIRD)),
+    ),
+    "a list alone": ({"PRDIGEST_REPOS": "octo/other octo/engine"}, Repositories(OTHER, (ENGINE,))),
+}
+
+
+@pytest.mark.parametrize(("settings", "expected"), SPOKEN_OF.values(), ids=SPOKEN_OF)
+def test_the_first_repository_is_the_one_that_is_meant_without_a_name(
+    monkeypatch: Env, settings: dict[str, str], expected: Repositories
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert wired().repositories == expected
+
+
+def test_without_a_repository_it_says_what_to_set() -> None:
+    with pytest.raises(UsageError, match="Set PRDIGEST_REPO") as caught:
+        _ = wired().repositories
+    assert is_one_sentence(str(caught.value))
+
+
+NAMES: dict[str, tuple[dict[str, str], Repository, str]] = {
+    "its own": ({"PRDIGEST_REPO": "octo/engine", "PRDIGEST_NAME": "The Engine"}, ENGINE, "The Engine"),
+    "another's": ({"PRDIGEST_REPO": "octo/engine", "PRDIGEST_NAME": "The Engine"}, OTHER, "other"),
+    "none": ({"PRDIGEST_REPO": "octo/engine"}, ENGINE, "engine"),
+    "no repository": ({"PRDIGEST_NAME": "The Engine"}, ENGINE, "engine"),
+}
+
+
+@pytest.mark.parametrize(("settings", "repository", "expected"), NAMES.values(), ids=NAMES)
+def test_the_name_of_the_settings_is_that_of_their_repository(
+    monkeypatch: Env, settings: dict[str, str], repository: Repository, expected: str
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert wired().name_of(repository) == expected
+
+
+def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_TIMEZONE", "America/Los_Angeles")
+    assert wired().today() == LocalDay(date(2026, 3, 1), zone_of("America/Los_Angeles"))
+    monkeypatch.setenv("PRDIGEST_TIMEZONE", "Pacific/Kiritimati")
+    assert wired().today() == LocalDay(date(2026, 3, 2), zone_of("Pacific/Kiritimati"))
+
+
+@pytest.fixture
+def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) -> Env:
+    """The settings of a bot in Slack."""
+    store.ping()
+    for name, value in {
+        "REDIS_URL": store_url,
+        "SLACK_BOT_TOKEN": slack.token,
+        "SLACK_API_URL": slack.url,
+    }.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
+    with closing(wired()) as wiring:
+        assert wiring.admission.refusal(visit()) == ""
+        assert wiring.admission.refusal(visit(team="T0ELSE"))
+
+
+def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
+    bot.setenv("PRDIGEST_ALLOWED_WORKSPACES", "T0PARTNER,E0GRID")
+    with closing(wired()) as wiring:
+        visits = [
+            visit(),
+            visit(team="T0PARTNER"),
+            visit(team="T0ELSE", enterprise="E0GRID"),
+            visit(team="T0ELSE"),
+        ]
+        assert [not wiring.admission.refusal(asked) for asked in visits] == [True, True, True, False]
+
+
+def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> None:
+    bot.setenv("PRDIGEST_ALLOWED_CHANNELS", "C0DIGEST")
+    bot.setenv("PRDIGEST_ALLOWED_USERS", "U0ASKER")
+    bot.setenv("PRDIGEST_USER_LIMIT", "1")
+    with closing(wired()) as wiring:
+        visits = [visit(channel="C0ELSE"), visit(user="U0ELSE"), visit(), visit()]
+        assert [not wiring.admission.refusal(asked) for asked in visits] == [False, False, True, False]
+
+
+def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
+    bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
+    with closing(wired()) as wiring, pytest.raises(SlackRefused, match="SLACK_BOT_TOKEN"):
+        _ = wiring.admission
+
+
+def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> None:
+    with closing(wired()) as wiring:
+        wiring.store.set("key", "value")
+        assert wiring.hurried_store.get("key") == b"value"
+        pools = [found.connection_pool.connection_kwargs for found in (wiring.hurried_store, wiring.store)]
+        hurried, patient = (pool["socket_timeout"] for pool in pools)
+        assert hurried < patient
+
+
+def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis) -> None:
+    store.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            _ = wiring.hurried_store
+    finally:
+        store.config_set("maxmemory-policy", "noeviction")
+
+
+def test_the_hurried_store_may_be_the_embedded_one(monkeypatch: Env, tmp_path: Path) -> None:
+    monkeypatch.setenv("PRDIGEST_STATE_DIR", str(tmp_path / "state"))
+    with closing(wired()) as wiring:
+        wiring.hurried_cache.put("key", "value", timedelta(hours=1))
+        assert wiring.cache.get("key") == "value"
+
+
+def test_a_hurried_store_that_is_away_is_told_in_one_sentence(monkeypatch: Env) -> None:
+    monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{closed_port()}/0")
+    with closing(wired()) as wiring, pytest.raises(StoreUnavailable) as caught:
+        _ = wiring.hurried_store
+    assert is_one_sentence(str(caught.value))
+
+
+SERVICES = ["replies", "details", "answers", "entries"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_the_services_that_answer_are_built_from_the_settings(bot: Env, name: str) -> None:
+    bot.setenv("GITHUB_TOKEN", "ghp_test")
+    with closing(wired()) as wiring:
+        assert getattr(wiring, name) is getattr(wiring, name)
+
+
+@pytest.mark.parametrize("name", ["replies", "details"])
+def test_answering_needs_the_bots_token(bot: Env, name: str) -> None:
+    bot.setenv("GITHUB_TOKEN", "ghp_test")
+    bot.delenv("SLACK_BOT_TOKEN")
+    with closing(wired()) as wiring, pytest.raises(UsageError, match="Set SLACK_BOT_TOKEN"):
+        getattr(wiring, name)
+
+
+def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
+    with closing(wired()) as wiring:
+        wiring.replies.tell(visit(), "Hello.")
+    (key,) = store.scan_iter("answer:*")
+    assert 86_000 < int(str(store.ttl(key))) <= 86_400
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5"), ("PRDIGEST_DIFF_TOKENS", "20000")]
+)
+def test_what_an_entry_depends_on_makes_it_another_one(
+    app: Env, claude: ClaudeEmulator, name: str, value: str
+) -> None:
+    app.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    app.setenv("ANTHROPIC_BASE_URL", claude.url)
+    seven = Reference(REPOSITORY, 7)
+    with closing(wired()) as wiring:
+        wiring.entries.named(seven)
+    with closing(wired()) as wiring:
+        assert wiring.entries.known(seven)
+    app.setenv(name, value)
+    with closing(wired()) as wiring:
+        assert wiring.entries.known(seven) is None

@@ -114,38 +114,6 @@ def test_the_cost_is_that_of_all_days_where_every_part_is_known(
     assert caught_up(*days).whole.cost == total
 
 
-def counted(day: int, listed: int, count: int | None, source: str = "the commits of main") -> Digest:
-    entries = [at(day, 100 * day + number) for number in range(listed, 0, -1)]
-    return digest(*entries, count=CountCheck(count, source))
-
-
-@pytest.mark.parametrize(
-    ("days", "expected"),
-    [
-        pytest.param([counted(0, 2, 2), counted(1, 3, 3)], "", id="equal"),
-        pytest.param([counted(0, 0, 0), counted(1, 0, 0)], "", id="nothing-merged"),
-        pytest.param(
-            [counted(0, 2, 4), counted(1, 3, 3)],
-            "incomplete? the commits of main name 7 merges, not 5",
-            id="more-were-counted",
-        ),
-        pytest.param(
-            [counted(0, 2, 2), counted(1, 3, None, "the default branch")],
-            "count not checked: the default branch gave none",
-            id="the-last-day-was-not-counted",
-        ),
-        pytest.param(
-            [counted(0, 2, None, "the default branch"), counted(1, 3, 3)],
-            "count not checked: the default branch gave none",
-            id="the-first-day-was-not-counted",
-        ),
-    ],
-)
-def test_the_count_of_all_days_is_doubted_as_that_of_one(days: list[Digest], expected: str) -> None:
-    found = caught_up(*days)
-    assert found.whole.count.doubt(found.merged) == expected
-
-
 @pytest.mark.parametrize(
     ("count", "listed", "expected"),
     [

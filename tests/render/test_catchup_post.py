@@ -98,7 +98,6 @@ def test_overviews_full_of_numbers_are_taken(repository: Repository) -> None:
     assert_taken(catch_up_post(found), known(found))
 
 
-@pytest.mark.xfail(strict=True, reason="lead.py:84 and :93 link every number of claims and actions, also in short")
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_and_actions_full_of_numbers_are_taken(repository: Repository) -> None:
     found = longest(NUMBERS, repository)
@@ -121,7 +120,6 @@ def test_what_takes_back_a_change_of_before_says_so() -> None:
     assert ", of an earlier day" in seen(catch_up_post(days(digest(), digest(entry(9, title="Revert (#1)")))))
 
 
-@pytest.mark.xfail(strict=True, reason='lead.py:66 says "in the thread", and an overview of days has none')
 def test_pairs_beyond_eight_are_counted_without_pointing_to_a_thread() -> None:
     text = seen(catch_up_post(days(*reverted(12))))
     assert "and 4 more" in text
@@ -131,8 +129,8 @@ def test_pairs_beyond_eight_are_counted_without_pointing_to_a_thread() -> None:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        ((digest(), digest()), "Engine · 27 February – 28 February 2026 · nothing merged"),  # noqa: RUF001 (a dash)
-        ((digest(entry(1)), digest(entry(2))), "Engine · 27 February – 28 February 2026 · 2 merged"),  # noqa: RUF001
+        ((digest(), digest()), "Engine · 27 – 28 February 2026 · nothing merged"),  # noqa: RUF001 (a dash)
+        ((digest(entry(1)), digest(entry(2))), "Engine · 27 – 28 February 2026 · 2 merged"),  # noqa: RUF001
         ((digest(entry(1)),), "Engine · Saturday 28 February 2026 · 1 merged"),
     ],
 )
@@ -175,9 +173,9 @@ def test_days_are_told_shorter_where_there_is_no_room_for_all() -> None:
     """A long day alone gets more words than one of many, and its numbers link."""
     short = catch_up_post(longest(NUMBERS[:60] + "a " * 300))
     alone = catch_up_post(days(numbered(full_day(3, NUMBERS[:60] + "a " * 100), 100_001)))
-    assert max(len("".join(strings(item))) for item in items(short)[:LONGEST_OVERVIEW]) <= 130
+    assert max(len("".join(strings(item))) for item in items(short)[:LONGEST_OVERVIEW]) <= 170
     assert not any(element["type"] == "link" for item in items(short)[:LONGEST_OVERVIEW] for element in item)
-    assert len("".join(strings(items(alone)[0]))) > 130
+    assert len("".join(strings(items(alone)[0]))) > 170
     assert any(element["type"] == "link" for element in items(alone)[0])
 
 
@@ -207,7 +205,7 @@ def test_the_last_line_speaks_of_all_days() -> None:
 @pytest.mark.parametrize(
     ("counted", "expected"),
     [
-        ((1, 3), "incomplete? the commits of main name 4 merges, not 2"),
+        ((1, 3), "Sat 28 Feb: incomplete? the commits of main name 3 merges, not 1"),
         ((1, None), "count not checked: the commits of main gave none"),
     ],
 )
@@ -219,7 +217,6 @@ def test_a_day_whose_count_is_in_doubt_is_admitted(counted: tuple[int, int | Non
     assert expected in seen(catch_up_post(days(*told)))
 
 
-@pytest.mark.xfail(strict=True, reason="domain/catchup.py:50 adds the counts up, so that two wrong ones cancel out")
 def test_counts_that_are_wrong_on_two_days_do_not_cancel_out() -> None:
     one, two = digest(entry(1)), digest(entry(2), entry(3))
     wrong = replace(one, count=CountCheck(2, "the commits")), replace(two, count=CountCheck(1, "the commits"))

@@ -1,0 +1,87 @@
+"""Parts that several messages about days have in common. ``known`` are the numbers that become links in prose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bot.domain.digest import Digest, Entry
+from bot.domain.pulls import PullRequest
+from bot.domain.texts import one_line, shorten
+from bot.render.coverage import coverage
+from bot.render.rich import Block, Element, block, bullets, context, link, prose, section, text
+
+_MOST_ACTIONS = 5
+_MOST_REVERTS = 8
+_MOST_NUMBERS = 12
+_TITLE = 90
+# of the listed pull requests and of all, on vLLM's merges of October to December 2025
+MEASURED = "of such changes about 1 in 5 needed a repair within two weeks, of all 1 in 14; measured on vLLM, 2025"
+
+
+def addresses(digest: Digest) -> dict[int, str]:
+    """Addresses of the day's pull requests; only these numbers ever become links."""
+    return {entry.number: entry.pull.url for entry in digest.entries}
+
+
+def reverted(digest: Digest, elsewhere: str = "") -> Iterator[Block]:
+    """What was taken back; ``elsewhere`` says where the rest is."""
+    pairs = [(digest.entry(revert.number), digest.entry(revert.by)) for revert in digest.reverts]
+    items = [[*named(one.pull), text(" by "), *named(other.pull)] for one, other in pairs if one and other]
+    items += [[*named(entry.pull), text(", of an earlier day")] for entry in digest.older_reverts]
+    if len(items) > _MOST_REVERTS:
+        items[_MOST_REVERTS:] = [[text(f"and {len(items) - _MOST_REVERTS} more{elsewhere}")]]
+    if items:
+        yield block(section([text("Already taken back", bold=True)]), bullets(items))
+
+
+def risky(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
+    """What deserves a second look, or that nothing does."""
+    if digest.riskiest:
+        title = [text("Worth a second look", bold=True), text(f" ({MEASURED})", italic=True)]
+        yield block(section(title), bullets(second_look(entry, known) for entry in digest.riskiest))
+    elif digest.entries:
+        yield block(section([text("Nothing stands out for a second look.")]))
+
+
+def second_look(entry: Entry, known: Mapping[int, str], limit: int = 240) -> list[Element]:
+    """An entry with the reasons of the rules and, if a quote proved it, of the model; each up to ``limit``."""
+    reasons = shorten("; ".join(entry.risk.reasons[:3]), limit)
+    claim = entry.summary.risk_reason
+    said = [text(". "), *prose(claim, known, limit)] if claim else []
+    return [*named(entry.pull), text(f": {reasons}"), *said]
+
+
+def actions(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
+    """What readers may have to do."""
+    places = addresses(digest)
+    shown, hidden = digest.actions[:_MOST_ACTIONS], digest.actions[_MOST_ACTIONS:]
+    items = [
+        [*prose(action.text, known, 240), text(" ("), link(places[action.number], f"#{action.number}"), text(")")]
+        for action in shown
+    ]
+    if hidden:
+        items.append([text(f"and {len(hidden)} more: "), *numbers([action.number for action in hidden], known)])
+    if items:
+        yield block(section([text("May need action", bold=True)]), bullets(items))
+
+
+def coverage_line(digest: Digest) -> Iterator[Block]:
+    """How complete it is."""
+    line = coverage(digest)
+    if line:
+        yield context(line)
+
+
+def named(pull: PullRequest) -> list[Element]:
+    """A pull request as a link and its title."""
+    return [link(pull.url, f"#{pull.number}"), text(f" {shorten(one_line(pull.title), _TITLE)}")]
+
+
+def numbers(wanted: Sequence[int], known: Mapping[int, str]) -> list[Element]:
+    """Numbers in a row, as links where they are known."""
+    found: list[Element] = []
+    for number in wanted[:_MOST_NUMBERS]:
+        found += [text(", ")] if found else []
+        found.append(link(known[number], f"#{number}") if number in known else text(f"#{number}"))
+    rest = len(wanted) - _MOST_NUMBERS
+    return [*found, text(f" and {rest} more")] if rest > 0 else found
