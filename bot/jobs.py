@@ -17,6 +17,7 @@ from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bot.adapters.broker import broker_of
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.errors import SlackRefused, StoreUnavailable
 from bot.domain.pulls import Repository
@@ -56,8 +57,7 @@ class Jobs:
 
     def __init__(self, wiring: Wiring, store: Redis) -> None:
         self._wiring = wiring
-        # one broker for each worker: a broker's middleware belongs to one
-        self._quick, self._long = _broker(store), _broker(store)
+        self._quick, self._long = broker_of(store), broker_of(store)
         self.summary = self._answering(self._summary)
         self.risks = self._answering(self._risks)
         self.details = self._answering(self._details)
@@ -149,8 +149,3 @@ class Jobs:
         published = self._wiring.publisher.publish(channel, place, day, build)
         log.info("digest of %s on %s: %s", place, day.date, published.address)
         return published
-
-
-def _broker(store: Redis) -> RedisBroker:
-    # a worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead
-    return RedisBroker(client=store, heartbeat_timeout=10_000, maintenance_chance=1_000_000)  # type: ignore[no-untyped-call]

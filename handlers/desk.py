@@ -52,7 +52,10 @@ class Desk:
         A request that is delivered again is not taken again; the visitor is told the same.
         """
         try:
-            return self.cache.get(_key(visit)) or self._taken(visit, accept)
+            said = self.cache.get(_key(visit))
+            if said is None:
+                said = self.admission.refusal(visit) or accept()
+                self._remember(visit, said)
         except UsageError as error:
             return escape(shorten(str(error), _LONGEST))
         except StoreUnavailable as error:
@@ -61,6 +64,7 @@ class Desk:
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
             return regret(error, visit.reference).text
+        return said
 
     def hear(self, visit: Visit, accept: Callable[[], str | None]) -> None:
         """For what Slack lets nobody answer with words: what ``accept`` has to say goes to the visitor as a job.
@@ -69,9 +73,10 @@ class Desk:
             StoreUnavailable: nothing was taken; Slack, which gets no acknowledgement, delivers it again.
         """
         if self.cache.get(_key(visit)) is None:
-            said = self._taken(visit, lambda: self._accepted(visit, accept))
+            said = self.admission.refusal(visit) or self._accepted(visit, accept)
             if said:
                 self.queues.tell.send(asdict(visit), said)
+            self._remember(visit, said)
 
     def _accepted(self, visit: Visit, accept: Callable[[], str | None]) -> str:
         """What to tell the visitor; empty where the answer to come says it all."""
@@ -85,14 +90,12 @@ class Desk:
             log.exception("a defect [%s]", visit.reference)
             return in_words(error, visit.reference)
 
-    def _taken(self, visit: Visit, accept: Callable[[], str]) -> str:
-        said = self.admission.refusal(visit) or accept()
+    def _remember(self, visit: Visit, said: str) -> None:
+        """Spare the work of a second delivery; without it, its job finds that it was done."""
         try:
             self.cache.put(_key(visit), said, _REMEMBERED)
         except StoreUnavailable as error:
-            # the work is on the queue; the job of a second delivery will find that it was done
             log.warning("a request is not remembered [%s]: %s", visit.reference, error)
-        return said
 
 
 def _key(visit: Visit) -> str:

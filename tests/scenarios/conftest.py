@@ -1,0 +1,118 @@
+"""The bots that the scenarios talk to: processes that are started when first asked for, and end together."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.embedded import embedded_url
+from bot.adapters.store import connect
+from tests.checks import closed_port
+from tests.command import command, environment
+from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
+from tests.world import World, world
+
+TRANSPORTS = ("http", "socket")
+
+
+class Bots:
+    """One process of each kind and transport, on one store; those of a kind share the world around them."""
+
+    def __init__(self, folder: Path, store_url: str) -> None:
+        self._folder = folder
+        self._store_url = store_url
+        self._databases = count()
+        self._started: dict[tuple[str, str], Bot] = {}
+        self._supply = Supply()
+        self._stack = ExitStack()
+
+    def bot(self, transport: str, kind: str = "usual", **settings: str) -> Bot:
+        """The bot of that kind, ready. Those of both transports start together, as each takes two seconds."""
+        if (transport, kind) not in self._started:
+            there = self._stack.enter_context(world(""))
+            for each in TRANSPORTS:
+                self._started[each, kind] = self._start(each, f"{kind}-{each}", there, settings)
+        found = self._started[transport, kind]
+        found.wait()
+        return found
+
+    def _start(self, transport: str, name: str, there: World, settings: dict[str, str]) -> Bot:
+        separator = "?db=" if self._store_url.startswith("unix") else "/"
+        url = f"{self._store_url}{separator}{next(self._databases)}"
+        store = self._stack.enter_context(connect(url))
+        store.ping()
+        zone = noon_zone()
+        entrance = {"SLACK_SIGNING_SECRET": SECRET} if transport == "http" else {"SLACK_APP_TOKEN": "xapp-test"}
+        usual = {
+            "PRDIGEST_REPO": REPO,
+            "PRDIGEST_REPOS": ",".join(allowed_repositories()),
+            "PRDIGEST_TIMEZONE": zone.key,
+            "PRDIGEST_USER_LIMIT": "1000",
+            "PORT": str(closed_port()),
+            "REDIS_URL": url,
+            # milliseconds after which an idle worker looks for work; a second if nothing is said
+            "dramatiq_worker_timeout": "100",
+        }
+        own = replace(there, settings={**there.settings, **usual, **entrance, **settings})
+        log = self._folder / f"{name}.log"
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                command("run"), env=environment(**own.settings), cwd=self._folder, stderr=file
+            )
+        return Bot(transport, own, store, process, log, zone, self._supply)
+
+    def close(self) -> None:
+        """End them by SIGTERM, all at once; each must end cleanly."""
+        for bot in self._started.values():
+            bot.process.terminate()
+        codes = [bot.process.wait(timeout=40) for bot in self._started.values()]
+        self._stack.close()
+        assert codes == [0] * len(codes)
+
+
+def unharmed(bot: Bot) -> Iterator[Bot]:
+    """The bot for one test, which leaves nothing to do and met no defect."""
+    before = len(bot.log())
+    yield bot
+    bot.settle()
+    assert "a defect" not in bot.log()[before:], bot.log()[before:]
+
+
+@pytest.fixture(scope="session")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
+    folder = tmp_path_factory.mktemp("scenarios")
+    url = embedded_url(folder / "store")
+    with connect(url) as keeper:
+        keeper.ping()
+        found = Bots(folder, url)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+@pytest.fixture(params=TRANSPORTS)
+def transport(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def bot(bots: Bots, transport: str) -> Iterator[Bot]:
+    """The usual bot over either transport; everybody may ask it as often as they like."""
+    yield from unharmed(bots.bot(transport))
+
+
+@pytest.fixture
+def http_bot(bots: Bots) -> Iterator[Bot]:
+    yield from unharmed(bots.bot("http"))
+
+
+@pytest.fixture
+def socket_bot(bots: Bots) -> Iterator[Bot]:
+    yield from unharmed(bots.bot("socket"))

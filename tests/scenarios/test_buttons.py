@@ -1,0 +1,145 @@
+"""The buttons and menus below the bot's messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.emulators.slack_people import Person
+from tests.emulators.slack_store import Json
+from tests.scenarios import RISKY, SECTIONS, Bot, old_button
+
+COLD = "Reading octo/engine#{number}…"
+
+
+def summary(bot: Bot, channel: str, person: Person, *words: str) -> Json:
+    """The answer to ``/prsummary`` about a new pull request: posted, or whispered to the person."""
+    number = bot.pull()
+    person.slash("/prsummary", " ".join([str(number), *words]), channel)
+    return [*bot.posted(channel), *bot.whispered(person)][-1]
+
+
+def window(bot: Bot, number: int) -> str:
+    """The window about a pull request as Slack shows it now."""
+    bot.settle()
+    (view,) = [view for view in bot.world.slack.views if view["title"]["text"] == f"#{number}"]
+    return str(view["blocks"])
+
+
+def test_details_opens_a_window_with_the_four_sections(bot: Bot) -> None:
+    ada, channel = bot.person(), bot.channel()
+    message = summary(bot, channel, ada)
+    assert ada.press(message, "details").ack.status == 200
+    shown = window(bot, int(message["text"][1:].split()[0]))
+    assert all(name in shown for name in SECTIONS)
+
+
+def test_details_of_what_nobody_read_yet_says_so_and_then_fills_the_window(bot: Bot) -> None:
+    number, channel = bot.pull(), bot.channel()
+    bot.person().press(old_button("details", f"octo/engine#{number}"), "details", channel=channel)
+    assert all(name in window(bot, number) for name in SECTIONS)
+    opened, filled = bot.world.slack.calls_to("views.open")[-1], bot.world.slack.calls_to("views.update")[-1]
+    assert COLD.format(number=number) in str(opened["view"])
+    assert COLD.format(number=number) not in str(filled["view"])
+
+
+def test_details_of_an_unknown_pull_request_says_so_in_the_window(bot: Bot) -> None:
+    number, channel = bot.unused_number(), bot.channel()
+    bot.person().press(old_button("details", f"octo/engine#{number}"), "details", channel=channel)
+    assert f"octo/engine has no pull request #{number}. [" in window(bot, number)
+
+
+def test_the_menu_below_a_risk_list_opens_the_one_that_is_chosen(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    numbers = [bot.pull(repository, merged_at=bot.noon(1), **RISKY) for _ in range(2)]
+    ada.slash("/prrisks", f"repo:{repository}", channel)
+    (message,) = bot.posted(channel)
+    ada.press(message, "details_of", value=f"{repository}#{numbers[1]}")
+    assert all(name in window(bot, numbers[1]) for name in SECTIONS)
+
+
+def test_the_menu_below_a_digests_lead_opens_the_one_that_is_chosen(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    number = bot.pull(repository, merged_at=bot.noon(2), **RISKY)
+    ada.slash("/prdigest", f"{bot.noon(2).date()} repo:{repository}", channel)
+    (lead,) = bot.posted(channel)
+    ada.press(lead, "details_of", value=f"{repository}#{number}")
+    assert all(name in window(bot, number) for name in SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [("/prsummary", "{number} private"), ("/prrisks", "{day} private"), ("/prdigest", "{day} private")],
+    ids=["summary", "risks", "digest"],
+)
+def test_share_in_channel_shows_everybody_what_the_asker_saw(command: str, text: str, bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    number = bot.pull(repository, merged_at=bot.noon(2))
+    named = text.format(number=f"{repository}#{number}", day=f"{bot.noon(2).date()} repo:{repository}")
+    ada.slash(command, named, channel)
+    (private,) = bot.whispered(ada)
+    ada.press(private, command.replace("/pr", "share_"))
+    (public,) = bot.posted(channel)
+    assert public["text"] == private["text"]
+    # all but the buttons, and the line of what was read from the cache
+    assert public["blocks"][0] == private["blocks"][0]
+    assert len(bot.whispered(ada)) == 1
+
+
+def test_sharing_where_the_bot_is_no_member_says_how_to_invite_it(bot: Bot) -> None:
+    channel, ada = bot.channel(member=False), bot.person()
+    ada.press(summary(bot, channel, ada), "share_summary")
+    _, shown = bot.whispered(ada)
+    assert shown["text"] == "I am not a member of this channel: invite me with /invite, then share again."
+    assert not bot.posted(channel)
+
+
+def test_ask_about_this_says_how(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    ada.press(summary(bot, channel, ada), "ask")
+    (shown,) = bot.whispered(ada)
+    assert shown["text"].startswith("Ask in the thread of this message: reply to it. Write my name and a number")
+
+
+def test_a_button_in_a_thread_is_answered_there(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    mention = ada.mention(str(bot.pull()), channel)
+    (reply,) = bot.replied(channel, mention.payload["event"]["ts"])
+    shared = {**reply, "blocks": old_button("share_summary", f"octo/engine#{bot.pull()}")["blocks"]}
+    ada.press(shared, "share_summary", channel=channel)
+    assert len(bot.replied(channel, mention.payload["event"]["ts"])) == 2
+    assert not bot.posted(channel)
+
+
+def test_a_button_of_an_older_version_says_what_to_do_instead(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    assert ada.press(old_button("details_v0", "x"), "details_v0", channel=channel).ack.status == 200
+    (shown,) = bot.whispered(ada)
+    assert shown["text"] == "I don't know this button any more: ask again with a command."
+
+
+@pytest.mark.parametrize(
+    ("action", "value"),
+    [
+        ("details", "other/secret#1"),
+        ("details_of", "other/secret#1"),
+        ("share_summary", "other/secret#1"),
+        ("share_risks", "2026-02-28 repo:other/secret"),
+        ("share_digest", "2026-02-27..2026-02-28 repo:other/secret"),
+    ],
+    ids=["details", "menu", "summary", "risks", "digest"],
+)
+def test_a_forged_button_opens_no_other_repository(action: str, value: str, bot: Bot) -> None:
+    channel, ada, before = bot.channel(), bot.person(), bot.calls()
+    assert ada.press(old_button(action, value), action, channel=channel).ack.status == 200
+    (shown,) = bot.whispered(ada)
+    assert shown["text"].startswith("I don't speak of other/secret here: ask about octo/engine,")
+    assert bot.calls() == before
+    assert not bot.posted(channel)
+
+
+@pytest.mark.parametrize("value", ["", "nonsense", "octo/engine", "#0x1"], ids=["empty", "words", "bare", "hex"])
+def test_a_button_that_says_nothing_usable_is_a_sentence(value: str, bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    ada.press(old_button("details", value), "details", channel=channel)
+    (shown,) = bot.whispered(ada)
+    assert "names no pull request: write 35617," in shown["text"]

@@ -1,0 +1,96 @@
+"""Requests that are delivered more than once, or come at once: one answer to each, one reading for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.emulators.slack_people import Delivery, Person
+from tests.scenarios import Bot, old_button, slow_claude
+
+CROWD = 50
+
+
+def command(person: Person, number: int, channel: str) -> Delivery:
+    return person.slash("/prsummary", str(number), channel)
+
+
+def mention(person: Person, number: int, channel: str) -> Delivery:
+    thread = person.emulator.add_message(channel, "lead")
+    return person.mention(str(number), channel, thread)
+
+
+def click(person: Person, number: int, channel: str) -> Delivery:
+    return person.press(old_button("share_summary", f"octo/engine#{number}"), "share_summary", channel=channel)
+
+
+Ask = Callable[[Person, int, str], Delivery]
+kinds = pytest.mark.parametrize("ask", [command, mention, click])
+
+
+def answers(bot: Bot, channel: str) -> int:
+    """How many messages the bot has in the channel and its threads, once nothing is left to do."""
+    threads = [message["ts"] for message in bot.world.slack.messages(channel) if "reply_count" in message]
+    return len(bot.posted(channel)) + sum(len(bot.replied(channel, thread)) for thread in threads)
+
+
+@kinds
+def test_a_request_that_is_delivered_again_after_its_answer_has_no_second_one(ask: Ask, bot: Bot) -> None:
+    number, channel, ada = bot.pull(), bot.channel(), bot.person()
+    first = ask(ada, number, channel)
+    bot.settle()
+    again = ada.again(first)
+    assert (again.ack.status, again.ack.text) == (200, first.ack.text)
+    assert answers(bot, channel) == 1
+    assert not bot.whispered(ada)
+
+
+@kinds
+def test_a_request_that_is_delivered_again_during_the_work_has_no_second_answer(ask: Ask, bot: Bot) -> None:
+    number, channel, ada = bot.pull(), bot.channel(), bot.person()
+    with slow_claude(bot, 0.5):
+        first = ask(ada, number, channel)
+        assert [ada.again(first).ack.text for _ in range(2)] == [first.ack.text] * 2
+    assert answers(bot, channel) == 1
+    assert not bot.whispered(ada)
+
+
+@pytest.mark.parametrize("text", ["help", "nonsense", "other/secret#1"])
+def test_a_refusal_that_is_delivered_again_is_the_same(text: str, bot: Bot) -> None:
+    ada = bot.person()
+    first = ada.slash("/prsummary", text, bot.channel())
+    assert ada.again(first).ack.text == first.ack.text
+
+
+def test_a_hint_that_is_delivered_again_is_told_once(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    ada.again(ada.press(old_button("ask", "thread"), "ask", channel=channel))
+    ada.again(ada.mention("help", channel))
+    assert len(bot.whispered(ada)) == 2
+
+
+def test_a_window_that_is_asked_for_again_is_opened_once(bot: Bot) -> None:
+    number, ada = bot.pull(), bot.person()
+    ada.again(ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel()))
+    bot.settle()
+    assert len([view for view in bot.world.slack.views if view["title"]["text"] == f"#{number}"]) == 1
+    assert not bot.whispered(ada)
+
+
+def test_the_same_asked_twice_by_a_person_is_answered_twice(bot: Bot) -> None:
+    number, channel, ada = bot.pull(), bot.channel(), bot.person()
+    for _ in range(2):
+        command(ada, number, channel)
+    assert answers(bot, channel) == 2
+
+
+def test_a_crowd_that_asks_for_the_same_at_once_is_answered_from_one_reading(bot: Bot) -> None:
+    number, channel, people = bot.pull(), bot.channel(), [bot.person() for _ in range(CROWD)]
+    _, before = bot.calls()
+    with slow_claude(bot, 0.3), ThreadPoolExecutor(CROWD) as pool:
+        asked = list(pool.map(lambda person: command(person, number, channel), people))
+    assert [delivery.ack.text for delivery in asked] == [f"Looking at #{number}…"] * CROWD
+    assert answers(bot, channel) == CROWD
+    assert bot.calls()[1] == before + 1
