@@ -35,6 +35,8 @@ _SECOND = 1_000  # milliseconds
 _MINUTE = 60 * _SECOND
 # days of a busy repository that nobody read before take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2
+# milliseconds between two looks for work; a second, as usual, would be felt by those who wait
+_LOOK = 200
 _QUICK, _LONG = "prdigest", "prdigest-long"
 
 
@@ -69,7 +71,8 @@ class Jobs:
 
     def workers(self, threads: int) -> tuple[Worker, Worker]:
         """Those who run the jobs: ``threads`` for the quick ones, two for the long ones."""
-        return Worker(self._quick, worker_threads=threads), Worker(self._long, worker_threads=_LONG_THREADS)
+        quick = Worker(self._quick, worker_threads=threads, worker_timeout=_LOOK)
+        return quick, Worker(self._long, worker_threads=_LONG_THREADS, worker_timeout=_LOOK)
 
     def close(self) -> None:
         """Let go of the brokers."""

@@ -20,8 +20,8 @@ from handlers import Desk, register
 # the largest request of Slack's is some tens of kilobytes
 MOST_BYTES = 1_000_000
 _LISTENERS = 16  # requests taken at a time
-# seconds; a connection that ended without a word is noticed after six of them, with the usual ten after a minute
-_PING = 3
+# seconds; a connection that ended without a word is noticed after about six of them, a minute with the usual ten
+_PING = 1
 _APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
 # Bolt reads the environment too. With the first two, as app settings are often copied, it would ignore the token.
 _NOT_FOR_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
@@ -71,10 +71,12 @@ def _add_events(app: Flask, bolt: App, verifier: SignatureVerifier) -> None:
     def events() -> ResponseReturnValue:
         if not _is_from_slack(request, verifier):
             return "", 401
+        if request.is_json and not isinstance(request.get_json(silent=True), dict):
+            return "", 400
         try:
             return handler.handle(request)
         except ValueError:
-            # signed, and yet no JSON
+            # signed, and yet no JSON in the form
             return "", 400
 
 
@@ -82,8 +84,8 @@ def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
     """Whether the signature is Slack's and not older than five minutes."""
     try:
         return verifier.is_valid_request(received.get_data(), dict(received.headers))
-    except ValueError:
-        # a time that is no number, a body that is no text
+    except (ValueError, TypeError, OverflowError):
+        # a time that is no number or no time, a body or a signature that is no text
         return False
 
 

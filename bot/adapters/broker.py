@@ -43,8 +43,8 @@ class _Consumer(_RedisConsumer):
 class _Broker(RedisBroker):
     """Takes a new id when a consumer starts again.
 
-    It forgot what it held when its connection broke, while those jobs stay noted under the broker's id, whose heart
-    beats on. Under a new id the old one counts as dead, and somebody takes its jobs.
+    It forgot what it held when its connection broke, while those jobs stay noted under the broker's id, whose
+    heart beats on. Under a new id the old one counts as dead, and somebody takes its jobs.
     """
 
     consumer_class = _Consumer

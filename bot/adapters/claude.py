@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import anthropic
 from anthropic import Anthropic
 from anthropic.types import Message
@@ -10,8 +12,14 @@ from bot.domain.costs import Usage
 from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected, ModelTruncated
 from bot.ports import Completion, Prompt
 
+log = logging.getLogger(__name__)
+
 # seconds for one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
 TIMEOUT = 60.0
+_KEY = "Claude refuses the key: check ANTHROPIC_API_KEY."
+_NAME = "Claude has no model of that name: check PRDIGEST_SUMMARY_MODEL and PRDIGEST_ANSWER_MODEL."
+_ELSEWHERE = "Something else than Claude answers: check ANTHROPIC_BASE_URL."
+_ADVICE = {401: _KEY, 403: _KEY, 404: _NAME}
 _TRUNCATIONS = ("max_tokens", "model_context_window_exceeded")
 
 
@@ -25,17 +33,26 @@ class ClaudeModel:
 
     def __init__(self, client: Anthropic) -> None:
         self._client = client
+        self._advised: set[str] = set()
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. See :class:`bot.ports.Model`."""
         try:
             message = self._create(prompt)
         except anthropic.APIError as error:
+            self._advise(_ADVICE.get(getattr(error, "status_code", 0), ""))
             raise _in_words(error) from error
         # a page of whoever stands between comes as it is, whatever the SDK's types say
         if not isinstance(message, Message):
-            raise ModelBusy("something else than the model answered; check ANTHROPIC_BASE_URL")
+            self._advise(_ELSEWHERE)
+            raise ModelBusy("something else than the model answered")
         return _completion(message)
+
+    def _advise(self, advice: str) -> None:
+        """Tell whoever runs the bot, once, what readers of a summary have no use for."""
+        if advice and advice not in self._advised:
+            self._advised.add(advice)
+            log.warning(advice)
 
     def _create(self, prompt: Prompt) -> object:
         return self._client.messages.create(
@@ -80,9 +97,9 @@ def _in_words(error: anthropic.APIError) -> ModelError:
 def _of_status(error: anthropic.APIStatusError) -> ModelError:
     status = error.status_code
     if status in (401, 403):
-        return ModelRejected("the model's API key is refused; check ANTHROPIC_API_KEY")
+        return ModelRejected("the model's API key is refused")
     if status == 404:
-        return ModelRejected("there is no model of that name; check PRDIGEST_SUMMARY_MODEL, PRDIGEST_ANSWER_MODEL")
+        return ModelRejected("there is no model of that name")
     if status in (408, 409, 429) or status >= 500:
         return ModelBusy("the model is busy", _retry_after(error))
     return ModelRejected(f"the model refused the request with status {status}")

@@ -133,17 +133,25 @@ def test_the_adapter_asks_once_and_leaves_repeating_to_its_caller(claude: Claude
     assert len(claude.requests) == 1
 
 
-def test_a_wrong_key_names_its_setting(claude: ClaudeEmulator) -> None:
+def test_a_wrong_key_names_its_setting_to_the_operator_alone(
+    claude: ClaudeEmulator, caplog: pytest.LogCaptureFixture
+) -> None:
     error = failure(claude, key="sk-ant-wrong")
+    assert [record.getMessage() for record in caplog.records if record.name == "bot.adapters.claude"] == [
+        "Claude refuses the key: check ANTHROPIC_API_KEY."
+    ]
     assert isinstance(error, ModelRejected)
-    assert "ANTHROPIC_API_KEY" in str(error)
+    assert str(error) == "the model's API key is refused"
     assert "sk-ant-wrong" not in str(error)
 
 
-def test_an_unknown_model_names_its_settings(claude: ClaudeEmulator) -> None:
+def test_an_unknown_model_names_its_settings_to_the_operator_alone(
+    claude: ClaudeEmulator, caplog: pytest.LogCaptureFixture
+) -> None:
     error = failure(claude, prompt=replace(PROMPT, model="claude-none-9"))
+    assert "PRDIGEST_SUMMARY_MODEL" in caplog.text
     assert isinstance(error, ModelRejected)
-    assert "PRDIGEST_SUMMARY_MODEL" in str(error)
+    assert str(error) == "there is no model of that name"
 
 
 def test_a_dropped_connection_is_busy(claude: ClaudeEmulator) -> None:

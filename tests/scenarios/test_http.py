@@ -13,9 +13,6 @@ from tests.emulators.slack_store import Json
 from tests.emulators.slack_wire import FORM, JSON, Ack
 from tests.scenarios import Bot
 
-CRASHES = pytest.mark.xfail(
-    strict=True, reason="bot/web.py lets OverflowError, TypeError, AttributeError become a 500"
-)
 LEAKS = ("Traceback", "site-packages", "Error", "Werkzeug", "SLACK_", "/work/")
 
 
@@ -43,11 +40,11 @@ def test_what_slack_did_not_sign_now_is_refused(secret: str | None, age: float, 
     [
         {"X-Slack-Request-Timestamp": "soon"},
         {"X-Slack-Request-Timestamp": ""},
-        pytest.param({"X-Slack-Request-Timestamp": "9" * 400}, marks=CRASHES),
+        pytest.param({"X-Slack-Request-Timestamp": "9" * 400}),
         {"X-Slack-Request-Timestamp": "nan"},
         {"X-Slack-Signature": ""},
         {"X-Slack-Signature": "v0="},
-        pytest.param({"X-Slack-Signature": "v0=\xe9"}, marks=CRASHES),
+        pytest.param({"X-Slack-Signature": "v0=\xe9"}),
     ],
     ids=["words", "no time", "long", "nan", "no signature", "short", "not ascii"],
 )
@@ -77,9 +74,9 @@ def test_a_body_that_was_changed_on_the_way_is_refused(http_bot: Bot) -> None:
     [
         (b'{"type": "event_call', JSON),
         (b"", JSON),
-        pytest.param(b"[]", JSON, marks=CRASHES),
-        pytest.param(b"null", JSON, marks=CRASHES),
-        pytest.param(b"1", JSON, marks=CRASHES),
+        pytest.param(b"[]", JSON),
+        pytest.param(b"null", JSON),
+        pytest.param(b"1", JSON),
         (b"payload=%7B", FORM),
         (b"\xff\xfe", JSON),
     ],
