@@ -92,6 +92,7 @@ def _clock(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> I
 
 @contextmanager
 def _workers(settings: Settings, wiring: Wiring) -> Iterator[None]:
+    wiring.prepare()
     jobs = Jobs(wiring, wiring.store)
     workers = jobs.workers(settings.prdigest_worker_threads)
     for worker in workers:

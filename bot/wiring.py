@@ -14,7 +14,6 @@ from pydantic import SecretStr
 from redis import Redis
 from slack_sdk import WebClient
 
-from bot.adapters.claude import ClaudeModel, claude_client
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
@@ -140,6 +139,14 @@ class Wiring:
         )
         return Admission(allowed, RedisLimiter(self.hurried_store, settings.prdigest_user_limit))
 
+    def prepare(self) -> None:
+        """Build what jobs need before the first one waits for it.
+
+        Raises:
+            NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
+        """
+        _ = (self.answers, self.details, self.publisher, self.messenger.team())
+
     def name_of(self, repository: Repository) -> str:
         """What headings call a repository."""
         settings = self._settings
@@ -205,6 +212,9 @@ class Wiring:
     def _asker(self) -> Asker | None:
         if self._settings.anthropic_api_key is None:
             return None
+        # the SDK takes a second to import; whoever asks no model shall not wait for it
+        from bot.adapters.claude import ClaudeModel, claude_client  # noqa: PLC0415
+
         key = self._settings.anthropic_api_key.get_secret_value()
         model = ClaudeModel(claude_client(key, self._settings.anthropic_base_url))
         return Asker(model, self.cache, self._sleep)

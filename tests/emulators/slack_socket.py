@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from contextlib import suppress
+from itertools import count
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.exceptions import ConnectionClosed
@@ -60,9 +61,7 @@ class SlackSocket:
         """Tell the oldest connection to go, and close it soon after; the client is to come back with a new one."""
         link = self._let_go()
         link.send(json.dumps({"type": "disconnect", "reason": reason, "debug_info": DEBUG}))
-        timer = threading.Timer(self.linger, link.close)
-        self._threads.append(timer)
-        timer.start()
+        self._started(threading.Timer(self.linger, link.close))
 
     def drop(self, *, reset: bool = True) -> None:
         """End the oldest connection without a word of goodbye: reset, or just closed by TCP."""
@@ -118,14 +117,15 @@ class SlackSocket:
             0,
             process_request=self._admit,
             compression=None,
-            ping_interval=PING_SECONDS,
-            ping_timeout=None,
+            ping_interval=None,
             close_timeout=CLOSE_SECONDS,
         )
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        self._started(threading.Thread(target=server.serve_forever, daemon=True))
+        return server
+
+    def _started(self, thread: threading.Thread) -> None:
         self._threads.append(thread)
         thread.start()
-        return server
 
     def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
         """Each ticket once."""
@@ -142,6 +142,7 @@ class SlackSocket:
             if not self._welcome(link):
                 link.send(json.dumps({"type": "disconnect", "reason": "too_many_websockets", "debug_info": DEBUG}))
                 return
+            self._started(threading.Thread(target=_beat, args=(link,), daemon=True))
             for text in link:
                 self._hear(json.loads(text))
         with self._changed:
@@ -186,6 +187,14 @@ class SlackSocket:
         with self._changed:
             self._changed.wait_for(lambda: envelope_id in self._answers, seconds)
             return self._answers.pop(envelope_id, None)
+
+
+def _beat(link: ServerConnection) -> None:
+    """Ping until the connection ends. The library's own pings draw on the random numbers that tests share."""
+    with suppress(ConnectionClosed):
+        for number in count():
+            link.ping(str(number))
+            time.sleep(PING_SECONDS)
 
 
 def envelope_of(kind: str, payload: Json, retry: int) -> Json:

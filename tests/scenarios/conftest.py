@@ -36,6 +36,7 @@ class Bots:
         """The bot of that kind, ready. Those of both transports start together, as each takes two seconds."""
         if (transport, kind) not in self._started:
             there = self._stack.enter_context(world(""))
+            there.github.add(REPO)
             for each in TRANSPORTS:
                 self._started[each, kind] = self._start(each, f"{kind}-{each}", there, settings)
         found = self._started[transport, kind]
@@ -56,8 +57,6 @@ class Bots:
             "PRDIGEST_USER_LIMIT": "1000",
             "PORT": str(closed_port()),
             "REDIS_URL": url,
-            # milliseconds after which an idle worker looks for work; a second if nothing is said
-            "dramatiq_worker_timeout": "100",
         }
         own = replace(there, settings={**there.settings, **usual, **entrance, **settings})
         log = self._folder / f"{name}.log"
