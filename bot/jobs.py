@@ -9,17 +9,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
-from dramatiq import Actor, BrokerError, Worker
+from dramatiq import Actor, BrokerError, Retry, Worker
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.exceptions import RedisError
 
 from bot.adapters.broker import broker_of
 from bot.domain.days import LocalDay, date_of, zone_of
-from bot.domain.errors import SlackRefused, StoreUnavailable
+from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.visits import Audience, Visit
@@ -87,9 +87,10 @@ class Jobs:
         name = work.__name__.strip("_")
         queue = _QUICK if broker is self._quick else _LONG
         limits = {"time_limit": 20 * _MINUTE, **options}
-        return ActorQueue(
-            Actor(work, broker=broker, actor_name=name, queue_name=queue, priority=0, options=limits)
+        actor = Actor(
+            _in_a_line(work), broker=broker, actor_name=name, queue_name=queue, priority=0, options=limits
         )
+        return ActorQueue(actor)
 
     def _summary(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         """Read all at once, answer in the order in which they were named."""
@@ -101,22 +102,22 @@ class Jobs:
                 self._wiring.replies.give(asked, str(named), Audience(audience), answer.result)
 
     def _risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
-        asked = Visit(**visit)
-
-        def make() -> Answer:
+        def make(asker: str) -> Answer:
             request = RisksRequest.parse(text, self._wiring.repositories, self._wiring.today())
-            return self._wiring.answers.risks(request, asked.name)
+            return self._wiring.answers.risks(request, asker)
 
-        self._wiring.replies.give(asked, "risks", Audience(audience), make)
+        self._reply(visit, "risks", audience, make)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
-        asked = Visit(**visit)
-
-        def make() -> Answer:
+        def make(asker: str) -> Answer:
             request = DigestRequest.parse(text, self._wiring.repositories, self._wiring.today())
-            return self._wiring.answers.overview(request, asked.name)
+            return self._wiring.answers.overview(request, asker)
 
-        self._wiring.replies.give(asked, "overview", Audience(audience), make)
+        self._reply(visit, "overview", audience, make)
+
+    def _reply(self, visit: Mapping[str, str], part: str, audience: str, make: Callable[[str], Answer]) -> None:
+        asked = Visit(**visit)
+        self._wiring.replies.give(asked, part, Audience(audience), lambda: make(asked.name))
 
     def _details(self, visit: Mapping[str, str], trigger: str, named: str) -> None:
         reference = self._wiring.repositories.reference(named)
@@ -152,3 +153,17 @@ class Jobs:
         published = self._wiring.publisher.publish(channel, place, day, build)
         log.info("digest of %s on %s: %s", place, day.date, published.address)
         return published
+
+
+def _in_a_line(work: Callable[..., None]) -> Callable[..., None]:
+    """The same work; what is known to go wrong and is tried again is one line in the log, not a traceback."""
+
+    @wraps(work)
+    def done(*arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except PrdigestError as error:
+            log.warning("%s is tried again: %s", work.__name__.strip("_"), error)
+            raise Retry(str(error)) from error
+
+    return done

@@ -18,7 +18,7 @@ from bot.config import Settings
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.jobs import Jobs
 from bot.services.schedule import Schedule
-from bot.web import MOST_BYTES, bolt_app, socket_mode, web_app
+from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
 from bot.wiring import Wiring, required
 from handlers import Desk, Queues
 
@@ -29,6 +29,7 @@ _LAST_WORK = 25
 # seconds for requests that are being answered; they take milliseconds
 _LAST_REQUESTS = 3.0
 _THREADS = 16
+_SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
 def schedule_of(settings: Settings) -> Schedule:
@@ -113,15 +114,14 @@ def _workers(settings: Settings, wiring: Wiring) -> Iterator[None]:
 def _web(settings: Settings, wiring: Wiring) -> Iterator[None]:
     bolt = bolt_app(wiring.slack, _desk(wiring))
     if settings.slack_app_token is None:
-        secret = required(
-            settings.slack_signing_secret, "SLACK_SIGNING_SECRET", "the app's signing secret, or SLACK_APP_TOKEN"
-        )
-        with _serving(web_app(bolt, secret, lambda: _answers(wiring)), settings.port):
+        app = web_app(lambda: _answers(wiring))
+        add_events(app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SECRET))
+        with _serving(app, settings.port):
             yield
         return
     with socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
         log.info("connected in Socket Mode")
-        with _serving(web_app(None, "", lambda: is_connected() and _answers(wiring)), settings.port):
+        with _serving(web_app(lambda: is_connected() and _answers(wiring)), settings.port):
             yield
 
 

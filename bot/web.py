@@ -43,11 +43,8 @@ def bolt_app(client: WebClient, desk: Desk) -> App:
     return app
 
 
-def web_app(bolt: App | None, signing_secret: str, is_ready: Callable[[], bool]) -> Flask:
-    """Routes: ``/healthz`` (the process lives), ``/readyz`` (it can take requests), ``/slack/events`` for Slack.
-
-    Without ``bolt``, as in Socket Mode, there is no route for Slack.
-    """
+def web_app(is_ready: Callable[[], bool]) -> Flask:
+    """Routes: ``/healthz`` (the process lives) and ``/readyz`` (it can take requests)."""
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
 
@@ -59,13 +56,12 @@ def web_app(bolt: App | None, signing_secret: str, is_ready: Callable[[], bool])
     def readyz() -> ResponseReturnValue:
         return ({"ok": True}, 200) if is_ready() else ({"ok": False}, 503)
 
-    if bolt:
-        _add_events(app, bolt, SignatureVerifier(signing_secret))
     return app
 
 
-def _add_events(app: Flask, bolt: App, verifier: SignatureVerifier) -> None:
-    handler = SlackRequestHandler(bolt)
+def add_events(app: Flask, bolt: App, signing_secret: str) -> None:
+    """One more route: ``/slack/events``, for requests that Slack has signed."""
+    handler, verifier = SlackRequestHandler(bolt), SignatureVerifier(signing_secret)
 
     @app.post("/slack/events")
     def events() -> ResponseReturnValue:

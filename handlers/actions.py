@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict
-from types import ModuleType
 from typing import Any
 
 from slack_bolt import Ack, App
@@ -13,23 +12,23 @@ from slack_bolt import Ack, App
 from bot.domain.visits import Audience, Visit
 from bot.render import buttons
 from handlers import mentions, prdigest, prrisks, prsummary, visits
-from handlers.desk import Desk
+from handlers.desk import Accept, Desk
 
-Accept = Callable[[Desk, Visit, dict[str, Any]], str | None]
+Click = Callable[[Desk, Visit, dict[str, Any]], str | None]
 
 _HINT = f"Ask in the thread of this message: reply to it. {mentions.USAGE}"
 _UNKNOWN = "I don't know this button any more: ask again with a command."
-_SHARED: dict[str, ModuleType] = {
-    buttons.SHARE_SUMMARY: prsummary,
-    buttons.SHARE_RISKS: prrisks,
-    buttons.SHARE_DIGEST: prdigest,
+_SHARED: dict[str, Accept] = {
+    buttons.SHARE_SUMMARY: prsummary.accept,
+    buttons.SHARE_RISKS: prrisks.accept,
+    buttons.SHARE_DIGEST: prdigest.accept,
 }
 
 
 def register(app: App, desk: Desk) -> None:
     """Listen to clicks."""
 
-    def listen(action: str | re.Pattern[str], accept: Accept) -> None:
+    def listen(action: str | re.Pattern[str], accept: Click) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
             visit = visits.of_action(body)
@@ -39,8 +38,8 @@ def register(app: App, desk: Desk) -> None:
     listen(buttons.DETAILS, _details)
     listen(buttons.DETAILS_OF, _details)
     listen(buttons.ASK, lambda *_: _HINT)
-    for action, surface in _SHARED.items():
-        listen(action, _sharing(surface))
+    for action, accept in _SHARED.items():
+        listen(action, _sharing(accept))
     listen(re.compile(""), lambda *_: _UNKNOWN)
 
 
@@ -49,9 +48,9 @@ def _details(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
     desk.queues.details.send(asdict(visit), body["trigger_id"], str(reference))
 
 
-def _sharing(surface: ModuleType) -> Accept:
+def _sharing(accept: Accept) -> Click:
     def share(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
-        surface.accept(desk, visit, _value(body), Audience.SHARED)
+        accept(desk, visit, _value(body), Audience.SHARED)
 
     return share
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from slack_bolt import Ack, App
 
-from bot.domain.visits import Visit
 from handlers import prdigest, prrisks, prsummary, visits
-from handlers.desk import Desk
-
-Accept = Callable[[Desk, Visit, str], str]
+from handlers.desk import Accept, Desk
 
 
 def register(app: App, desk: Desk) -> None:

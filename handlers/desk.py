@@ -6,12 +6,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from bot.domain.days import LocalDay
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.requests import Repositories
 from bot.domain.texts import shorten
-from bot.domain.visits import Visit
+from bot.domain.visits import Audience, Visit
 from bot.ports import Cache, Queue
 from bot.render.mrkdwn import escape
 from bot.render.notices import in_words, regret
@@ -22,6 +23,13 @@ log = logging.getLogger(__name__)
 # longer than Slack goes on delivering a request again
 _REMEMBERED = timedelta(hours=1)
 _LONGEST = 600
+
+
+class Accept(Protocol):
+    """Puts the work that a text asks for on a queue."""
+
+    def __call__(self, desk: Desk, visit: Visit, text: str, audience: Audience = ...) -> str:
+        """What to tell the visitor. Raises UsageError, StoreUnavailable."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from slack_bolt import App
 from bot.domain.errors import UsageError
 from bot.domain.visits import Visit
 from handlers import prdigest, prrisks, prsummary, visits
-from handlers.desk import Desk
+from handlers.desk import Accept, Desk
 
 USAGE = (
     "Write my name and a number for a summary (35617), risks 7d for what may hurt, or digest 7d for an overview. "
@@ -22,13 +22,13 @@ _MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^<>]*)?>")
 # Slack makes links of addresses in messages, and of whatever looks like one: <http://setup.py|setup.py>
 _LINK = re.compile(r"<(?P<address>(?:https?://|mailto:)[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 _DIGIT = re.compile(r"\d")
-_SURFACES = {
-    "summary": prsummary,
-    "prsummary": prsummary,
-    "risks": prrisks,
-    "prrisks": prrisks,
-    "digest": prdigest,
-    "prdigest": prdigest,
+_KINDS: dict[str, Accept] = {
+    "summary": prsummary.accept,
+    "prsummary": prsummary.accept,
+    "risks": prrisks.accept,
+    "prrisks": prrisks.accept,
+    "digest": prdigest.accept,
+    "prdigest": prdigest.accept,
 }
 
 
@@ -63,8 +63,8 @@ def _typed_link(found: re.Match[str]) -> str:
 def _accept(desk: Desk, visit: Visit, text: str) -> None:
     """Raises UsageError, StoreUnavailable."""
     name, *rest = text.split(maxsplit=1) or [""]
-    if surface := _SURFACES.get(name.lower()):
-        surface.accept(desk, visit, "".join(rest))
+    if accept := _KINDS.get(name.lower()):
+        accept(desk, visit, "".join(rest))
     elif _DIGIT.search(text):
         prsummary.accept(desk, visit, text)
     else:

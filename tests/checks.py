@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import cycle
 from typing import Any
+
+
+# below the ports that the system gives to connections, and for each process of the tests a part of its own: what is
+# closed now would otherwise be taken before the test uses it
+_PORTS = cycle(range(10_000 + os.getpid() % 200 * 100, 10_000 + os.getpid() % 200 * 100 + 100))
 
 
 def closed_port() -> int:
     """A port on which nobody listens."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    for port in _PORTS:
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is left")
 
 
 def is_one_sentence(message: str) -> bool:
