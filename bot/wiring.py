@@ -150,8 +150,9 @@ class Wiring:
     def name_of(self, repository: Repository) -> str:
         """What headings call a repository."""
         settings = self._settings
-        is_named = settings.prdigest_name and repository == settings.prdigest_repo
-        return settings.prdigest_name if settings.prdigest_name and is_named else repository.name
+        if settings.prdigest_name and repository == settings.prdigest_repo:
+            return settings.prdigest_name
+        return repository.name
 
     def today(self) -> LocalDay:
         """The day that is not over, in the zone of the settings."""

@@ -10,10 +10,10 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
-
-# below the ports that the system gives to connections, and for each process of the tests a part of its own: what is
-# closed now would otherwise be taken before the test uses it
-_PORTS = cycle(range(10_000 + os.getpid() % 200 * 100, 10_000 + os.getpid() % 200 * 100 + 100))
+# below the ports that the system gives to connections, and a part for each process of the tests: what is closed
+# now would otherwise be taken before a test uses it
+_FIRST = 10_000 + os.getpid() % 200 * 100
+_PORTS = cycle(range(_FIRST, _FIRST + 100))
 
 
 def closed_port() -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.domain.pulls import PullRequest
-from bot.domain.texts import one_line, shorten
+from bot.domain.references import Reference
 from bot.ports import Post
-from bot.render.rich import Block, Element, context
+from bot.render.rich import Block, Element, context, plain
 
 DETAILS = "details"
 DETAILS_OF = "details_of"
@@ -32,7 +32,7 @@ def details_of(pulls: Iterable[PullRequest]) -> Element | None:
     options = [_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MOST_OPTIONS]
     if not options:
         return None
-    placeholder = _plain("Details of …", _OPTION)
+    placeholder = plain("Details of …", _OPTION)
     return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
 
 
@@ -59,16 +59,12 @@ def signed(post: Post, asker: str) -> Post:
 
 def named(pull: PullRequest) -> str:
     """How a button names a pull request: ``owner/name#35617``."""
-    return f"{pull.repository}#{pull.number}"
+    return str(Reference(pull.repository, pull.number))
 
 
 def _option(pull: PullRequest) -> Element:
-    return {"text": _plain(f"#{pull.number} {pull.title}", _OPTION), "value": named(pull)}
+    return {"text": plain(f"#{pull.number} {pull.title}", _OPTION), "value": named(pull)}
 
 
 def _button(label: str, action: str, value: str) -> Element:
-    return {"type": "button", "action_id": action, "text": _plain(label, _OPTION), "value": value}
-
-
-def _plain(content: str, limit: int) -> Element:
-    return {"type": "plain_text", "text": shorten(one_line(content), limit), "emoji": False}
+    return {"type": "button", "action_id": action, "text": plain(label, _OPTION), "value": value}

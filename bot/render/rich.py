@@ -72,15 +72,16 @@ def block(*elements: Element) -> Block:
 
 def header(content: str) -> Block:
     """A headline; Slack takes 150 characters of it."""
-    return {"type": "header", "text": _plain(content, 150)}
+    return {"type": "header", "text": plain(content, 150)}
 
 
 def context(content: str) -> Block:
     """Small print, literal; kept far below the 3,000 characters that Slack takes."""
-    return {"type": "context", "elements": [_plain(content, 2_000)]}
+    return {"type": "context", "elements": [plain(content, 2_000)]}
 
 
-def _plain(content: str, limit: int) -> Element:
+def plain(content: str, limit: int) -> Element:
+    """A text without markup, on one line, as headers and buttons have it."""
     return {"type": "plain_text", "text": shorten(one_line(content), limit), "emoji": False}
 
 
