@@ -48,9 +48,9 @@ def _risk(entry: Entry) -> str:
     if is_revert(entry.pull):
         return "not assessed, it takes another change back"
     band = entry.risk.band
-    share = f"of such changes about {band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
-    reasons = f": {'; '.join(entry.risk.reasons)}" if entry.risk.reasons else ""
-    return f"{band.label} ({share}; measured on vLLM, 2025){reasons}"
+    share = f"in this band about {band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
+    named = ": ".join([band.label, *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])])
+    return f"{named} ({share}; measured on vLLM, 2025)"
 
 
 def _sections(entry: Entry) -> Iterator[Block]:

@@ -113,12 +113,9 @@ POINTS = {-6: "lowest", -2: "low", 0: "low", 3: "middle", 7: "raised", 10: "high
 def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int, label: str) -> None:
     band = next(band for band in Band if band.label == label)
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
-    share = f"of such changes about {band.repaired} % needed a repair within two weeks, of all 7 %"
-    expected = (
-        f"Risk: {label} ({share}; measured on vLLM, 2025)"
-        ": adds 400 lines of product code; touches 4 product folders"
-    )
-    assert told(made, "Risk") == [expected]
+    share = f"in this band about {band.repaired} % needed a repair within two weeks, of all 7 %"
+    reasons = "adds 400 lines of product code; touches 4 product folders"
+    assert told(made, "Risk") == [f"Risk: {label}: {reasons} ({share}; measured on vLLM, 2025)"]
 
 
 def test_a_risk_without_reasons_is_its_band_alone() -> None:
