@@ -64,6 +64,7 @@ class Jobs:
         self.risks = self._answering(self._risks)
         self.details = self._answering(self._details)
         self.tell = self._answering(self._tell)
+        self.long_risks = self._on(self._long, self._long_risks, max_retries=5, min_backoff=_SECOND)
         self.overview = self._on(self._long, self._overview, max_retries=5, min_backoff=_SECOND)
         self.digest = self._on(
             self._long, self._digest, max_retries=20, min_backoff=_MINUTE // 2, max_backoff=15 * _MINUTE
@@ -107,6 +108,9 @@ class Jobs:
             return self._wiring.answers.risks(request, asker)
 
         self._reply(visit, "risks", audience, make)
+
+    def _long_risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        self._risks(visit, text, audience)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         def make(asker: str) -> Answer:

@@ -127,7 +127,15 @@ def _web(settings: Settings, wiring: Wiring) -> Iterator[None]:
 
 def _desk(wiring: Wiring) -> Desk:
     jobs = Jobs(wiring, wiring.hurried_store)
-    queues = Queues(jobs.summary, jobs.risks, jobs.digest, jobs.overview, jobs.details, jobs.tell)
+    queues = Queues(
+        summary=jobs.summary,
+        risks=jobs.risks,
+        long_risks=jobs.long_risks,
+        digest=jobs.digest,
+        overview=jobs.overview,
+        details=jobs.details,
+        tell=jobs.tell,
+    )
     return Desk(queues, wiring.admission, wiring.repositories, wiring.hurried_cache, wiring.today)
 
 

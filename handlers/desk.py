@@ -38,6 +38,7 @@ class Queues:
 
     summary: Queue
     risks: Queue
+    long_risks: Queue
     digest: Queue
     overview: Queue
     details: Queue

@@ -15,11 +15,15 @@ USAGE = (
     f"`top:{MOST_RISKS}` lists more, `private` keeps it to yourself."
 )
 
+# the files of more than a hundred pull requests may have to be asked for; quick answers shall not wait behind that
+_FEW_DAYS = 3
+
 
 def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
     """Put a risk list on its queue. Raises UsageError, StoreUnavailable."""
     request = RisksRequest.parse(text, desk.repositories, desk.today())
     wanted = Audience.ASKER if request.is_private else audience
-    desk.queues.risks.send(asdict(visit), str(request), str(wanted))
+    queue = desk.queues.risks if len(request.span) <= _FEW_DAYS else desk.queues.long_risks
+    queue.send(asdict(visit), str(request), str(wanted))
     narrowed = f", {request.filters}" if request.filters else ""
     return escape(f"Looking at {request.repository}, {request.span.title}{narrowed}…")
