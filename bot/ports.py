@@ -173,5 +173,11 @@ class PostRecords(Protocol):
     def save(self, key: str, **fields: str) -> None:
         """Add fields."""
 
+    def claim(self, key: str, field: str, value: str) -> None:
+        """Add a field that nobody has added yet, or raise InProgress.
+
+        A right that :meth:`exclusive` gave may be lost while the store is away; this shows it before it does harm.
+        """
+
     def exclusive(self, key: str) -> AbstractContextManager[None]:
         """Hold the right to post this digest, or raise InProgress if another process keeps it."""

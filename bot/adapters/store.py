@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _COMPRESS_FROM = 1_000
 _EMBEDDED_TRIES = 3
+_ELSEWHERE = "Another process is posting this now: look at the channel soon."
 _PLAIN, _ZLIB = b"p", b"z"
 
 
@@ -153,12 +154,22 @@ class RedisPostRecords:
                 together.expire(key, self._lifetime)
             together.execute()
 
+    def claim(self, key: str, field: str, value: str) -> None:
+        """Add a field that nobody has added yet."""
+        with in_words(), self._client.pipeline() as together:
+            together.hsetnx(key, field, _packed(value))
+            if self._lifetime:
+                together.expire(key, self._lifetime)
+            is_new = together.execute()[0]
+        if not is_new:
+            raise InProgress(_ELSEWHERE)
+
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
         """Hold the right to post this digest; waits long enough to inherit it from a process that died."""
         with in_words(), lease(self._client, key, patience=2 * LIFETIME) as held:
             if not held:
-                raise InProgress("Another process is posting this now: look at the channel soon.")
+                raise InProgress(_ELSEWHERE)
             yield
 
 

@@ -95,12 +95,19 @@ class Publisher:
             lead = record.get("lead") or run.found_lead(is_retry="plan" in record)
             # what was planned and never posted may be out of date, such as the facts of a day without a model
             is_bound = lead is not None and "plan" in record
-            plan = _Plan.load(record["plan"]) if is_bound else self._planned(key, build)
+            plan = (
+                _Plan.load(record["plan"])
+                if is_bound
+                else self._planned(key, build, is_first="begun" not in record)
+            )
             return self._post(run, lead, plan)
 
-    def _planned(self, key: str, build: Callable[[], Rendered]) -> _Plan:
+    def _planned(self, key: str, build: Callable[[], Rendered], *, is_first: bool) -> _Plan:
         plan = _Plan.of(build())
-        self._records.save(key, plan=plan.dump(), begun=self._now().isoformat())
+        if is_first:
+            # building takes minutes; if another process has begun meanwhile, this one lost its right to
+            self._records.claim(key, "begun", self._now().isoformat())
+        self._records.save(key, plan=plan.dump())
         return plan
 
     def _post(self, run: _Run, found: str | None, plan: _Plan) -> Published:

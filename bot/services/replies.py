@@ -41,6 +41,9 @@ class Answer:
 
 
 class _Found(Enum):
+    """Whether an earlier try posted; never, where there was none."""
+
+    NEVER = "never"
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
@@ -70,8 +73,11 @@ class Replies:
             record = self._records.load(key)
             if "done" in record:
                 return
-            found = self._found(visit, key, record["begun"]) if "begun" in record else _Found.NO
+            found = self._found(visit, key, record["begun"]) if "begun" in record else _Found.NEVER
             answer = self._made(visit, make) if found is not _Found.YES else None
+            if answer and found is _Found.NEVER and audience is not Audience.ASKER:
+                # if another process has begun meanwhile, this one lost its right to while the store was away
+                self._records.claim(key, "begun", self._now().isoformat())
             if answer:
                 # posting again what nobody can look for could post it twice; its asker gets it in any case
                 self._deliver(visit, key, Audience.ASKER if found is _Found.UNKNOWN else audience, answer)
@@ -102,7 +108,6 @@ class Replies:
 
     def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer) -> None:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
-        self._records.save(key, begun=self._now().isoformat())
         try:
             self._messenger.post(visit.channel, answer.public.payload(), key, visit.thread or None)
         except SlackRefused as error:

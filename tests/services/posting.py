@@ -86,6 +86,12 @@ class MemoryRecords:
     def save(self, key: str, **fields: str) -> None:
         self.kept.setdefault(key, {}).update(fields)
 
+    def claim(self, key: str, field: str, value: str) -> None:
+        kept = self.kept.setdefault(key, {})
+        if field in kept:
+            raise InProgress(f"{key} is being posted.")
+        kept[field] = value
+
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
         if self.busy:

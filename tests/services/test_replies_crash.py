@@ -29,8 +29,8 @@ PUBLIC = [Audience.CHANNEL, Audience.SHARED]
 EITHER = (False, True)
 
 # the calls of a whole run to the ports: where the bot is a member, where it is not, and for the asker alone
-POSTED = ["load", "save", "post", "save"]
-REFUSED = ["load", "save", "post", "whisper", "save"]
+POSTED = ["load", "claim", "post", "save"]
+REFUSED = ["load", "claim", "post", "whisper", "save"]
 WHISPERED = ["load", "whisper", "save"]
 
 
@@ -100,7 +100,7 @@ def test_a_process_that_dies_at_any_step_of_posting_leaves_one_answer_to_the_nex
         office.replies(now=NOW + timedelta(minutes=minutes)).give(asked, "summary", audience, make)
     assert (len(office.said()), office.whispered()) == (1, [])
     # made again only where the channel has nothing of it and the work was begun
-    unposted = POSTED.index("save") + 1 == step or (step, with_effect) == (POSTED.index("post") + 1, False)
+    unposted = POSTED.index("claim") + 1 == step or (step, with_effect) == (POSTED.index("post") + 1, False)
     assert make.count == (2 if unposted else 1)
 
 
