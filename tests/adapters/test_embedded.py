@@ -66,7 +66,7 @@ def server_of(client: Redis) -> int:
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -127,7 +127,7 @@ def test_the_store_ends_when_nobody_is_connected_and_its_data_stays(tmp_path: Pa
         time.sleep(LINGER / 5)
     time.sleep(LINGER / 2)
     assert is_running(server)
-    assert eventually(lambda: not is_running(server), LINGER)
+    assert eventually(lambda: not is_running(server), 2 * LINGER)
     with connect(restarted(tmp_path)) as client:
         assert (client.get("kept"), server_of(client) != server) == (b"1", True)
 
@@ -162,13 +162,13 @@ def test_a_store_is_there_for_a_command_that_comes_as_the_one_before_ends(tmp_pa
         client.ping()
         time.sleep(LINGER / 5)
     assert eventually(lambda: not socket_path(tmp_path).exists(), 2 * LINGER)
-    assert str(within(2, lambda: embedded_url(tmp_path))).startswith("unix://")
+    assert str(within(6, lambda: embedded_url(tmp_path))).startswith("unix://")
 
 
 def test_a_socket_left_by_a_crash_does_not_hold_up_the_start(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(socket_path(tmp_path)))
-    assert str(within(2, lambda: embedded_url(tmp_path))).startswith("unix://")
+    assert str(within(6, lambda: embedded_url(tmp_path))).startswith("unix://")
 
 
 def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
