@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote
 
@@ -130,6 +130,17 @@ class PullRequest:
     @property
     def changed_lines(self) -> int:
         return self.additions + self.deletions
+
+    @property
+    def largest_files(self) -> tuple[ChangedFile, ...]:
+        """The files with the most changed lines first; none where they were not loaded."""
+        return tuple(sorted(self.files or (), key=lambda file: (-file.changed_lines, file.path)))
+
+    def without_patches(self) -> PullRequest:
+        """The same less the patches of its files, by far the largest part."""
+        if self.files is None:
+            return self
+        return replace(self, files=tuple(replace(file, patch=None) for file in self.files))
 
     def line_url(self, path: str, line: int) -> str:
         """Address of a line of a file at :attr:`commit`; ``line`` counts from 1."""

@@ -124,8 +124,7 @@ def fallback_summary(
 
 def files_by_size(pull: PullRequest) -> tuple[str, ...]:
     """Paths of the three files with the most changed lines."""
-    ordered = sorted(pull.files or (), key=lambda file: (-file.changed_lines, file.path))
-    return tuple(file.path for file in ordered[:3])
+    return tuple(file.path for file in pull.largest_files[:3])
 
 
 def files_kinds(pull: PullRequest, classes: PathClasses) -> dict[PathClass, int]:

@@ -63,8 +63,7 @@ def _evidence(entry: Entry) -> Iterator[Block]:
 
 
 def _files(pull: PullRequest) -> Iterator[Block]:
-    largest = sorted(pull.files or (), key=lambda file: (-file.changed_lines, file.path))
-    items: list[list[Element]] = [_file(file) for file in largest[:_MOST_FILES]]
+    items: list[list[Element]] = [_file(file) for file in pull.largest_files[:_MOST_FILES]]
     rest = pull.changed_files - len(items)
     if items and rest > 0:
         items.append([link(f"{pull.url}/files", f"and {plural(rest, 'more file', 'more files')}")])

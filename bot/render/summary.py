@@ -74,10 +74,9 @@ def quoted(pull: PullRequest, found: Evidence) -> list[Element]:
 
 
 def _files(pull: PullRequest) -> Iterator[Block]:
-    largest = sorted(pull.files or (), key=lambda file: (-file.changed_lines, file.path))[:_MOST_FILES]
     named = [
         f"{shorten(one_line(file.path), 120)} +{file.additions:,} −{file.deletions:,}"  # noqa: RUF001 (a minus)
-        for file in largest
+        for file in pull.largest_files[:_MOST_FILES]
     ]
     rest = pull.changed_files - len(named)
     if named:

@@ -35,7 +35,7 @@ class Entries:
         # an open pull request will change, and a model that was away may be back
         if pull.is_merged and not entry.summary.is_fallback:
             key = self._key(Reference(pull.repository, pull.number))
-            self._cache.put(key, _ENTRY.dump_json(without_patches(entry)).decode(), _LIFETIME)
+            self._cache.put(key, _ENTRY.dump_json(_without_patches(entry)).decode(), _LIFETIME)
         return entry
 
     def named(self, reference: Reference) -> Entry:
@@ -59,9 +59,9 @@ class Entries:
     def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
         """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""
         if not pull.is_merged:
-            return without_patches(self.read(pull))
+            return _without_patches(self.read(pull))
         with self._cache.lease(self._key(reference)):
-            return self.known(reference) or without_patches(self.read(pull))
+            return self.known(reference) or _without_patches(self.read(pull))
 
     def _asked_for(self, reference: Reference) -> PullRequest:
         pull = self._pulls.pull(reference.repository, reference.number)
@@ -73,8 +73,6 @@ class Entries:
         return f"entry:{self._version}:{reference.repository}#{reference.number}"
 
 
-def without_patches(entry: Entry) -> Entry:
-    """The entry less the patches of its files, by far the largest part; they are kept with the files."""
-    files = entry.pull.files
-    stripped = None if files is None else tuple(replace(file, patch=None) for file in files)
-    return replace(entry, pull=replace(entry.pull, files=stripped))
+def _without_patches(entry: Entry) -> Entry:
+    """Patches are kept with the files, and would be by far the largest part."""
+    return replace(entry, pull=entry.pull.without_patches())

@@ -64,8 +64,7 @@ class RiskLister:
 
     def _assess(self, pull: PullRequest) -> Assessed:
         loaded = self._reader.with_files(pull)
-        files = None if loaded.files is None else tuple(replace(file, patch=None) for file in loaded.files)
-        return Assessed(replace(loaded, files=files), assess(loaded, self._classes))
+        return Assessed(loaded.without_patches(), assess(loaded, self._classes))
 
     def _riskiest(self, matching: Iterable[Assessed], gone: frozenset[int], top: int) -> tuple[Entry, ...]:
         listed = [found for found in matching if found.risk.is_listed and found.pull.number not in gone]

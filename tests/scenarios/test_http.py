@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.command import ROOT
 from tests.emulators.slack_people import Person
 from tests.emulators.slack_store import Json
 from tests.emulators.slack_wire import FORM, JSON, Ack
 from tests.scenarios import Bot
 
-LEAKS = ("Traceback", "site-packages", "Error", "Werkzeug", "SLACK_", "/work/")
+LEAKS = ("Traceback", "site-packages", "Error", "Werkzeug", "SLACK_", str(ROOT))
 
 
 def payload(bot: Bot) -> Json:

@@ -25,7 +25,7 @@ from bot.domain.references import Reference
 from bot.domain.summaries import ChangeType, Evidence
 from bot.ports import Cache, Model
 from bot.services.asking import Asker
-from bot.services.entries import Entries, without_patches
+from bot.services.entries import Entries
 from bot.services.reading import Reader
 from bot.services.summarise import Summariser
 from tests.checks import is_one_sentence
@@ -46,7 +46,7 @@ def entries(pulls: KnownPulls, cache: Cache, said: Summaries | None = None, vers
 
 def kept(entry: Entry) -> Entry:
     """What the store gives back of an entry that was read."""
-    return replace(without_patches(entry), from_cache=True, cost=0.0)
+    return replace(entry, pull=entry.pull.without_patches(), from_cache=True, cost=0.0)
 
 
 def test_a_merged_pull_request_asked_for_twice_is_read_once(cache: RedisCache) -> None:
