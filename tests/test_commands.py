@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
-from bot.__main__ import main
 from tests.command import prdigest
 from tests.emulators.claude import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github_store import changed_file, pull
@@ -202,44 +198,18 @@ FAILURES = [
 ]
 
 
-QUIETED = ("urllib3", "slack_sdk", "httpx2", "httpx", "apscheduler", "waitress.queue")
-
-
-@pytest.fixture
-def _same_levels() -> Iterator[None]:
-    """What a command sets for its own process is as it was."""
-    levels = {name: logging.getLogger(name).level for name in QUIETED}
-    yield
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
-
-
-@pytest.mark.usefixtures("_same_levels")
 @pytest.mark.parametrize(("arguments", "settings", "code", "sentence"), FAILURES)
 def test_a_failure_is_one_sentence_and_an_exit_code(
-    arguments: tuple[str, ...],
-    settings: dict[str, str],
-    code: int,
-    sentence: str,
-    there: World,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
+    arguments: tuple[str, ...], settings: dict[str, str], code: int, sentence: str, there: World, tmp_path: Path
 ) -> None:
-    """In the process of the tests, since there are many of them; a process of its own takes a second to start."""
     add_small_day(there.github, 1)
     there.slack.add_channel("C0OUTSIDE", "outside", member=False)
-    for name, value in {**there.settings, **settings}.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "argv", ["prdigest", *arguments])
-    returned = main()
-    said = capsys.readouterr()
-    assert (returned, said.out) == (code, "")
-    assert sentence in said.err
-    assert said.err.count("\n") == 1
-    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    done = prdigest(*arguments, settings={**there.settings, **settings}, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
     for secret in (there.github.token, there.claude.api_key, "xoxb-"):
-        assert secret not in said.err or "(xoxb-…)" in said.err
+        assert secret not in done.stderr or "(xoxb-…)" in done.stderr
 
 
 def test_a_busy_model_is_waited_for(there: World, tmp_path: Path) -> None:
