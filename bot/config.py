@@ -69,6 +69,8 @@ class Settings(BaseSettings):
     prdigest_allowed_channels: Annotated[frozenset[str], NoDecode] = frozenset()
     prdigest_allowed_users: Annotated[frozenset[str], NoDecode] = frozenset()
     prdigest_user_limit: Annotated[int, Field(ge=1, le=1_000)] = 20
+    prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
+    prdigest_user_budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64)] = 8
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32)] = 8
     prdigest_state_dir: Path = Field(default_factory=lambda: user_state_path("prdigest"))

@@ -24,7 +24,7 @@ from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.visits import Audience, Visit
 from bot.render.digest import Rendered, render
-from bot.render.notices import already_there
+from bot.render.notices import already_there, notice
 from bot.services.publish import Published
 from bot.services.replies import Answer
 from bot.wiring import Wiring
@@ -37,7 +37,9 @@ _MINUTE = 60 * _SECOND
 _LONG_THREADS = 2
 # milliseconds between two looks for work; a second, as usual, would be felt by those who wait
 _LOOK = 200
-_QUICK, _LONG = "prdigest", "prdigest-long"
+_THANKS = "Noted, thank you: it is kept with the question and what the answer was made of."
+_FORGOTTEN = "That answer is too old for me to know what it was made of: ask again, then vote."
+_QUICK, _LONG, _TALK = "prdigest", "prdigest-long", "prdigest-questions"
 
 
 class ActorQueue:
@@ -59,25 +61,30 @@ class Jobs:
 
     def __init__(self, wiring: Wiring, store: Redis) -> None:
         self._wiring = wiring
-        self._quick, self._long = broker_of(store), broker_of(store)
+        self._quick, self._long, self._talk = (broker_of(store) for _ in range(3))
         self.summary = self._answering(self._summary)
         self.risks = self._answering(self._risks)
         self.details = self._answering(self._details)
         self.tell = self._answering(self._tell)
+        self.say = self._answering(self._say)
+        self.votes = self._answering(self._votes)
+        self.questions = self._on(
+            self._talk, self._questions, max_retries=8, min_backoff=_SECOND, max_backoff=_MINUTE
+        )
         self.long_risks = self._on(self._long, self._long_risks, max_retries=5, min_backoff=_SECOND)
         self.overview = self._on(self._long, self._overview, max_retries=5, min_backoff=_SECOND)
         self.digest = self._on(
             self._long, self._digest, max_retries=20, min_backoff=_MINUTE // 2, max_backoff=15 * _MINUTE
         )
 
-    def workers(self, threads: int) -> tuple[Worker, Worker]:
-        """Those who run the jobs: ``threads`` for the quick ones, two for the long ones."""
-        quick = Worker(self._quick, worker_threads=threads, worker_timeout=_LOOK)
-        return quick, Worker(self._long, worker_threads=_LONG_THREADS, worker_timeout=_LOOK)
+    def workers(self, threads: int) -> tuple[Worker, ...]:
+        """Those who run the jobs: ``threads`` for the quick ones, as many for questions, two for the long ones."""
+        lanes = ((self._quick, threads), (self._talk, threads), (self._long, _LONG_THREADS))
+        return tuple(Worker(broker, worker_threads=count, worker_timeout=_LOOK) for broker, count in lanes)
 
     def close(self) -> None:
         """Let go of the brokers."""
-        for broker in (self._quick, self._long):
+        for broker in (self._quick, self._long, self._talk):
             broker.close()
 
     def _answering(self, work: Callable[..., None]) -> ActorQueue:
@@ -86,7 +93,7 @@ class Jobs:
 
     def _on(self, broker: RedisBroker, work: Callable[..., None], **options: Any) -> ActorQueue:
         name = work.__name__.strip("_")
-        queue = _QUICK if broker is self._quick else _LONG
+        queue = {self._quick: _QUICK, self._long: _LONG, self._talk: _TALK}[broker]
         limits = {"time_limit": 20 * _MINUTE, **options}
         actor = Actor(
             _in_a_line(work), broker=broker, actor_name=name, queue_name=queue, priority=0, options=limits
@@ -129,6 +136,18 @@ class Jobs:
 
     def _tell(self, visit: Mapping[str, str], sentence: str) -> None:
         self._wiring.replies.tell(Visit(**visit), sentence)
+
+    def _say(self, visit: Mapping[str, str], sentence: str) -> None:
+        """For everybody in the thread to read."""
+        said = Answer.for_asker(notice(sentence))
+        self._wiring.replies.give(Visit(**visit), "say", Audience.CHANNEL, lambda: said)
+
+    def _votes(self, visit: Mapping[str, str], message: str, verdict: str) -> None:
+        is_known = self._wiring.votes.vote(Visit(**visit), message, verdict)
+        self._tell(visit, _THANKS if is_known else _FORGOTTEN)
+
+    def _questions(self, place: str) -> None:
+        self._wiring.conversations.serve(place)
 
     def _digest(
         self, channel: str, repository: str, date: str, zone: str, visit: Mapping[str, str] | None = None

@@ -17,6 +17,7 @@ from bot.clock import Clock
 from bot.config import Settings
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.jobs import Jobs
+from bot.services.questions.attention import Attention
 from bot.services.schedule import Schedule
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
 from bot.wiring import Wiring, required
@@ -135,8 +136,20 @@ def _desk(wiring: Wiring) -> Desk:
         overview=jobs.overview,
         details=jobs.details,
         tell=jobs.tell,
+        say=jobs.say,
+        questions=jobs.questions,
+        votes=jobs.votes,
     )
-    return Desk(queues, wiring.admission, wiring.repositories, wiring.hurried_cache, wiring.today)
+    cache = wiring.hurried_cache
+    return Desk(
+        queues=queues,
+        admission=wiring.admission,
+        repositories=wiring.repositories,
+        cache=cache,
+        line=wiring.line,
+        attention=Attention(cache),
+        today=wiring.today,
+    )
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -14,12 +16,16 @@ from pydantic import SecretStr
 from redis import Redis
 from slack_sdk import WebClient
 
+from bot.adapters.days_cache import CachedDays
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
 from bot.adapters.limits import RedisLimiter
+from bot.adapters.line import RedisLine, RedisSpending
 from bot.adapters.slack import SlackMessenger, slack_client
+from bot.adapters.slack_display import SlackDisplays
 from bot.adapters.slack_private import SlackViews, SlackWhispers
+from bot.adapters.slack_threads import SlackThreads
 from bot.adapters.store import (
     HURRIED,
     Patience,
@@ -29,13 +35,15 @@ from bot.adapters.store import (
     connect_embedded,
     require_durable,
 )
+from bot.adapters.votes import RedisBallot
 from bot.config import Settings
 from bot.domain.days import LocalDay, today
 from bot.domain.errors import NotSetUp
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.risk import RULES
-from bot.ports import Cache, Messenger, PullRequests
+from bot.domain.visits import Visit
+from bot.ports import Cache, Line, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
 from bot.services.commands import Answers
@@ -45,10 +53,20 @@ from bot.services.entries import Entries
 from bot.services.overview import Overviewer
 from bot.services.prompts import SUMMARY
 from bot.services.publish import Publisher
+from bot.services.questions.answering import Answerer
+from bot.services.questions.archive import Archive
+from bot.services.questions.budget import Budget
+from bot.services.questions.conversations import Conversations
+from bot.services.questions.memory import Memories, posted
+from bot.services.questions.votes import Votes
+from bot.services.questions.writing import Writer
 from bot.services.reading import Reader
-from bot.services.replies import Replies
+from bot.services.replies import Answer, Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
 
 # Slack delivers again for minutes, and a job may wait for a worker over a night
 _ANSWERED = timedelta(days=1)
@@ -90,7 +108,7 @@ class Wiring:
         return slack_client(token, self._settings.slack_api_url)
 
     @cached_property
-    def messenger(self) -> Messenger:
+    def messenger(self) -> SlackMessenger:
         """Slack as the services know it."""
         return SlackMessenger(self.slack)
 
@@ -111,7 +129,36 @@ class Wiring:
     def replies(self) -> Replies:
         """Answers each request once."""
         records = RedisPostRecords(self.store, lifetime=_ANSWERED)
-        return Replies(self.messenger, SlackWhispers(self.slack), records, self._now)
+        return Replies(self.messenger, SlackWhispers(self.slack), records, self._now, self._remembered)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """Answers questions in threads."""
+        return Conversations(
+            RedisLine(self.store),
+            RedisPostRecords(self.store, lifetime=_ANSWERED),
+            SlackDisplays(self.slack, self.messenger, time.monotonic, self._sleep),
+            self.memories,
+            self.writer,
+            self.votes,
+            self.replies,
+            self._now,
+        )
+
+    @cached_property
+    def memories(self) -> Memories:
+        """What threads remember."""
+        return Memories(self.cache, SlackThreads(self.messenger))
+
+    @cached_property
+    def votes(self) -> Votes:
+        """What people think of answers."""
+        return Votes(self.cache, RedisBallot(self.store), self._now)
+
+    @cached_property
+    def line(self) -> Line:
+        """Where questions wait, for those who must answer Slack at once."""
+        return RedisLine(self.hurried_store)
 
     @cached_property
     def details(self) -> Details:
@@ -145,7 +192,7 @@ class Wiring:
         Raises:
             NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
         """
-        _ = (self.answers, self.details, self.publisher, self.messenger.team())
+        _ = (self.answers, self.details, self.publisher, self.conversations, self.messenger.team())
 
     def name_of(self, repository: Repository) -> str:
         """What headings call a repository."""
@@ -210,15 +257,48 @@ class Wiring:
         return Summariser(self._asker, settings.prdigest_summary_model, settings.prdigest_diff_tokens)
 
     @cached_property
+    def writer(self) -> Writer:
+        """Writes answers to questions."""
+        settings = self._settings
+        pulls = CachedDays(self.pulls, self.cache, self._now)
+        archive = Archive(pulls, self._reader, self.entries, settings.prdigest_concurrency)
+        spending = RedisSpending(self.store)
+        budget = Budget(spending, self.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
+        model = settings.prdigest_answer_model
+        return Writer(archive, self.repositories, self.today, self._answerer, model, budget)
+
+    def _remembered(self, visit: Visit, answer: Answer) -> None:
+        """What is posted into a thread is part of what is said there."""
+        if visit.thread and answer.about:
+            self.memories.note(visit.channel, visit.thread, posted(answer.about, answer.public.text))
+
+    @cached_property
+    def _answerer(self) -> Answerer | None:
+        if self._claude is None:
+            return None
+        from bot.adapters.claude_chat import ClaudeChat  # noqa: PLC0415 (see below)
+
+        chat = ClaudeChat(self._claude)
+        return Answerer(chat, self._settings.prdigest_answer_model, time.monotonic, self._sleep)
+
+    @cached_property
     def _asker(self) -> Asker | None:
+        if self._claude is None:
+            return None
+        from bot.adapters.claude import ClaudeModel  # noqa: PLC0415 (see below)
+
+        return Asker(ClaudeModel(self._claude), self.cache, self._sleep)
+
+    @cached_property
+    def _claude(self) -> Anthropic | None:
         if self._settings.anthropic_api_key is None:
             return None
         # the SDK takes a second to import; whoever asks no model shall not wait for it
-        from bot.adapters.claude import ClaudeModel, claude_client  # noqa: PLC0415
+        from bot.adapters.claude import claude_client  # noqa: PLC0415
 
-        key = self._settings.anthropic_api_key.get_secret_value()
-        model = ClaudeModel(claude_client(key, self._settings.anthropic_base_url))
-        return Asker(model, self.cache, self._sleep)
+        return claude_client(
+            self._settings.anthropic_api_key.get_secret_value(), self._settings.anthropic_base_url
+        )
 
 
 def _github_auth(settings: Settings) -> Auth.Auth:

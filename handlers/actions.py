@@ -11,12 +11,16 @@ from slack_bolt import Ack, App
 
 from bot.domain.visits import Audience, Visit
 from bot.render import buttons
-from handlers import mentions, prdigest, prrisks, prsummary, visits
+from bot.render.answers import BAD, GOOD, VOTE
+from handlers import prdigest, prrisks, prsummary, visits
 from handlers.desk import Accept, Desk
 
 Click = Callable[[Desk, Visit, dict[str, Any]], str | None]
 
-_HINT = f"Ask in the thread of this message: reply to it. {mentions.USAGE}"
+_HINT = (
+    "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
+    "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
+)
 _UNKNOWN = "I don't know this button any more: ask again with a command."
 _SHARED: dict[str, Accept] = {
     buttons.SHARE_SUMMARY: prsummary.accept,
@@ -38,6 +42,7 @@ def register(app: App, desk: Desk) -> None:
     listen(buttons.DETAILS, _details)
     listen(buttons.DETAILS_OF, _details)
     listen(buttons.ASK, lambda *_: _HINT)
+    listen(VOTE, _vote)
     for action, accept in _SHARED.items():
         listen(action, _sharing(accept))
     listen(re.compile(""), lambda *_: _UNKNOWN)
@@ -46,6 +51,12 @@ def register(app: App, desk: Desk) -> None:
 def _details(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
     reference = desk.repositories.reference(_value(body))
     desk.queues.details.send(asdict(visit), body["trigger_id"], str(reference))
+
+
+def _vote(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
+    verdict = _value(body)
+    if verdict in (GOOD, BAD):
+        desk.queues.votes.send(asdict(visit), str(body["container"]["message_ts"]), verdict)
 
 
 def _sharing(accept: Accept) -> Click:

@@ -13,10 +13,11 @@ from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.requests import Repositories
 from bot.domain.texts import shorten
 from bot.domain.visits import Audience, Visit
-from bot.ports import Cache, Queue
+from bot.ports import Cache, Line, Queue
 from bot.render.mrkdwn import escape
 from bot.render.notices import in_words, regret
 from bot.services.admission import Admission
+from bot.services.questions.attention import Attention
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,9 @@ class Queues:
     overview: Queue
     details: Queue
     tell: Queue
+    say: Queue
+    questions: Queue
+    votes: Queue
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Desk:
     admission: Admission
     repositories: Repositories
     cache: Cache
+    line: Line
+    attention: Attention
     today: Callable[[], LocalDay]
 
     def answer(self, visit: Visit, accept: Callable[[], str]) -> str:
@@ -75,12 +81,16 @@ class Desk:
             return regret(error, visit.reference).text
         return said
 
-    def hear(self, visit: Visit, accept: Callable[[], str | None]) -> None:
+    def hear(self, visit: Visit, accept: Callable[[], str | None], *, is_named: bool = True) -> None:
         """For what Slack lets nobody answer with words: what ``accept`` has to say goes to the visitor as a job.
+
+        Who did not name the bot (``is_named``) is not told that they may not ask.
 
         Raises:
             StoreUnavailable: nothing was taken; Slack, which gets no acknowledgement, delivers it again.
         """
+        if not is_named and self.admission.bar(visit):
+            return
         if self.cache.get(_key(visit)) is None:
             said = self.admission.refusal(visit) or self._accepted(visit, accept)
             if said:

@@ -23,8 +23,8 @@ def of_command(command: Payload) -> Visit:
     )
 
 
-def of_mention(body: Payload, event: Payload) -> Visit:
-    """A message that names the bot. It is answered in its thread, which it may begin.
+def of_message(body: Payload, event: Payload) -> Visit:
+    """A message for the bot. It is answered in its thread, which it may begin.
 
     The team is the writer's own where the channel is shared with other organisations.
     """

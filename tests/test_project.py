@@ -41,7 +41,7 @@ def test_the_documented_default_is_the_real_one(name: str) -> None:
     elif not default or isinstance(default, Path):
         assert shown == ""
     else:
-        assert shown == str(default)
+        assert shown == (f"{default:g}" if isinstance(default, float) else str(default))
 
 
 class TestManifest:
@@ -61,9 +61,13 @@ class TestManifest:
 
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:
         settings = self.manifest["settings"]
-        heard = re.findall(r'@app\.event\("(\w+)"\)', (ROOT / "handlers" / "mentions.py").read_text())
-        # other messages are taken without a word, should somebody subscribe to them
-        assert settings["event_subscriptions"]["bot_events"] == [name for name in heard if name != "message"]
+        heard = re.findall(r'@app\.event\("(\w+)"\)', (ROOT / "handlers" / "threads.py").read_text())
+        told = settings["event_subscriptions"]["bot_events"]
+        assert [name.partition(".")[0] for name in told] == ["app_mention", *["message"] * 3]
+        assert list(dict.fromkeys(name.partition(".")[0] for name in told)) == heard
+        # without their scopes Slack sends none of them
+        kinds = {f"{name.partition('.')[2]}:history" for name in told if name.startswith("message.")}
+        assert kinds <= set(self.manifest["oauth_config"]["scopes"]["bot"])
         assert settings["interactivity"]["is_enabled"]
         assert "app_mentions:read" in self.manifest["oauth_config"]["scopes"]["bot"]
 

@@ -46,15 +46,17 @@ class SlackMessenger:
         """The id of the workspace."""
         return self._me.team
 
-    def post(self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None) -> str:
-        """Post a message whose metadata carries ``key``; its timestamp."""
+    def post(
+        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
+    ) -> str:
+        """Post a message whose metadata carries ``key`` and what it is ``about``; its timestamp."""
         with in_words(channel):
             answer = self._client.chat_postMessage(
                 channel=channel,
                 text=post["text"],
                 blocks=list(post["blocks"]),
                 thread_ts=thread,
-                metadata={"event_type": EVENT, "event_payload": {"key": key}},
+                metadata=metadata_of(key, about),
                 unfurl_links=False,
                 unfurl_media=False,
             )
@@ -64,7 +66,19 @@ class SlackMessenger:
         """The bot's own messages that carry a key, by that key."""
         with in_words(channel):
             found = self._history(channel, since) if thread is None else self._replies(channel, thread)
-            return {key: message["ts"] for message in found if self._is_own(message) and (key := _key(message))}
+            return {key: message["ts"] for message in found if self.is_own(message) and (key := _key(message))}
+
+    def own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
+        """Timestamps and keys, which may be empty, of the bot's replies in a thread after a timestamp."""
+        found = self.replies(channel, thread)
+        return [
+            (each["ts"], _key(each)) for each in found if self.is_own(each) and float(each["ts"]) > float(since)
+        ]
+
+    def replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
+        """All messages of a thread, with what they carry."""
+        with in_words(channel):
+            return list(self._replies(channel, thread))
 
     def attach(self, channel: str, thread: str, file: Attachment) -> None:
         """Upload a file into a thread."""
@@ -76,7 +90,7 @@ class SlackMessenger:
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
         """Whether the thread holds a file of that name."""
         with in_words(channel):
-            own = [reply for reply in self._replies(channel, thread) if self._is_own(reply)]
+            own = [reply for reply in self._replies(channel, thread) if self.is_own(reply)]
             return any(file.get("name") == name for reply in own for file in reply.get("files") or ())
 
     def permalink(self, channel: str, message: str) -> str:
@@ -90,7 +104,7 @@ class SlackMessenger:
             found = self._client.auth_test()
         return _Me(str(found["team_id"]), str(found["user_id"]), str(found.get("bot_id") or ""))
 
-    def _is_own(self, message: Mapping[str, Any]) -> bool:
+    def is_own(self, message: Mapping[str, Any]) -> bool:
         """Another bot may use the same kind of metadata, such as a second installation for trying things."""
         return message.get("bot_id") == self._me.bot or message.get("user") == self._me.user
 
@@ -100,6 +114,11 @@ class SlackMessenger:
 
     def _replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
         return _pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE)
+
+
+def metadata_of(key: str, about: str = "") -> dict[str, Any]:
+    """What a message carries so that it is found again, and so that a thread knows what it is about."""
+    return {"event_type": EVENT, "event_payload": {"key": key, **({"about": about} if about else {})}}
 
 
 def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
@@ -113,7 +132,12 @@ def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str
 
 
 def _key(message: Mapping[str, Any]) -> str:
+    return payload_of(message).get("key", "")
+
+
+def payload_of(message: Mapping[str, Any]) -> dict[str, str]:
+    """What a message of the bot's carries."""
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") != EVENT:
-        return ""
-    return str((metadata.get("event_payload") or {}).get("key") or "")
+        return {}
+    return {str(name): str(value) for name, value in (metadata.get("event_payload") or {}).items()}

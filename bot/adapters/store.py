@@ -116,7 +116,7 @@ class RedisCache:
         with in_words():
             found = self._client.get(key)
         try:
-            return _unpacked(found) if isinstance(found, bytes) else None
+            return unpacked(found) if isinstance(found, bytes) else None
         except (zlib.error, UnicodeDecodeError):
             log.warning("what the cache holds of %s can't be read, it is made again", key)
             return None
@@ -124,7 +124,7 @@ class RedisCache:
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
         """Keep a value for a time."""
         with in_words():
-            self._client.set(key, _packed(value), ex=lifetime)
+            self._client.set(key, packed(value), ex=lifetime)
 
     @contextmanager
     def lease(self, name: str) -> Iterator[None]:
@@ -144,12 +144,12 @@ class RedisPostRecords:
         """The fields recorded so far; empty for a digest never begun."""
         with in_words():
             found = cast("dict[bytes, bytes]", self._client.hgetall(key))
-        return {name.decode(): _unpacked(value) for name, value in found.items()}
+        return {name.decode(): unpacked(value) for name, value in found.items()}
 
     def save(self, key: str, **fields: str) -> None:
         """Add fields, all or none."""
         with in_words(), self._client.pipeline() as together:
-            together.hset(key, mapping={name: _packed(value) for name, value in fields.items()})
+            together.hset(key, mapping={name: packed(value) for name, value in fields.items()})
             if self._lifetime:
                 together.expire(key, self._lifetime)
             together.execute()
@@ -157,7 +157,7 @@ class RedisPostRecords:
     def claim(self, key: str, field: str, value: str) -> None:
         """Add a field that nobody has added yet."""
         with in_words(), self._client.pipeline() as together:
-            together.hsetnx(key, field, _packed(value))
+            together.hsetnx(key, field, packed(value))
             if self._lifetime:
                 together.expire(key, self._lifetime)
             is_new = together.execute()[0]
@@ -173,10 +173,10 @@ class RedisPostRecords:
             yield
 
 
-def _packed(value: str) -> bytes:
+def packed(value: str) -> bytes:
     data = value.encode()
     return _ZLIB + zlib.compress(data) if len(data) >= _COMPRESS_FROM else _PLAIN + data
 
 
-def _unpacked(data: bytes) -> str:
+def unpacked(data: bytes) -> str:
     return (zlib.decompress(data[1:]) if data[:1] == _ZLIB else data[1:]).decode()

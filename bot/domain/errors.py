@@ -57,6 +57,10 @@ class SlackUnavailable(PrdigestError):
     """Slack did not answer, so it is not known whether the call had its effect."""
 
 
+class AnswerStopped(PrdigestError):
+    """The asker wants no more of an answer that is being written."""
+
+
 class InProgress(PrdigestError):
     """Another process is posting the same thing at this moment."""
 

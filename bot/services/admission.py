@@ -39,6 +39,11 @@ class Admission:
         Raises:
             StoreUnavailable: nobody knows how much they asked already.
         """
+        bar = self.bar(visit)
+        return bar or ("" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST)
+
+    def bar(self, visit: Visit) -> str:
+        """Why somebody like the visitor gets no answer here, however seldom they ask; empty if they do."""
         allowed = self._allowed
         if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
             return _ELSEWHERE
@@ -46,7 +51,7 @@ class Admission:
             return _WRONG_CHANNEL
         if not _admits(allowed.users, visit.user):
             return _WRONG_USER
-        return "" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST
+        return ""
 
 
 def _admits(listed: Iterable[str], wanted: str) -> bool:

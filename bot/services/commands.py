@@ -8,6 +8,7 @@ from bot.domain.days import LocalDay
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference
 from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.domain.subjects import About
 from bot.ports import Post
 from bot.render import buttons
 from bot.render.catchup import catch_up_post
@@ -43,28 +44,26 @@ class Answers:
         entry = self._entries.named(reference)
         request = str(SummaryRequest((reference,)))
         details = buttons.details(entry.pull)
-        return _answer(asker, summary_post(entry), buttons.share(buttons.SHARE_SUMMARY, request), details)
+        share = buttons.share(buttons.SHARE_SUMMARY, request)
+        return _answer(asker, summary_post(entry), share, details, About.SUMMARY.of(request))
 
     def risks(self, request: RisksRequest, asker: str) -> Answer:
         """What was taken back in some days, and what deserves a second look."""
         found = self._risks.build(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in found.taken_back]
         menu = buttons.details_of([entry.pull for entry in found.riskiest] + taken_back)
-        return _answer(asker, risks_post(found), buttons.share(buttons.SHARE_RISKS, str(request)), menu)
+        share = buttons.share(buttons.SHARE_RISKS, str(request))
+        return _answer(asker, risks_post(found), share, menu, About.RISKS.of(request))
 
     def overview(self, request: DigestRequest, asker: str) -> Answer:
         """Several days as one overview."""
         found = catch_up(self._daily.build, request.repository, request.span, self._name_of(request.repository))
         menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
-        return _answer(
-            asker,
-            catch_up_post(found),
-            buttons.share(buttons.SHARE_DIGEST, str(request)),
-            menu,
-        )
+        share = buttons.share(buttons.SHARE_DIGEST, str(request))
+        return _answer(asker, catch_up_post(found), share, menu, About.DIGEST.of(request))
 
 
-def _answer(asker: str, post: Post, share: Element, details: Element | None) -> Answer:
+def _answer(asker: str, post: Post, share: Element, details: Element | None, about: str) -> Answer:
     """The same message twice: a thread to ask in is only where everybody sees it, and so is who asked."""
     public = buttons.below(buttons.signed(post, asker), details, buttons.ask())
-    return Answer(public, buttons.below(post, details, share))
+    return Answer(public, buttons.below(post, details, share), about)

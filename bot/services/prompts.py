@@ -17,6 +17,7 @@ from bot.services.schemas import OverviewAnswer, SummaryAnswer, schema_of
 
 SUMMARY = "summary.v1"
 OVERVIEW = "overview.v1"
+ANSWER = "answer.v1"
 # most descriptions say what matters in their first paragraphs; what follows is test output and check lists
 _LONGEST_DESCRIPTION = 2_000
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
@@ -38,7 +39,7 @@ def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
     )
     description = shorten(without_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
     parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
-    user = _fenced("pull_request", "\n\n".join(parts))
+    user = fenced("pull_request", "\n\n".join(parts))
     return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema_of(SummaryAnswer), _SUMMARY_TOKENS)
 
 
@@ -46,7 +47,7 @@ def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: 
     """Asks for the overview of a day, over the summaries of its pull requests."""
     lines = [f"{repository}, {day.date:%A} {day.date}"]
     lines += [_overview_line(entry) for entry in entries]
-    user = _fenced("day", "\n".join(lines))
+    user = fenced("day", "\n".join(lines))
     return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema_of(OverviewAnswer), _OVERVIEW_TOKENS)
 
 
@@ -56,7 +57,7 @@ def _overview_line(entry: Entry) -> str:
     return f"{line} Action: {summary.action}" if summary.action else line
 
 
-def _fenced(name: str, text: str) -> str:
+def fenced(name: str, text: str) -> str:
     """The text between marks that it can't forge: they carry a digest of the text itself."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'

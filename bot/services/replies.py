@@ -29,10 +29,14 @@ _NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A message as everybody sees it and as the asker alone does; they differ in their buttons."""
+    """A message as everybody sees it and as the asker alone does; they differ in their buttons.
+
+    ``about`` says what a thread below it is about (see :mod:`bot.domain.subjects`).
+    """
 
     public: Post
     private: Post
+    about: str = ""
 
     @classmethod
     def for_asker(cls, post: Post) -> Answer:
@@ -50,15 +54,21 @@ class _Found(Enum):
 
 
 class Replies:
-    """Answers visits."""
+    """Answers visits. ``posted`` hears of every answer that was posted, after it was."""
 
     def __init__(
-        self, messenger: Messenger, whispers: Whispers, records: PostRecords, now: Callable[[], datetime]
+        self,
+        messenger: Messenger,
+        whispers: Whispers,
+        records: PostRecords,
+        now: Callable[[], datetime],
+        posted: Callable[[Visit, Answer], None] = lambda visit, answer: None,
     ) -> None:
         self._messenger = messenger
         self._whispers = whispers
         self._records = records
         self._now = now
+        self._posted = posted
 
     def give(self, visit: Visit, part: str, audience: Audience, make: Callable[[], Answer | None]) -> None:
         """Answer one part of a request. ``make`` is called only if this was not done; None needs no words.
@@ -109,12 +119,14 @@ class Replies:
     def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer) -> None:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
         try:
-            self._messenger.post(visit.channel, answer.public.payload(), key, visit.thread or None)
+            self._messenger.post(visit.channel, answer.public.payload(), key, visit.thread or None, answer.about)
         except SlackRefused as error:
             log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
             self._whispers.whisper(
                 visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private
             )
+        else:
+            self._posted(visit, answer)
 
     def _found(self, visit: Visit, key: str, begun: str) -> _Found:
         """Whether an earlier try posted."""

@@ -66,7 +66,7 @@ class OverviewAnswer(Answer):
     themes: list[ThemeAnswer] = Field(default_factory=list)
 
 
-class _Plain(GenerateJsonSchema):
+class Plain(GenerateJsonSchema):
     """Without titles and defaults: they repeat the names and cost tokens in every prompt."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -75,7 +75,7 @@ class _Plain(GenerateJsonSchema):
 
 def schema_of(shape: type[Answer]) -> dict[str, Any]:
     """JSON schema of a shape, for the service: every field required, no bounds, closed objects."""
-    found: dict[str, Any] = _closed(shape.model_json_schema(schema_generator=_Plain))
+    found: dict[str, Any] = _closed(shape.model_json_schema(schema_generator=Plain))
     return found
 
 

@@ -137,7 +137,7 @@ def test_a_wrong_key_names_its_setting_to_the_operator_alone(
     claude: ClaudeEmulator, caplog: pytest.LogCaptureFixture
 ) -> None:
     error = failure(claude, key="sk-ant-wrong")
-    assert [record.getMessage() for record in caplog.records if record.name == "bot.adapters.claude"] == [
+    assert [record.getMessage() for record in caplog.records if record.name == "bot.adapters.claude_errors"] == [
         "Claude refuses the key: check ANTHROPIC_API_KEY."
     ]
     assert isinstance(error, ModelRejected)

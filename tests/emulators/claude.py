@@ -1,51 +1,63 @@
 """A loopback Claude: ``POST /v1/messages`` as JSON or server-sent events, scripted step by step.
 
-The steps are in ``claude_script``, what it refuses in ``claude_limits``, what it remembers in ``claude_cache``
-and the forms of its answers in ``claude_replies``; here is the server.
+The steps are in ``claude_script``, what it refuses in ``claude_limits`` and ``claude_tools``, what it remembers
+in ``claude_cache`` and ``claude_thoughts``, and the forms of its answers in ``claude_replies`` and
+``claude_stream``; here is the server.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
 from tests.emulators.claude_cache import PromptCache
-from tests.emulators.claude_limits import Rejected, check_body, check_request, require
-from tests.emulators.claude_replies import Reply, error_response, events, output_tokens, reply_of, with_thought
+from tests.emulators.claude_errors import Rejected, require
+from tests.emulators.claude_limits import check_body, check_request
+from tests.emulators.claude_replies import Reply, error_response, output_tokens, reply_of, with_thought
 from tests.emulators.claude_request import schema_of
 from tests.emulators.claude_script import (
+    Cut,
     Drop,
     Failure,
     Hang,
     Json,
     MidStreamError,
     Refusal,
+    Stall,
     Step,
     Text,
     ToolUse,
+    ToolUses,
     Truncated,
     check_answer,
     default_answer,
     overview_answer,
     summary_answer,
 )
+from tests.emulators.claude_stream import LAST_CHUNK, Pause, chunk, events
+from tests.emulators.claude_thoughts import Thoughts
+from tests.emulators.claude_tools import check_calls
 from tests.emulators.loopback import HangUp, Loopback, Request, Response
 
 __all__ = [
     "ClaudeEmulator",
+    "Cut",
     "Drop",
     "Failure",
     "Hang",
     "Json",
     "MidStreamError",
     "Refusal",
+    "Stall",
     "Step",
     "Text",
     "ToolUse",
+    "ToolUses",
     "Truncated",
     "default_answer",
     "overview_answer",
@@ -57,11 +69,12 @@ __all__ = [
 class ClaudeEmulator(Loopback):
     """Claude on 127.0.0.1. ``requests`` has every body; ``problems`` what a test's own answers got wrong.
 
-    ``latency`` is seconds before each answer, ``pace`` seconds before each event of a stream. ``respond``
-    answers whatever ``script`` does not.
+    ``usages`` has the usage of each answer, in order; of a stream that breaks off, as far as it came. ``latency``
+    is seconds before each answer, ``pace`` seconds before each event of a stream. ``respond`` answers whatever
+    ``script`` does not. The prompt cache forgets by ``clock``.
     """
 
-    def __init__(self, api_key: str = "sk-ant-test") -> None:
+    def __init__(self, api_key: str = "sk-ant-test", clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.api_key = api_key
         self.latency = 0.0
@@ -69,11 +82,13 @@ class ClaudeEmulator(Loopback):
         self.respond: Callable[[dict[str, Any]], Step] = default_answer
         self.requests: list[dict[str, Any]] = []
         self.problems: list[str] = []
+        self.usages: list[dict[str, Any]] = []
         self.in_flight_peak = 0
         self._in_flight = 0
         self._served = 0
         self._steps: deque[Step] = deque()
-        self._cache = PromptCache()
+        self._cache = PromptCache(clock)
+        self._thoughts = Thoughts()
         self._closing = threading.Event()
         self._lock = threading.Lock()
 
@@ -105,7 +120,7 @@ class ClaudeEmulator(Loopback):
         if response.chunks is None:
             self._leave()
             return response
-        return Response(response.status, headers=response.headers, chunks=self._paced(response.chunks))
+        return Response(response.status, headers=response.headers, chunks=self._until_left(response.chunks))
 
     def _enter(self) -> None:
         with self._lock:
@@ -116,11 +131,9 @@ class ClaudeEmulator(Loopback):
         with self._lock:
             self._in_flight -= 1
 
-    def _paced(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    def _until_left(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         try:
-            for chunk in chunks:
-                self._closing.wait(self.pace)
-                yield chunk
+            yield from chunks
         finally:
             self._leave()
 
@@ -129,6 +142,7 @@ class ClaudeEmulator(Loopback):
             check_request(request, self.api_key)
             body = self._recorded(request)
             check_body(body)
+            self._thoughts.check(body)
             return self._answer(self._next_step(body), body)
         except Rejected as refused:
             return error_response(refused.failure)
@@ -157,24 +171,38 @@ class ClaudeEmulator(Loopback):
 
     def _answer(self, step: Step, body: dict[str, Any]) -> Response:
         self._closing.wait(self.latency + getattr(step, "delay", 0.0))
+        failed = self._failed(step, streamed=bool(body.get("stream")))
+        if failed is not None:
+            return failed
+        match step:
+            case Json(value, lenient=False):
+                check_answer(value, schema_of(body))
+            case ToolUse() | ToolUses():
+                check_calls(step, body)
+        return self._message(step, body)
+
+    def _failed(self, step: Step, *, streamed: bool) -> Response | None:
+        """What becomes of a step that does not end in an answer, or only after a wait."""
         match step:
             case Drop():
+                raise HangUp
+            case Cut() if not streamed:
                 raise HangUp
             case Hang(seconds):
                 self._closing.wait(seconds)
                 raise HangUp
+            case Stall(_, seconds) if not streamed:
+                self._closing.wait(seconds)
             case Failure():
                 return error_response(step)
-            case MidStreamError(_, kind) if not body.get("stream"):
+            case MidStreamError(_, kind) if not streamed:
                 return error_response(Failure(500, kind))
-            case Json(value, lenient=False):
-                check_answer(value, schema_of(body))
-        return self._message(with_thought(reply_of(step, body), body), body)
+        return None
 
-    def _message(self, reply: Reply, body: dict[str, Any]) -> Response:
-        with self._lock:
-            self._served += 1
-            name = f"msg_{self._served:06}"
+    def _message(self, step: Step, body: dict[str, Any]) -> Response:
+        name = self._next_name()
+        reply = with_thought(reply_of(step, body, name), body, name)
+        self._thoughts.remember(reply.content)
         message = {
             "id": name,
             "type": "message",
@@ -183,8 +211,30 @@ class ClaudeEmulator(Loopback):
             "content": reply.content,
         }
         message |= {"stop_reason": reply.stop_reason, "stop_sequence": None, "stop_details": reply.stop_details}
-        message["usage"] = {**self._cache.usage(body), "output_tokens": output_tokens(reply)}
+        message["usage"] = self._used(reply, body)
         if not body.get("stream"):
             return Response.of_json(message, headers={"request-id": f"req_{name}"})
         headers = {"Content-Type": "text/event-stream; charset=utf-8", "request-id": f"req_{name}"}
-        return Response(headers=headers, chunks=events(message, reply))
+        headers["Transfer-Encoding"] = "chunked"
+        return Response(headers=headers, chunks=self._sent(message, reply))
+
+    def _next_name(self) -> str:
+        with self._lock:
+            self._served += 1
+            return f"msg_{self._served:06}"
+
+    def _used(self, reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
+        usage = {**self._cache.usage(body), "output_tokens": output_tokens(reply)}
+        with self._lock:
+            self.usages.append(usage)
+        return usage
+
+    def _sent(self, message: dict[str, Any], reply: Reply) -> Iterator[bytes]:
+        """The body of a stream, each event after its wait."""
+        for event in events(message, reply):
+            if isinstance(event, Pause):
+                self._closing.wait(event.seconds)
+                continue
+            self._closing.wait(self.pace if reply.pace is None else reply.pace)
+            yield chunk(event)
+        yield LAST_CHUNK

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from tests.emulators.claude_request import CHARACTERS_PER_TOKEN, blocks
+from tests.emulators.claude_marks import LIVES, Mark, marks_of
+from tests.emulators.claude_request import CHARACTERS_PER_TOKEN, blocks, contents
 
 # shorter prefixes are not cached; 512 to 4,096 by model, here one figure for all
 CACHE_MINIMUM = 1024
@@ -21,35 +24,64 @@ def _characters(block: dict[str, Any]) -> str:
     return json.dumps({key: value for key, value in block.items() if key != "cache_control"}, sort_keys=True)
 
 
-class PromptCache:
-    """Which prefixes were seen before. Entries never expire here; the service keeps them 5 minutes or an hour."""
+@dataclass
+class _Entry:
+    """A prefix that is kept until ``until``; each read gives it its life anew."""
 
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
+    life: float
+    until: float
+
+
+class PromptCache:
+    """Which prefixes were seen before, and are not yet forgotten."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._entries: dict[str, _Entry] = {}
         self._lock = threading.Lock()
 
     def usage(self, body: dict[str, Any]) -> dict[str, Any]:
         """The input side of ``usage``; remembers the marked prefixes."""
-        found = blocks(body)
-        marks = [place for place, block in enumerate(found) if "cache_control" in block]
-        marks += [len(found) - 1] if "cache_control" in body else []
-        tokens, names = _prefixes(body, found)
+        marks = marks_of(body)
+        tokens, names = _prefixes(body)
+        usable = [mark for mark in marks if tokens[mark.place] >= CACHE_MINIMUM]
         with self._lock:
-            read = max((tokens[place] for mark in marks for place in self._hits(names, mark)), default=0)
-            usable = [mark for mark in marks if tokens[mark] >= CACHE_MINIMUM]
-            self._seen |= {names[mark] for mark in usable}
-        written = max([tokens[mark] - read for mark in usable] + [0])
-        return _input_usage(tokens[-1] - read - written, read, written, hour=_hourly(body, found, usable))
+            now = self._clock()
+            known = self._known(names, now)
+            read = _furthest(known, marks)
+            # who reads a prefix reads the shorter ones in it
+            self._renew([names[place] for place in known if place <= read], now)
+            self._write([(names[mark.place], mark.ttl) for mark in usable if mark.place not in known], now)
+        return _input_usage(tokens, usable, tokens[read] if read >= 0 else 0)
 
-    def _hits(self, names: list[str], mark: int) -> list[int]:
-        return [place for place in range(max(0, mark - CACHE_LOOKBACK), mark + 1) if names[place] in self._seen]
+    def _known(self, names: list[str], now: float) -> set[int]:
+        """The places up to which the prompt is in the cache."""
+        self._entries = {name: entry for name, entry in self._entries.items() if now < entry.until}
+        return {place for place, name in enumerate(names) if name in self._entries}
+
+    def _renew(self, names: list[str], now: float) -> None:
+        for name in names:
+            self._entries[name].until = now + self._entries[name].life
+
+    def _write(self, found: list[tuple[str, str]], now: float) -> None:
+        self._entries.update({name: _Entry(LIVES[ttl], now + LIVES[ttl]) for name, ttl in found})
 
 
-def _prefixes(body: dict[str, Any], found: list[dict[str, Any]]) -> tuple[list[int], list[str]]:
+def _furthest(known: set[int], marks: list[Mark]) -> int:
+    """The last known place that a mark finds when it looks back; -1 for none."""
+    return max(
+        (place for mark in marks for place in known if 0 <= mark.place - place <= CACHE_LOOKBACK), default=-1
+    )
+
+
+def _prefixes(body: dict[str, Any]) -> tuple[list[int], list[str]]:
     """Tokens and a name for the prompt up to and with each block; caches are per model."""
     digest, size = hashlib.sha256(body["model"].encode()), 0
     tokens, names = [], []
-    for block in found:
+    messages_begin = len(body.get("tools") or []) + len(contents(body.get("system")))
+    for place, block in enumerate(blocks(body)):
+        if place == messages_begin:
+            digest.update(_manner(body).encode())
         text = _characters(block)
         size += len(text)
         digest.update(f"\0{text}".encode())
@@ -58,17 +90,20 @@ def _prefixes(body: dict[str, Any], found: list[dict[str, Any]]) -> tuple[list[i
     return tokens, names
 
 
-def _hourly(body: dict[str, Any], found: list[dict[str, Any]], usable: list[int]) -> bool:
-    marked = [found[mark].get("cache_control") or body.get("cache_control") or {} for mark in usable]
-    return bool(marked) and marked[-1].get("ttl") == "1h"
+def _manner(body: dict[str, Any]) -> str:
+    """What a change of forgets the messages, but not tools and system."""
+    return json.dumps([body.get("tool_choice") or {"type": "auto"}, body.get("thinking")], sort_keys=True)
 
 
-def _input_usage(fresh: int, read: int, written: int, *, hour: bool) -> dict[str, Any]:
-    by_life = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}
-    by_life["ephemeral_1h_input_tokens" if hour else "ephemeral_5m_input_tokens"] = written
+def _input_usage(tokens: list[int], usable: list[Mark], read: int) -> dict[str, Any]:
+    """Each part that is not read is written by the mark that ends it; what no mark ends is fresh."""
+    written, edge = dict.fromkeys(LIVES, 0), read
+    for mark in usable:
+        written[mark.ttl] += max(0, tokens[mark.place] - edge)
+        edge = max(edge, tokens[mark.place])
     return {
-        "input_tokens": fresh,
+        "input_tokens": tokens[-1] - edge,
         "cache_read_input_tokens": read,
-        "cache_creation_input_tokens": written,
-        "cache_creation": by_life,
+        "cache_creation_input_tokens": edge - read,
+        "cache_creation": {f"ephemeral_{ttl}_input_tokens": count for ttl, count in written.items()},
     }

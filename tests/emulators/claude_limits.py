@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
+from tests.emulators.claude_errors import require
+from tests.emulators.claude_marks import check_marks
 from tests.emulators.claude_request import blocks, contents, schema_of
-from tests.emulators.claude_script import Failure
+from tests.emulators.claude_schema import check_schema
+from tests.emulators.claude_tools import check_tools
 from tests.emulators.loopback import Request
 
 MODELS = frozenset(
@@ -19,26 +21,12 @@ ALWAYS_THINKING = frozenset({"claude-sonnet-5-5", "claude-opus-5-5", "claude-fab
 OLDER_MODELS = frozenset({"claude-haiku-4-5"})
 BODY_LIMIT = 32 * 1024 * 1024
 OUTPUT_LIMIT = 128_000
-BREAKPOINT_LIMIT = 4
-# keywords of JSON Schema that structured output refuses, wherever they stand
-UNSUPPORTED = frozenset(
-    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern maxItems "
-    "uniqueItems contains minContains maxContains prefixItems minProperties maxProperties patternProperties "
-    "propertyNames oneOf not if then else dependentRequired dependentSchemas unevaluatedProperties".split()
-)
 
 
-class Rejected(Exception):
-    """The service refuses the request."""
-
-    def __init__(self, message: str, status: int = 400, kind: str = "invalid_request_error") -> None:
-        super().__init__(message)
-        self.failure = Failure(status, kind, message)
-
-
-def require(condition: object, message: str, status: int = 400, kind: str = "invalid_request_error") -> None:
-    if not condition:
-        raise Rejected(message, status, kind)
+def thinks(body: dict[str, Any]) -> bool:
+    """Whether the answer to this request begins with a thinking block."""
+    disabled = (body.get("thinking") or {}).get("type") == "disabled"
+    return not disabled and body["model"] not in OLDER_MODELS
 
 
 def check_request(request: Request, api_key: str) -> None:
@@ -59,9 +47,10 @@ def check_body(body: dict[str, Any]) -> None:
     require(1 <= (size or 0) <= OUTPUT_LIMIT, f"max_tokens: {size} is not between 1 and {OUTPUT_LIMIT}")
     for name in ("temperature", "top_p", "top_k"):
         require(name not in body, f"{name}: this model does not support it")
+    check_tools(body)
     _check_messages(body)
     _check_thinking(body)
-    require(_breakpoints(body) <= BREAKPOINT_LIMIT, "A maximum of 4 blocks with cache_control may be provided.")
+    check_marks(body)
     _check_format(body)
 
 
@@ -78,16 +67,21 @@ def _check_messages(body: dict[str, Any]) -> None:
         require(not blank, "text content blocks must contain non-whitespace text")
     require(all(turn.get("content") for turn in turns or []), "messages: content must be non-empty")
     _check_tool_results(turns or [])
+    loops = any(block.get("type") in {"tool_use", "tool_result"} for block in blocks(body))
+    tools = body.get("tools")
+    require(tools or not loops, "Requests which include tool_use or tool_result blocks must define tools.")
 
 
 def _check_tool_results(turns: list[dict[str, Any]]) -> None:
-    """Every tool call is answered in the turn right after it, and nothing else is."""
+    """Every tool call is answered at the beginning of the turn right after it, and nothing else is."""
     for before, after in zip([{}, *turns], [*turns, {}], strict=True):
         called = {block["id"] for block in contents(before.get("content")) if block.get("type") == "tool_use"}
         results = [block for block in contents(after.get("content")) if block.get("type") == "tool_result"]
         answered = {block.get("tool_use_id") for block in results}
         require(answered <= called, f"messages: unexpected tool_use_id in tool_result: {answered - called}")
         require(called <= answered, f"messages: tool_use ids without tool_result: {called - answered}")
+        first = contents(after.get("content"))[: len(results)]
+        require(first == results, "messages: tool_result blocks must come first in the turn after tool_use")
 
 
 def _check_thinking(body: dict[str, Any]) -> None:
@@ -96,11 +90,6 @@ def _check_thinking(body: dict[str, Any]) -> None:
     require(not (strict and disabled), f"thinking.type: disabled is not supported by {body['model']}")
     forced = (body.get("tool_choice") or {}).get("type") in {"any", "tool"}
     require(not (strict and forced), f"tool_choice: forced tool use is not supported by {body['model']}")
-    require(not forced or body.get("tools"), "tool_choice may only be specified while providing tools")
-
-
-def _breakpoints(body: dict[str, Any]) -> int:
-    return sum("cache_control" in block for block in blocks(body)) + ("cache_control" in body)
 
 
 def _check_format(body: dict[str, Any]) -> None:
@@ -110,29 +99,4 @@ def _check_format(body: dict[str, Any]) -> None:
     require(wanted.get("type") == "json_schema", "output_config.format.type: must be json_schema")
     schema = schema_of(body)
     require(schema is not None, "output_config.format.schema: Field required")
-    _check_schema(schema or {}, "output_config.format.schema")
-
-
-def _check_schema(schema: dict[str, Any], place: str) -> None:
-    unsupported = sorted(UNSUPPORTED & set(schema))
-    require(not unsupported, f"{place}: properties {unsupported} are not supported")
-    require(schema.get("minItems", 0) in {0, 1}, f"{place}: minItems above 1 is not supported")
-    if "properties" in schema or "object" in [schema.get("type"), *_as_list(schema.get("type"))]:
-        closed = schema.get("additionalProperties") is False
-        require(closed, f"{place}: for 'object' type, 'additionalProperties' must be explicitly set to false")
-    for name, child in _children(schema):
-        _check_schema(child, f"{place}.{name}")
-
-
-def _children(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The schemas inside a schema; a property may be called like a keyword."""
-    for group in ("properties", "$defs", "definitions"):
-        yield from schema.get(group, {}).items()
-    for group in ("anyOf", "allOf"):
-        yield from ((group, child) for child in schema.get(group, []))
-    if isinstance(schema.get("items"), dict):
-        yield "items", schema["items"]
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    check_schema(schema or {}, "output_config.format.schema")

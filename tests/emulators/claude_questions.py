@@ -44,3 +44,20 @@ SUMMARY = closed(
 )
 THEME = closed(title=TEXT, pull_requests={"type": "array", "items": {"type": "integer"}})
 OVERVIEW = closed(overview=TEXT, themes={"type": "array", "items": THEME})
+READ = {"name": "read", "description": "Reads a file.", "input_schema": closed(path=TEXT)}
+FIND = {"name": "find", "description": "Finds a word.", "input_schema": closed(word=TEXT)}
+TOOLS = [READ, FIND]
+
+
+def streamed(sdk: Anthropic, **overrides: Any) -> Any:
+    """The message of a stream, once it has ended."""
+    with sdk.messages.stream(**{"model": MODEL, "max_tokens": 500, "messages": HELLO, **overrides}) as stream:
+        return stream.get_final_message()
+
+
+def answered(message: Any, *, turns: list[Any] | None = None, result: str = "found") -> list[Any]:
+    """The conversation after a message that calls tools, with a result for each call."""
+    calls = [block.id for block in message.content if block.type == "tool_use"]
+    results = [{"type": "tool_result", "tool_use_id": call, "content": result} for call in calls]
+    said = {"role": "assistant", "content": message.content}
+    return [*(turns or HELLO), said, {"role": "user", "content": results}]

@@ -9,7 +9,7 @@ CHARACTERS_PER_TOKEN = 4
 
 def blocks(body: dict[str, Any]) -> list[dict[str, Any]]:
     """Tools, system blocks and message blocks in the order in which the cache reads them."""
-    found = [*body.get("tools", []), *contents(body.get("system"))]
+    found = [*(body.get("tools") or []), *contents(body.get("system"))]
     for turn in body.get("messages", []):
         found += contents(turn.get("content"))
     return found

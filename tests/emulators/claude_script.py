@@ -12,11 +12,12 @@ from tests.emulators.claude_request import schema_of
 
 @dataclass(frozen=True)
 class Text:
-    """An answer in plain text."""
+    """An answer in plain text; ``pace`` is seconds before each event of a stream, else the emulator's."""
 
     text: str
     stop_reason: str = "end_turn"
     delay: float = 0.0
+    pace: float | None = None
 
 
 @dataclass(frozen=True)
@@ -66,22 +67,65 @@ class Drop:
 
 @dataclass(frozen=True)
 class MidStreamError:
-    """A stream that breaks off with an error event; a request without a stream gets a plain 500."""
+    """A stream that breaks off with an error event; a request without a stream gets a plain 500.
+
+    Without ``text_before`` it breaks before anything is said.
+    """
 
     text_before: str
     type: str = "overloaded_error"
 
 
 @dataclass(frozen=True)
+class Cut:
+    """A stream whose connection closes in the middle, without an error event; without a stream, no answer.
+
+    ``clean`` ends the body in good order all the same, as a proxy may: only the last events are missing.
+    """
+
+    text_before: str
+    clean: bool = False
+
+
+@dataclass(frozen=True)
+class Stall:
+    """A stream that says something, then for some seconds nothing but pings, then ends normally with ``rest``.
+
+    Without ``pings`` it is wholly silent. A request without a stream gets its answer after those seconds.
+    """
+
+    text_before: str
+    seconds: float
+    rest: str = ""
+    pings: int = 4
+
+
+@dataclass(frozen=True)
 class ToolUse:
-    """The model calls a tool."""
+    """The model calls a tool of the request as its schema says; ``lenient`` lets it err in name and input."""
 
     name: str
     input: dict[str, Any]
     text: str = ""
+    lenient: bool = False
+
+    @property
+    def calls(self) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return ((self.name, self.input),)
 
 
-Step = Text | Json | Refusal | Truncated | Failure | Hang | Drop | MidStreamError | ToolUse
+@dataclass(frozen=True)
+class ToolUses:
+    """The model calls several tools in one turn, each by name and input."""
+
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+    text: str = ""
+    lenient: bool = False
+
+
+Step = (
+    Text | Json | Refusal | Truncated | Failure | Hang | Drop | MidStreamError | Cut | Stall | ToolUse | ToolUses
+)
 
 
 def summary_answer(**overrides: Any) -> dict[str, Any]:
@@ -111,9 +155,14 @@ def default_answer(body: dict[str, Any]) -> Step:
     return Json(overview_answer()) if "overview" in wanted else Text("Nothing to add.")
 
 
+def mismatch(value: Any, schema: dict[str, Any]) -> str:
+    """Where a value is not what the schema allows; empty if it is."""
+    found = Draft202012Validator(schema).iter_errors(value)
+    return "; ".join(f"{error.json_path}: {error.message}" for error in found)
+
+
 def check_answer(value: Any, schema: dict[str, Any] | None) -> None:
     """Raise AssertionError if a scripted value is not what the request's schema allows."""
-    found = [] if schema is None else list(Draft202012Validator(schema).iter_errors(value))
-    if found:
-        reasons = "; ".join(f"{error.json_path}: {error.message}" for error in found)
+    reasons = "" if schema is None else mismatch(value, schema)
+    if reasons:
         raise AssertionError(f"the answer does not match the request's schema: {reasons}")

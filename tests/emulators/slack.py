@@ -17,6 +17,7 @@ from tests.emulators.slack_files import UPLOAD_PATH, file_content
 from tests.emulators.slack_methods import METHODS, Method
 from tests.emulators.slack_responses import RESPONSE, RESPONSE_PATH, answer_of, refused
 from tests.emulators.slack_store import START, Json, SlackError
+from tests.emulators.slack_streaming import STREAM_SECONDS
 from tests.emulators.slack_team import SlackTeam
 from tests.emulators.slack_triggers import TRIGGER_SECONDS
 
@@ -30,8 +31,8 @@ Hook = Callable[[str, Json], None]
 
 
 class SlackEmulator(SlackTeam):
-    """One workspace with one bot in it. ``now`` gives the seconds of a message's ts, ``clock`` those of the pace
-    and of the triggers.
+    """One workspace with one bot in it. ``now`` gives the seconds of a message's ts, ``clock`` those of the pace,
+    of triggers, streams and statuses.
 
     ``before`` runs ahead of a call and ``after`` between its effect and its answer, both outside the lock:
     they may wait for other calls, or raise ``HangUp`` to drop the connection there.
@@ -48,8 +49,16 @@ class SlackEmulator(SlackTeam):
         now: Callable[[], float] = lambda: START,
         clock: Callable[[], float] = time.monotonic,
         trigger_seconds: float = TRIGGER_SECONDS,
+        stream_seconds: float = STREAM_SECONDS,
     ) -> None:
-        super().__init__(team_id, scopes, now=now, clock=clock, trigger_seconds=trigger_seconds)
+        super().__init__(
+            team_id,
+            scopes,
+            now=now,
+            clock=clock,
+            trigger_seconds=trigger_seconds,
+            stream_seconds=stream_seconds,
+        )
         self.token = token
         self.posts_per_second = posts_per_second
         self.app_token = app_token
@@ -133,7 +142,7 @@ class SlackEmulator(SlackTeam):
             return self._faults.next(method)
 
     def _answer(self, request: Request, method: str, arguments: Json) -> Response:
-        with self._lock:
+        with self._settled():
             try:
                 if method == UPLOAD:
                     return self._receive(**arguments)

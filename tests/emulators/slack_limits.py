@@ -7,6 +7,7 @@ Limits are Slack's documentation's unless the line beside them says otherwise. T
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from tests.emulators.slack_blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, listed, written
@@ -30,7 +31,7 @@ def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
         return "invalid_blocks_format"
     return (
         _check_text(arguments, blocks, text_limit)
-        or _check_blocks(blocks)
+        or check_blocks(blocks)
         or check_metadata(arguments.get("metadata"))
     )
 
@@ -60,13 +61,15 @@ def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | No
     return "too_many_attachments" if isinstance(attachments, list) and len(attachments) > ATTACHMENTS else None
 
 
-def _check_blocks(blocks: list[Any]) -> str | None:
-    if len(blocks) > MESSAGE_BLOCKS or not all(map(BLOCK, blocks)) or not unique("block_id", blocks):
+def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
+    """``above`` is what the message shows already: it counts for the lengths, and not for how many there are."""
+    everything = [*above, *blocks]
+    if len(blocks) > MESSAGE_BLOCKS or not all(map(BLOCK, blocks)) or not unique("block_id", everything):
         return "invalid_blocks"
-    kinds = [block["type"] for block in blocks]
+    kinds = [block["type"] for block in everything]
     if sum(kind in TABLES for kind in kinds) > 1:
         return "only_one_table_allowed"
-    markdown = sum(len(block["text"]) for block in blocks if block["type"] == "markdown")
+    markdown = sum(len(block["text"]) for block in everything if block["type"] == "markdown")
     # a data_table may hold more than a whole message, so its cells cannot count
-    total = written([block for block in blocks if block["type"] != "data_table"])
+    total = written([block for block in everything if block["type"] != "data_table"])
     return "msg_blocks_too_long" if markdown > MARKDOWN_TEXT or total > BLOCKS_TEXT else None

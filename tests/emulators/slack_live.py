@@ -26,8 +26,11 @@ TOKEN = re.compile(
 )
 BARE_NAME = re.compile(r"(?<![\w@<./-])@(?:channel|here|everyone)\b", re.IGNORECASE)
 ANGLED = re.compile(r"<((?:https?://|mailto:)[^<>|\s]+)(?:\|[^<>]*)?>")
-LABELLED = re.compile(r"\]\(\s*<?((?:https?://|mailto:)[^\s)>]+)")
-BARE_URL = re.compile(r"https?://[^\s<>|]+")
+# with any scheme: which of them Slack follows in markdown is not documented
+LABELLED = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
+BARE_URL = re.compile(r"https?://[^\s<>|]+", re.IGNORECASE)
+# what of a block is markdown; that the lines of a plan are is the cautious reading
+MARKDOWN = {"markdown": ("text",), "plan": ("title",), "task_card": ("title", "details", "output")}
 RICH_MENTIONS = {
     "user": ("user_id", "<@{}>"),
     "usergroup": ("usergroup_id", "<!subteam^{}>"),
@@ -77,7 +80,7 @@ def _links_in(live: Live) -> Iterator[str]:
 
 
 def _live_texts(arguments: Json) -> Iterator[Live]:
-    if text := arguments.get("text"):
+    if (text := arguments.get("text")) and not _repeated(str(text), arguments):
         # parse=none keeps plain addresses plain; names are reported all the same
         yield Live(str(text), bare_urls=arguments.get("parse") != "none")
     if markdown := arguments.get("markdown_text"):
@@ -86,9 +89,15 @@ def _live_texts(arguments: Json) -> Iterator[Live]:
         if node.get("type") == "mrkdwn":
             bare = not node.get("verbatim")
             yield Live(str(node.get("text")), bare_names=bare, bare_urls=bare)
-        elif node.get("type") == "markdown":
-            yield Live(str(node.get("text")), bare_names=False, markdown=True)
+        elif node.get("type") in MARKDOWN:
+            for key in MARKDOWN[node["type"]]:
+                yield Live(str(node.get(key, "")), bare_names=False, markdown=True)
     yield from map(Live, _strings(arguments.get("attachments")))
+
+
+def _repeated(text: str, arguments: Json) -> bool:
+    """Whether it is there for notifications only, as the text of what came as markdown is."""
+    return any(node.get("type") == "markdown" and node.get("text") == text for node in _nodes(arguments))
 
 
 def _nodes(arguments: Json) -> Iterator[Json]:

@@ -54,6 +54,7 @@ def update(team: Workspace, arguments: Json) -> Json:
     """What is not named stays; an empty list of blocks and an empty metadata object take theirs away."""
     channel, message = own_message(team, arguments, "cant_update_message")
     team.writable(channel.id)
+    refuse("streaming_state_conflict" if team.streams.running(channel.id, message) else None)
     kept = {key: value for key, value in arguments.items() if (key, value) != ("metadata", {})}
     refuse(check_message(kept, text_limit=UPDATE_TEXT))
     changed = {key: value for key, value in content(kept).items() if value is not None}
@@ -61,12 +62,15 @@ def update(team: Workspace, arguments: Json) -> Json:
         message.pop(key, None)
     edited = {"user": BOT_USER, "ts": team.next_ts()}
     message |= {"text": text_of(arguments), "edited": edited, **copy.deepcopy(changed)}
+    if stream := team.streams.find(channel.id, message):
+        stream.look()
     shown = copy.deepcopy(message)
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"], "message": shown}
 
 
 def delete(team: Workspace, arguments: Json) -> Json:
     channel, message = own_message(team, arguments, "cant_delete_message")
+    refuse("cant_delete_message" if team.streams.running(channel.id, message) else None)
     ts = message["ts"]
     team.remove(channel, message)
     return {"channel": channel.id, "ts": ts}

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.emulators.slack_assistant import set_status
 from tests.emulators.slack_files import complete_upload, upload_url
 from tests.emulators.slack_messages import (
     delete,
@@ -28,6 +29,7 @@ from tests.emulators.slack_store import (
     SlackError,
     Workspace,
 )
+from tests.emulators.slack_streams import append_stream, start_stream, stop_stream
 from tests.emulators.slack_views import open_view, publish_view, update_view
 
 
@@ -93,11 +95,15 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "apps.connections.open": Method(open_connection, for_app=True),
+    "assistant.threads.setStatus": Method(set_status, "chat:write"),
     "auth.test": Method(auth_test),
+    "chat.appendStream": Method(append_stream, "chat:write"),
     "chat.delete": Method(delete, "chat:write"),
     "chat.getPermalink": Method(permalink),
     "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
     "chat.postMessage": Method(post_message, "chat:write"),
+    "chat.startStream": Method(start_stream, "chat:write"),
+    "chat.stopStream": Method(stop_stream, "chat:write"),
     "chat.update": Method(update, "chat:write"),
     "conversations.history": Method(history),
     "conversations.info": Method(conversation_info),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_controls import Control, control, named_blocks
@@ -15,6 +16,9 @@ HOME = "C0DIGEST"
 TOKEN = "verification-token"  # long out of use, and still in everything that Slack sends
 DOMAIN = TEAM_URL.removeprefix("https://").partition(".")[0]
 CHANNEL_TYPES = {"channels": "channel", "groups": "group", "im": "im", "mpim": "mpim"}
+HAPPENINGS = frozenset(
+    "message_changed message_deleted message_replied channel_join channel_leave channel_topic group_join".split()
+)
 CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
 
 
@@ -76,8 +80,24 @@ class Person:
         said = mention.payload["event"]
         return self._event({**said, "type": "message", **self._kind_of(said["channel"])})
 
-    def message(self, text: str, channel: str = HOME, thread_ts: str | None = None) -> Delivery:
-        return self._event({**self._say(text, channel, thread_ts), **self._kind_of(channel)})
+    def message(self, text: str, channel: str = HOME, thread_ts: str | None = None, **fields: Any) -> Delivery:
+        """Say something. ``fields`` are what else the message has: ``files`` and their subtype, another bot's id.
+
+        With a subtype of what happens to messages or channels (``message_changed``) nothing is said: the event has
+        the fields only, as it has with Slack.
+        """
+        said = {} if fields.get("subtype") in HAPPENINGS else self._say(text, channel, thread_ts, **fields)
+        ts = said.get("ts") or self.emulator.next_ts()
+        event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
+        return self._event({**event, **said, **fields, **self._kind_of(channel)})
+
+    def edit(self, ts: str, text: str, channel: str = HOME) -> Delivery:
+        """Write something else in a message that is there."""
+        before = self.emulator.message(channel, ts)
+        after = self.emulator.edit_message(channel, ts, text)
+        return self.message(
+            "", channel, subtype="message_changed", hidden=True, message=after, previous_message=before
+        )
 
     def press(
         self, message: Json, action_id: str, *, value: str | None = None, channel: str | None = None
@@ -108,10 +128,11 @@ class Person:
         ack = self.wire.send(kind, payload, retry=retry)
         return Delivery(kind, payload, ack, retry)
 
-    def _say(self, text: str, channel: str, thread_ts: str | None) -> Json:
-        """Put a message into the channel; what an event tells of it."""
+    def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
+        """Put a message into the channel; what an event tells of it. Only a person's client has ids of its own."""
         origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
-        own = {"client_msg_id": str(uuid.uuid4()), "team": self.home, **origin}
+        typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
+        own = {**typed, "team": self.home, **origin, **fields}
         ts = self.emulator.add_message(channel, text, self.user, thread_ts, **own)
         stored = self.emulator.message(channel, ts)
         return stored | {"channel": channel, "event_ts": ts}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from tests.emulators.slack_status import Statuses
+from tests.emulators.slack_streaming import Streams
 from tests.emulators.slack_triggers import Triggers
 
 Json = dict[str, Any]
@@ -136,6 +138,8 @@ class Workspace:
     now: Callable[[], float] = lambda: START
     triggers: Triggers = field(default_factory=Triggers)
     link: Callable[[], str] = str
+    streams: Streams = field(default_factory=Streams)
+    statuses: Statuses = field(default_factory=Statuses)
     channels: dict[str, Channel] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
@@ -202,7 +206,9 @@ class Workspace:
         return message
 
     def add_own(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
-        return self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+        message = self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+        self.statuses.clear(channel.id, message.get("thread_ts", ""))
+        return message
 
     def remove(self, channel: Channel, message: Json) -> None:
         """A parent with replies leaves a tombstone, anything else is gone."""

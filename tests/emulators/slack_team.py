@@ -5,13 +5,17 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.emulators.loopback import Loopback
+from tests.emulators.slack_live import links, mentions
 from tests.emulators.slack_responses import Responses
 from tests.emulators.slack_socket import SlackSocket
+from tests.emulators.slack_status import Statuses
 from tests.emulators.slack_store import START, Channel, Json, Workspace
+from tests.emulators.slack_streaming import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
 from tests.emulators.slack_triggers import TRIGGER_SECONDS, Triggers
 
 
@@ -26,11 +30,21 @@ class SlackTeam(Loopback):
         now: Callable[[], float] = lambda: START,
         clock: Callable[[], float] = time.monotonic,
         trigger_seconds: float = TRIGGER_SECONDS,
+        stream_seconds: float = STREAM_SECONDS,
     ) -> None:
         super().__init__()
         self.triggers = Triggers(clock, trigger_seconds)
         self.socket = SlackSocket()
-        self.workspace = Workspace(team_id, scopes, self.url, now, self.triggers, self.socket.address)
+        self.workspace = Workspace(
+            team_id,
+            scopes,
+            self.url,
+            now,
+            self.triggers,
+            self.socket.address,
+            Streams(clock, stream_seconds),
+            Statuses(clock),
+        )
         self._responses = Responses(self.workspace)
         self._lock = threading.Lock()
 
@@ -57,19 +71,32 @@ class SlackTeam(Loopback):
         with self._lock:
             return str(self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **more)["ts"])
 
+    def edit_message(self, channel: str, ts: str, text: str) -> Json:
+        """Somebody writes something else in a message of theirs; it as readers get it then."""
+        with self._settled():
+            place = self.workspace.channels[channel]
+            message = place.find(ts)
+            message |= {"text": text, "edited": {"user": message["user"], "ts": self.workspace.next_ts()}}
+            return place.seen(message)
+
+    def next_ts(self) -> str:
+        """That of something which happens now."""
+        with self._lock:
+            return self.workspace.next_ts()
+
     def messages(self, channel: str) -> list[Json]:
         """Top level, oldest first."""
-        with self._lock:
+        with self._settled():
             return self.workspace.channels[channel].top_level()
 
     def replies(self, channel: str, ts: str) -> list[Json]:
         """The replies under a message, oldest first and without it."""
-        with self._lock:
+        with self._settled():
             return self.workspace.channels[channel].thread_of(ts)[1:]
 
     def message(self, channel: str, ts: str) -> Json:
         """A message wherever it is, as readers get it."""
-        with self._lock:
+        with self._settled():
             place = self.workspace.channels[channel]
             return place.seen(place.find(ts))
 
@@ -85,6 +112,40 @@ class SlackTeam(Loopback):
         """A channel that a person is in: one that was added, or direct messages."""
         with self._lock:
             return self.workspace.place(channel)
+
+    # streams and statuses
+
+    def stop_stream(self, channel: str, ts: str) -> None:
+        """The person presses stop."""
+        self._end_stream(channel, ts, STOPPED_BY_USER)
+
+    def finalise_stream(self, channel: str, ts: str) -> None:
+        """Slack ends the stream now, as it does by itself after ``stream_seconds``."""
+        self._end_stream(channel, ts, ENDED)
+
+    def streaming(self, channel: str, ts: str) -> bool:
+        """Whether more can come; readers see it in the message's ``streaming_state``."""
+        with self._settled():
+            place = self.workspace.channels[channel]
+            return self.workspace.streams.running(channel, place.find(ts))
+
+    def seen_live(self, channel: str, ts: str) -> set[str]:
+        """Every mention and every link target that was live in any state of a message, however short."""
+        with self._settled():
+            message = self.workspace.channels[channel].find(ts)
+            stream = self.workspace.streams.find(channel, message)
+            return {*mentions(message), *links(message), *(stream.seen if stream else ())}
+
+    @property
+    def statuses(self) -> list[Json]:
+        """All that the bot has said it does, oldest first: channel, thread_ts, status (empty to take it back)."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.statuses.history)
+
+    def status(self, channel: str, thread_ts: str) -> str:
+        """What the thread shows now, or nothing."""
+        with self._lock:
+            return self.workspace.statuses.current(channel, thread_ts)
 
     # what was shown
 
@@ -125,3 +186,17 @@ class SlackTeam(Loopback):
     def next_id(self, prefix: str) -> str:
         with self._lock:
             return self.workspace.next_id(prefix)
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """The lock, with streams whose time is over ended."""
+        with self._lock:
+            self.workspace.streams.settle()
+            yield
+
+    def _end_stream(self, channel: str, ts: str, fault: str) -> None:
+        with self._settled():
+            stream = self.workspace.streams.find(channel, self.workspace.channels[channel].find(ts))
+            assert stream is not None, f"{ts} is no stream"
+            assert stream.fault is None, f"{ts} is not streaming any more"
+            stream.end(fault)

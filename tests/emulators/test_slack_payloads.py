@@ -105,6 +105,52 @@ def test_a_message_says_where_it_is(slack: SlackEmulator, bob: Person, channel: 
     assert slack.messages(channel)[0]["text"] == "hello"
 
 
+@pytest.mark.parametrize(("channel", "kind"), [(HOME, "channel"), ("D0BOB", "im"), ("G0TEAM", "group")])
+def test_a_reply_names_its_thread(slack: SlackEmulator, bob: Person, channel: str, kind: str) -> None:
+    slack.add_channel("G0TEAM", "team")
+    lead = bob.message("why, <@U123>?", channel).payload["event"]
+    assert not {"thread_ts", "parent_user_id", "subtype"} & lead.keys()
+    event = bob.message("and <@U0EVE>?", channel, lead["ts"]).payload["event"]
+    where = {"channel": channel, "channel_type": kind, "thread_ts": lead["ts"], "parent_user_id": "U0BOB"}
+    assert event.items() >= {**where, "type": "message", "user": "U0BOB", "text": "and <@U0EVE>?"}.items()
+    assert [reply["ts"] for reply in slack.replies(channel, lead["ts"])] == [event["ts"]]
+
+
+def test_a_message_may_have_files(slack: SlackEmulator, bob: Person) -> None:
+    files = [{"id": "F1", "name": "log.txt", "mimetype": "text/plain"}]
+    event = bob.message("see this", subtype="file_share", files=files, upload=False).payload["event"]
+    assert (event["subtype"], event["files"], event["user"]) == ("file_share", files, "U0BOB")
+    assert slack.messages(HOME)[0]["files"] == files
+
+
+def test_another_bots_message_says_so(slack: SlackEmulator, bob: Person) -> None:
+    lead = slack.add_message(HOME, "lead")
+    event = bob.message("built", HOME, lead, subtype="bot_message", bot_id="B0CI").payload["event"]
+    assert (event["bot_id"], event["subtype"], event["thread_ts"]) == ("B0CI", "bot_message", lead)
+    assert "client_msg_id" not in event
+    assert slack.replies(HOME, lead)[0]["bot_id"] == "B0CI"
+
+
+def test_an_edit_tells_of_both_messages(slack: SlackEmulator, bob: Person) -> None:
+    lead = slack.add_message(HOME, "lead")
+    said = bob.message("old", HOME, lead).payload["event"]
+    event = bob.edit(said["ts"], "<@U0BOT> new").payload["event"]
+    assert (event["type"], event["subtype"], event["hidden"]) == ("message", "message_changed", True)
+    assert (event["channel"], event["channel_type"]) == (HOME, "channel")
+    assert not {"text", "user", "thread_ts", "bot_id"} & event.keys()
+    assert (event["previous_message"]["text"], event["message"]["text"]) == ("old", "<@U0BOT> new")
+    assert (event["message"]["ts"], event["message"]["edited"]["user"]) == (said["ts"], "U0BOB")
+    assert event["ts"] == event["event_ts"] > said["ts"]
+    assert [reply["text"] for reply in slack.replies(HOME, lead)] == ["<@U0BOT> new"]
+
+
+def test_what_happens_to_others_is_no_new_message(slack: SlackEmulator, bob: Person) -> None:
+    ts = slack.add_message(HOME, "x")
+    event = bob.message("", subtype="message_deleted", deleted_ts=ts, hidden=True).payload["event"]
+    assert (event["subtype"], event["deleted_ts"]) == ("message_deleted", ts)
+    assert [message["text"] for message in slack.messages(HOME)] == ["x"]
+
+
 def test_a_shared_channel_says_so(slack: SlackEmulator, bob: Person) -> None:
     slack.add_channel("C0SHARED", "shared", shared=True)
     assert bob.message("hello", "C0SHARED").payload["is_ext_shared_channel"] is True
@@ -167,6 +213,24 @@ def test_an_action_has_all_that_slack_sends(slack: SlackEmulator, web: WebClient
     state = payload["state"]["values"]["block3"]["static_select"]
     assert state == {"type": "static_select", "selected_option": option("two")}
     assert web.views_open(trigger_id=payload["trigger_id"], view=MODAL)["ok"]
+
+
+def test_feedback_below_a_streamed_answer(slack: SlackEmulator, web: WebClient, bob: Person) -> None:
+    lead = slack.add_message(HOME, "why?", user="U0BOB")
+    stream = web.chat_stream(
+        channel=HOME, thread_ts=lead, recipient_user_id="U0BOB", recipient_team_id="T0TEAM", buffer_size=1
+    )
+    stream.append(markdown_text="because")
+    stream.stop(blocks=[{"type": "context_actions", "elements": [{**FEEDBACK, "action_id": "feedback"}]}])
+    (answer,) = slack.replies(HOME, lead)
+    payload = bob.press(answer, "feedback", value="good").payload
+    where = {"message_ts": stream.ts, "channel_id": HOME, "is_ephemeral": False, "thread_ts": lead}
+    assert payload["container"] == {"type": "message", **where}
+    assert payload["message"]["text"] == "because"
+    (action,) = payload["actions"]
+    shown = {"type": "feedback_buttons", "action_id": "feedback", "block_id": "block1", "value": "good"}
+    assert action.items() >= {**shown, "text": plain("Good")}.items()
+    assert bob.press(answer, "feedback", value="bad").payload["actions"][0]["value"] == "bad"
 
 
 MODAL: Json = {"type": "modal", "title": plain("x"), "blocks": []}

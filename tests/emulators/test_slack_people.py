@@ -75,6 +75,18 @@ def name(seen: tuple[str, Json]) -> str:
     return seen[0]
 
 
+def test_all_kinds_of_messages_arrive(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:
+    said = ada.message("hi", "D0ASKER").payload["event"]
+    ada.message("again", "D0ASKER", said["ts"])
+    ada.message("built", subtype="bot_message", bot_id="B0CI")
+    ada.edit(said["ts"], "hello", "D0ASKER")
+    eventually(lambda: len(tiny.seen) == 4)
+    events = sorted((body["event"] for _, body in tiny.seen), key=lambda event: str(event["event_ts"]))
+    assert [event["channel_type"] for event in events] == ["im", "im", "channel", "im"]
+    assert [event.get("subtype") for event in events] == [None, None, "bot_message", "message_changed"]
+    assert (events[1]["thread_ts"], events[1]["parent_user_id"]) == (said["ts"], "U0ASKER")
+
+
 def test_a_button_tells_of_itself_and_its_message(web: WebClient, tiny: TinyApp, ada: Person) -> None:
     message = web.chat_postMessage(channel=HOME, text="vote", blocks=BALLOT)["message"]
     delivery = ada.press(message, "vote", value="yes")

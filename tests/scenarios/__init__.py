@@ -40,7 +40,8 @@ RISKY: dict[str, Any] = {
     "title": "Speed up attention kernels",
     "files": (changed_file("csrc/attention.cu", additions=450, deletions=350),),
 }
-_QUEUES = ("prdigest", "prdigest.DQ", "prdigest-long", "prdigest-long.DQ")
+_LANES = ("prdigest", "prdigest-long", "prdigest-questions")
+_QUEUES = [f"{lane}{kind}" for lane in _LANES for kind in ("", ".DQ")]
 _OTHERS = 120
 
 

@@ -62,7 +62,7 @@ def told(bot: Bot, person: Person, delivery: Delivery) -> str:
 
 
 def is_answer(text: str) -> bool:
-    return "number" in text or "pull request" in text
+    return any(word in text for word in ("number", "pull request", "Reply to this message"))
 
 
 @kinds

@@ -97,7 +97,7 @@ def test_ask_about_this_says_how(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     ada.press(summary(bot, channel, ada), "ask")
     (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith("Ask in the thread of this message: reply to it. Write my name and a number")
+    assert shown["text"].startswith("Reply to this message in its thread, in your own words:")
 
 
 def test_a_button_in_a_thread_is_answered_there(bot: Bot) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.scenarios import RISKY, Bot
 from tests.world import as_read
 
-USAGE = "Write my name and a number for a summary (35617),"
+USAGE = "Ask me in your own words,"
 ADDRESS = "https://github.com/octo/engine/pull/{number}"
 
 
@@ -58,7 +58,7 @@ def test_an_overview_in_a_thread_is_given_there(bot: Bot) -> None:
     assert "Day by day" in as_read(reply)
 
 
-@pytest.mark.parametrize("text", ["help", "", "hello there", "thanks!"], ids=["help", "empty", "words", "thanks"])
+@pytest.mark.parametrize("text", ["help", "", "Hello there!"], ids=["help", "empty", "greeting"])
 def test_what_is_no_question_is_answered_to_the_asker_alone_in_the_thread(text: str, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     thread = bot.world.slack.add_message(channel, "lead")

@@ -54,7 +54,9 @@ class MemoryMessenger:
     def team(self) -> str:
         return "T0TEAM"
 
-    def post(self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None) -> str:
+    def post(
+        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
+    ) -> str:
         self.messages.append((channel, thread, key, post["text"]))
         return f"{len(self.messages)}.0"
 

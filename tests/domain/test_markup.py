@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handlers.mentions import typed
+from bot.domain.markup import typed
 
 
 @pytest.mark.parametrize(

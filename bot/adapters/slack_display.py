@@ -1,0 +1,306 @@
+"""Answers in threads as they are written: streamed, or posted and edited where Slack does not stream.
+
+A stream can't be found again by a key while it runs, so its timestamp is handed out at once. Slack ends a stream
+by itself after about five minutes; what is to be shown after that, or in place of what was shown, is an edit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+
+from bot.adapters.slack import SlackMessenger, metadata_of
+from bot.adapters.slack_errors import in_words
+from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable
+from bot.domain.texts import shorten
+from bot.domain.visits import Visit
+from bot.ports import Display
+from bot.render.mrkdwn import escape
+
+log = logging.getLogger(__name__)
+
+# characters and seconds between two calls: Slack takes a hundred a minute of all streams of a workspace together
+_PIECE, _PAUSE = 200, 1.0
+# an edit shows all again, and Slack takes fifty a minute
+_EDIT_PAUSE = 3.0
+# what notifications show; Slack refuses an edit with more than 4,000 characters of it
+_SPOKEN = 1_000
+_OVER, _STOPPED, _CONFLICT = "message_not_in_streaming_state", "stopped_by_user", "streaming_state_conflict"
+_WRITING = "…"
+
+
+class SlackDisplays:
+    """``Displays`` over the Web API. ``clock`` gives seconds that only go up."""
+
+    def __init__(
+        self,
+        client: WebClient,
+        messenger: SlackMessenger,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._client = client
+        # what comes in between is never waited for: the next call brings it too
+        self._hurried = WebClient(token=client.token, base_url=client.base_url, timeout=10, retry_handlers=[])
+        self._messenger = messenger
+        self._clock = clock
+        self._sleep = sleep
+
+    def open(self, visit: Visit, key: str, begun: Callable[[str], None], message: str = "") -> Display:
+        """A place for an answer. See :class:`bot.ports.Displays`."""
+        return _SlackDisplay(self._client, self._hurried, visit, key, begun, message, self._clock, self._sleep)
+
+    def begun_before(self, visit: Visit, key: str, since: str) -> str:
+        """The message that an earlier try began; one in the thread that has no key yet can be no other's."""
+        for ts, found in self._messenger.own_replies(visit.channel, visit.thread, since):
+            if found in ("", key):
+                return ts
+        return ""
+
+
+class _Mode(Enum):
+    NEW = "new"
+    STREAMING = "streaming"
+    EDITING = "editing"
+
+
+class _SlackDisplay:
+    """``Display`` of one answer."""
+
+    def __init__(
+        self,
+        client: WebClient,
+        hurried: WebClient,
+        visit: Visit,
+        key: str,
+        begun: Callable[[str], None],
+        message: str,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._client = client
+        self._hurried = hurried
+        self._visit = visit
+        self._key = key
+        self._begun = begun
+        self._clock = clock
+        self._sleep = sleep
+        self._message = message
+        self._mode = _Mode.EDITING if message else _Mode.NEW
+        # whether Slack may still take the message for one that streams
+        self._is_open = bool(message)
+        self._text = self._sent = ""
+        self._next = 0.0
+        self._has_status = True
+
+    # what the answer says
+
+    def status(self, doing: str) -> None:
+        """Say what the bot does. A courtesy: without it the answer is as good."""
+        if not self._has_status or self._mode is not _Mode.NEW:
+            return
+        try:
+            with in_words(self._visit.channel):
+                self._hurried.assistant_threads_setStatus(
+                    channel_id=self._visit.channel, thread_ts=self._visit.thread, status=doing
+                )
+        except (SlackRefused, SlackUnavailable) as error:
+            log.info("no status [%s]: %s", self._visit.reference, error)
+            self._has_status = False
+
+    def show(self, text: str) -> None:
+        """Add Markdown."""
+        self._text += text
+        waiting = len(self._text) - len(self._sent)
+        if self._clock() >= self._next and (waiting >= _PIECE or self._mode is _Mode.EDITING):
+            self._flush()
+
+    def replace(self, text: str) -> None:
+        """Show this in place of what was shown so far; what streams can't be taken back, but edited."""
+        self._text = text
+        if self._mode is _Mode.STREAMING:
+            self._mode = _Mode.EDITING
+        if self._clock() >= self._next:
+            self._flush()
+
+    def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
+        """Make it the whole answer."""
+        blocks = [dict(block) for block in below]
+        self._wait()
+        if self._mode is _Mode.NEW:
+            return self._post([_markdown(text), *blocks], text)
+        if self._mode is _Mode.STREAMING and text.startswith(self._sent) and self._stopped(text, blocks):
+            return self._message
+        self._edit(text, [_markdown(text), *blocks], self._client, is_last=True)
+        return self._message
+
+    # how it comes about
+
+    def _flush(self) -> None:
+        """Bring the message up to date, if Slack lets us now."""
+        if self._text == self._sent:
+            return
+        try:
+            self._send()
+        except SlackApiError as error:
+            self._refused(error)
+        except SlackUnavailable as error:
+            # it may have been taken all the same: an edit is right in either case
+            log.info("not known whether Slack took a piece [%s]: %s", self._visit.reference, error)
+            self._mode = _Mode.EDITING if self._message else self._mode
+            self._later(_EDIT_PAUSE)
+            if not self._message:
+                raise
+
+    def _send(self) -> None:
+        match self._mode:
+            case _Mode.NEW:
+                self._start()
+            case _Mode.STREAMING:
+                self._call(
+                    self._hurried.chat_appendStream, ts=self._message, markdown_text=self._text[len(self._sent) :]
+                )
+            case _Mode.EDITING:
+                self._edit(self._text, [_markdown(self._text)], self._hurried, is_last=False)
+        self._sent = self._text
+        self._later(_EDIT_PAUSE if self._mode is _Mode.EDITING else _PAUSE)
+
+    def _start(self) -> None:
+        answer = self._call(
+            self._hurried.chat_startStream,
+            thread_ts=self._visit.thread,
+            markdown_text=self._text,
+            **_recipient(self._visit),
+        )
+        self._mode, self._is_open = _Mode.STREAMING, True
+        self._tell(str(answer["ts"]))
+
+    def _refused(self, error: SlackApiError) -> None:
+        """Wait, stop, or go on by editing."""
+        code = str(error.response.get("error", ""))
+        if code == "ratelimited":
+            self._later(_retry_after(error))
+        elif code == _STOPPED:
+            self._mode, self._is_open = _Mode.EDITING, False
+            raise AnswerStopped("The asker stopped the answer.") from error
+        elif self._mode is _Mode.NEW:
+            log.info("Slack does not stream here [%s]: %s", self._visit.reference, code)
+            self._post([_markdown(self._text + _WRITING)], self._text)
+            self._mode, self._sent = _Mode.EDITING, self._text
+            self._later(_EDIT_PAUSE)
+        else:
+            log.info("the stream is over [%s]: %s", self._visit.reference, code)
+            self._mode, self._is_open = _Mode.EDITING, code != _OVER
+
+    def _stopped(self, text: str, blocks: list[dict[str, Any]]) -> bool:
+        """End the stream with the rest of the answer; whether that was possible."""
+        rest = text[len(self._sent) :]
+        try:
+            with in_words(self._visit.channel):
+                self._client.chat_stopStream(
+                    channel=self._visit.channel,
+                    ts=self._message,
+                    markdown_text=rest or None,
+                    blocks=blocks,
+                    metadata=metadata_of(self._key),
+                )
+        except SlackRefused as error:
+            log.info("the stream did not end by itself [%s]: %s", self._visit.reference, error)
+            self._is_open = error.code not in (_OVER, _STOPPED)
+            return False
+        return True
+
+    def _post(self, blocks: list[dict[str, Any]], text: str) -> str:
+        """One message at once. It carries its key, so that it is found again."""
+        with in_words(self._visit.channel):
+            answer = self._client.chat_postMessage(
+                channel=self._visit.channel,
+                thread_ts=self._visit.thread,
+                text=_spoken(text),
+                blocks=blocks,
+                metadata=metadata_of(self._key),
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        self._tell(str(answer["ts"]))
+        return self._message
+
+    def _edit(self, text: str, blocks: list[dict[str, Any]], client: WebClient, *, is_last: bool) -> None:
+        if self._is_open:
+            self._close()
+        try:
+            with in_words(self._visit.channel):
+                client.chat_update(
+                    channel=self._visit.channel,
+                    ts=self._message,
+                    text=_spoken(text),
+                    blocks=blocks,
+                    metadata=metadata_of(self._key),
+                    parse="none",
+                )
+        except (SlackRefused, SlackUnavailable) as error:
+            if is_last:
+                raise
+            log.info("not edited [%s]: %s", self._visit.reference, error)
+
+    def _close(self) -> None:
+        """A message that streams can't be edited."""
+        try:
+            with in_words(self._visit.channel):
+                self._client.chat_stopStream(channel=self._visit.channel, ts=self._message)
+        except SlackRefused as error:
+            log.info("the stream was over [%s]: %s", self._visit.reference, error)
+        self._is_open = False
+
+    def _call(self, method: Callable[..., Any], **arguments: Any) -> Any:
+        """Slack's refusals come as they are, all else in words."""
+        try:
+            with in_words(self._visit.channel):
+                return method(channel=self._visit.channel, **arguments)
+        except (SlackRefused, SlackUnavailable) as error:
+            if isinstance(error.__cause__, SlackApiError) and _is_refusal(error):
+                raise error.__cause__ from error
+            raise
+
+    def _tell(self, ts: str) -> None:
+        self._message = ts
+        self._begun(ts)
+
+    def _later(self, seconds: float) -> None:
+        self._next = self._clock() + seconds
+
+    def _wait(self) -> None:
+        """What Slack asked to wait for; a pause of our own is none."""
+        left = self._next - self._clock()
+        if left > _EDIT_PAUSE:
+            self._sleep(left)
+
+
+def _recipient(visit: Visit) -> dict[str, str]:
+    """For whom it streams; in direct messages Slack knows, and has been seen to refuse being told."""
+    is_direct = visit.channel.startswith("D")
+    return {} if is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
+
+
+def _is_refusal(error: SlackRefused | SlackUnavailable) -> bool:
+    cause = error.__cause__
+    limited = isinstance(cause, SlackApiError) and cause.response.get("error") == "ratelimited"
+    return isinstance(error, SlackRefused) or limited
+
+
+def _retry_after(error: SlackApiError) -> float:
+    value = str(error.response.headers.get("Retry-After", ""))
+    return float(value) if value.isdigit() else _EDIT_PAUSE
+
+
+def _markdown(text: str) -> dict[str, Any]:
+    return {"type": "markdown", "text": text or _WRITING}
+
+
+def _spoken(text: str) -> str:
+    return escape(shorten(text, _SPOKEN)) or _WRITING

@@ -1,0 +1,30 @@
+"""Votes on Redis: one hash, without expiry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.store import in_words, packed, unpacked
+
+_KEY = "votes"
+
+
+class RedisBallot:
+    """``Ballot`` on Redis."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def put(self, name: str, vote: str) -> None:
+        """Keep a vote, in place of the one of that name."""
+        with in_words():
+            self._client.hset(_KEY, name, packed(vote))
+
+    def all(self) -> Iterator[str]:
+        """Every vote."""
+        with in_words():
+            found = cast("Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(_KEY))
+            yield from (unpacked(vote) for _, vote in found)

@@ -1,0 +1,26 @@
+"""Quotes with which an answer proves what it says of code. One that is not in the diff is never shown as proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.domain.patches import find_quote
+from bot.domain.pulls import PullRequest
+from bot.domain.summaries import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A line that a model says it read: of which pull request, in which file; not yet checked."""
+
+    pull: str
+    path: str
+    quote: str
+
+
+def proven(citation: Citation, pull: PullRequest) -> Evidence | None:
+    """The quote with its place in the file that the citation names, or None where it does not stand there."""
+    path = citation.path.strip()
+    patch = next((file.patch for file in pull.files or () if file.path == path), None)
+    place = find_quote(patch or "", citation.quote)
+    return Evidence(path, citation.quote.strip(), place.side, place.line) if place else None

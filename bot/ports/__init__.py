@@ -1,0 +1,39 @@
+"""The seams: what the services need of the outside world. Adapters and test doubles have these shapes."""
+
+from __future__ import annotations
+
+from bot.ports.model import Chat, ChatModel, Completion, Model, Prompt, Reply, Text, ToolCall, ToolResult, Turn
+from bot.ports.pulls import Merged, PullRequests
+from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
+from bot.ports.store import Ballot, Cache, Limiter, Line, PostRecords, Queue, Spending
+
+__all__ = [
+    "Attachment",
+    "Ballot",
+    "Cache",
+    "Chat",
+    "ChatModel",
+    "Completion",
+    "Display",
+    "Displays",
+    "Limiter",
+    "Line",
+    "Merged",
+    "Messenger",
+    "Model",
+    "Post",
+    "PostRecords",
+    "Prompt",
+    "PullRequests",
+    "Queue",
+    "Reply",
+    "Spending",
+    "Text",
+    "ThreadMessage",
+    "Threads",
+    "ToolCall",
+    "ToolResult",
+    "Turn",
+    "Views",
+    "Whispers",
+]

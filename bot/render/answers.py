@@ -1,0 +1,67 @@
+"""What stands around an answer in a thread: its citations' labels, the small print, the thumbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from bot.domain.digest import Entry
+from bot.domain.patches import Side
+from bot.domain.pulls import PullRequest
+from bot.domain.summaries import Evidence
+from bot.domain.texts import one_line, plural, shorten
+from bot.render.rich import Block, context, plain
+from bot.render.streaming import literal
+
+VOTE = "answer_vote"
+GOOD, BAD = "good", "bad"
+_LONGEST_URL = 500
+_LONGEST_NAME = 60
+_NOTES = 1_500
+_WRITTEN = "Written by a model: links lead to quotes that were found in the diffs, the rest may be wrong"
+
+
+def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
+    """Label and address of a citation."""
+    name = shorten(one_line(PurePosixPath(found.path).name), _LONGEST_NAME)
+    url = found.url(pull)
+    label = f"{name}:{found.line}" + (" (removed)" if found.side is Side.OLD else "")
+    return label, url if len(url) <= _LONGEST_URL else f"{pull.url}/files"
+
+
+def below(note: str, read: str, not_seen: str, failed: int) -> list[Block]:
+    """Why the answer ends where it does, what it rests on, what was not seen; and the thumbs."""
+    parts = [
+        note,
+        f"Read: {read}." if read else "",
+        f"Not seen: {not_seen}." if not_seen else "",
+        f"{plural(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
+        f"{_WRITTEN}.",
+    ]
+    return [context(shorten(" ".join(part for part in parts if part), _NOTES)), thumbs()]
+
+
+def thumbs() -> Block:
+    """Up and down."""
+    buttons = {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": {"text": plain("Good answer", 75), "value": GOOD},
+        "negative_button": {"text": plain("Bad answer", 75), "value": BAD},
+    }
+    return {"type": "context_actions", "elements": [buttons]}
+
+
+def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> str:
+    """The answer of a plain search, marked as such; ``reason`` is a sentence."""
+    lead = f"**Without the model.** {literal(shorten(one_line(reason), 300))}"
+    if not entries:
+        return f"{lead} A plain search found none of your words in the pull requests of {title}."
+    lines = [f"- [#{entry.number}]({entry.pull.url}) {_said(entry)}" for entry in entries]
+    return "\n".join([f"{lead} A plain search for your words in the pull requests of {title}:", *lines])
+
+
+def _said(entry: Entry) -> str:
+    title = shorten(one_line(entry.pull.title), 120)
+    headline = "" if entry.summary.is_fallback else f": {shorten(entry.summary.headline, 160)}"
+    return literal(title + headline)

@@ -1,0 +1,85 @@
+"""The pull requests that questions are answered from: with their patches, and the summaries that exist already.
+
+No model is asked here: what was not summarised before has its facts alone.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from bot.domain.areas import area_of
+from bot.domain.digest import Entry
+from bot.domain.packing import Coverage
+from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.pulls import PullRequest, Repository, newest_first
+from bot.domain.references import Reference
+from bot.domain.risk import assess
+from bot.domain.spans import Span
+from bot.domain.summaries import fallback_summary
+from bot.ports import PullRequests
+from bot.services.entries import Entries
+from bot.services.reading import Reader
+
+_NOT_SUMMARISED = "nobody asked for it before"
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The pull requests merged in some days, newest first, and what may be missing from them."""
+
+    repository: Repository
+    span: Span
+    entries: tuple[Entry, ...]
+    doubts: tuple[str, ...] = ()
+
+
+class Archive:
+    """Reads days and single pull requests; ``workers`` calls to GitHub run at a time."""
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        reader: Reader,
+        entries: Entries,
+        workers: int,
+        classes: PathClasses = DEFAULT_PATHS,
+    ) -> None:
+        self._pulls = pulls
+        self._reader = reader
+        self._entries = entries
+        self._workers = workers
+        self._classes = classes
+
+    def days(self, repository: Repository, span: Span) -> Days:
+        """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
+            lists = list(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
+            merged = {pull.number: pull for each in lists for pull in each.pulls}
+            entries = tuple(pool.map(self.entry, newest_first(tuple(merged.values()))))
+        doubts = (each.doubt for each in lists)
+        return Days(repository, span, entries, tuple(dict.fromkeys(doubt for doubt in doubts if doubt)))
+
+    def merged(self, repository: Repository, span: Span) -> tuple[PullRequest, ...]:
+        """What was merged in some days, newest first, without files. Raises as :meth:`days`."""
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
+            lists = pool.map(lambda day: self._pulls.merged_on(repository, day), span.days)
+            found = {pull.number: pull for each in lists for pull in each.pulls}
+        return newest_first(tuple(found.values()))
+
+    def one(self, reference: Reference) -> Entry:
+        """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
+        return self.entry(self._pulls.pull(reference.repository, reference.number))
+
+    def known(self, reference: Reference) -> Entry | None:
+        """What is kept of a pull request, without asking anybody; without patches."""
+        return self._entries.known(reference)
+
+    def entry(self, pull: PullRequest) -> Entry:
+        """A pull request with its files and patches, as far as they can be had."""
+        loaded = self._reader.with_files(pull)
+        known = self._entries.known(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        if known:
+            return replace(known, pull=loaded)
+        summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, self._classes)
+        return Entry(loaded, summary, assess(loaded, self._classes), area_of(loaded, self._classes))

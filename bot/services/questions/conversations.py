@@ -1,0 +1,138 @@
+"""Answers the questions of a thread in the order in which they were asked, each once, wherever a try broke off."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.talk import Question
+from bot.domain.texts import shorten
+from bot.ports import Display, Displays, Line, PostRecords
+from bot.render.notices import in_words
+from bot.render.streaming import literal
+from bot.services.questions.memory import Memories
+from bot.services.questions.votes import Votes
+from bot.services.questions.writing import Draft, Writer
+from bot.services.replies import Replies
+
+log = logging.getLogger(__name__)
+
+
+class Conversations:
+    """Serves threads."""
+
+    def __init__(
+        self,
+        line: Line,
+        records: PostRecords,
+        displays: Displays,
+        memories: Memories,
+        writer: Writer,
+        votes: Votes,
+        replies: Replies,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._line = line
+        self._records = records
+        self._displays = displays
+        self._memories = memories
+        self._writer = writer
+        self._votes = votes
+        self._replies = replies
+        self._now = now
+
+    def serve(self, place: str) -> None:
+        """Answer all that waits in a thread, unless another process is at it: it takes these questions too.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable: trying again goes on from there.
+        """
+        # whoever joined while we were about to leave found the place taken, and relies on us
+        while self._line.first(place) is not None:
+            with self._line.serve(place) as is_ours:
+                if not is_ours:
+                    return
+                self._serve(place)
+
+    def _serve(self, place: str) -> None:
+        while question := self._line.first(place):
+            self._answer(question)
+            self._line.leave(place, question)
+
+    def _answer(self, question: Question) -> None:
+        """Raises what trying again may mend; all else the asker is told."""
+        key = f"answer:{question.visit.key}:question"
+        record = self._records.load(key)
+        if "done" in record:
+            return
+        display = self._opened(question, key, record)
+        try:
+            self._show(question, key, record, display)
+        except (StoreUnavailable, SlackUnavailable, InProgress):
+            raise
+        except PrdigestError as error:
+            log.warning("no answer [%s]: %s", question.visit.reference, error)
+            self._regret(question, key, display, error)
+        except Exception as error:
+            log.exception("a defect [%s]", question.visit.reference)
+            self._regret(question, key, display, error)
+        self._records.save(key, done=self._now().isoformat())
+
+    def _opened(self, question: Question, key: str, record: Mapping[str, str]) -> Display:
+        message = record.get("message", "")
+        if "begun" in record and not message:
+            message = self._begun_before(question, key)
+        if "begun" not in record:
+            self._records.claim(key, "begun", self._now().isoformat())
+        return self._displays.open(question.visit, key, lambda ts: self._records.save(key, message=ts), message)
+
+    def _regret(self, question: Question, key: str, display: Display, error: Exception) -> None:
+        """What went wrong, in the place of an answer that was begun, else to the asker alone."""
+        said = in_words(error, question.visit.reference)
+        if "message" in self._records.load(key) and not isinstance(error, SlackRefused):
+            display.finish(literal(said), ())
+        else:
+            self._replies.tell(question.visit, said)
+
+    def _show(self, question: Question, key: str, record: Mapping[str, str], display: Display) -> None:
+        visit = question.visit
+        memory = self._memories.of(visit.channel, visit.thread, question.ts)
+        draft = _loaded(record["draft"]) if "draft" in record else None
+        if draft is None:
+            draft = self._writer.write(question, memory, display)
+            self._records.save(key, draft=_dumped(draft))
+        try:
+            message = display.finish(draft.text, draft.below)
+        except SlackRefused as error:
+            log.info("no answer in %s, the asker gets it [%s]: %s", visit.channel, visit.reference, error)
+            self._replies.tell(visit, shorten(draft.text, _WHISPERED))
+        else:
+            self._votes.remember(visit.channel, message, draft.inputs)
+        self._memories.keep(visit.channel, visit.thread, memory.with_answer(question, draft.said))
+
+    def _begun_before(self, question: Question, key: str) -> str:
+        """The message of a try that ended before it could say so. Who may not look begins a new one."""
+        try:
+            return self._displays.begun_before(question.visit, key, question.ts)
+        except SlackRefused as error:
+            log.info("can't look into %s: %s", question.visit.channel, error)
+            return ""
+
+
+# of an answer that Slack lets only the asker see
+_WHISPERED = 500
+
+
+def _dumped(draft: Draft) -> str:
+    found = {"text": draft.text, "said": draft.said, "below": list(draft.below), "inputs": dict(draft.inputs)}
+    return json.dumps(found, default=str)
+
+
+def _loaded(text: str) -> Draft:
+    found: dict[str, Any] = json.loads(text)
+    below: Sequence[Mapping[str, Any]] = found["below"]
+    return Draft(found["text"], found["said"], below, found["inputs"])

@@ -1,0 +1,85 @@
+"""What every talk about the same thread begins with: the record of its days or pull requests, word for word.
+
+It is the same for each question, so that the model's prompt cache holds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bot.domain.digest import Entry
+from bot.domain.secrets import without_secrets
+from bot.domain.subjects import Subject
+from bot.domain.talk import Memory, Said
+from bot.ports import Text, Turn
+from bot.services.prompts import fenced
+from bot.services.questions import record
+from bot.services.questions.tools import Toolbox
+
+# characters: some 12,000 tokens, of which a busy day of forty pull requests takes three quarters
+_MOST = 48_000
+# for all pull requests of a thread about single ones
+_MOST_DIFF = 48_000
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The record, and the pull requests in it."""
+
+    text: str
+    entries: tuple[Entry, ...]
+
+
+def opening(toolbox: Toolbox, subject: Subject) -> Opening:
+    """The record of what a thread is about.
+
+    Raises:
+        PrdigestError: it can't be had, such as when GitHub is away.
+    """
+    return _pulls(toolbox, subject) if subject.numbers else _days(toolbox)
+
+
+def _days(toolbox: Toolbox) -> Opening:
+    days = toolbox.subject_days()
+    found = record.day_record(days, _MOST)
+    toolbox.ledger.days(days.span.title)
+    return Opening(_marked(found.text), days.entries)
+
+
+def _pulls(toolbox: Toolbox, subject: Subject) -> Opening:
+    entries = tuple(toolbox.entry(subject.repository, number) for number in subject.numbers)
+    texts = []
+    for entry in entries:
+        packed = record.diff_of(entry.pull, _MOST_DIFF // len(entries))
+        toolbox.ledger.record(entry.number)
+        toolbox.ledger.diff(entry.pull, entry.pull.files or (), packed.left_out)
+        texts.append(f"{record.whole(entry)}\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}")
+    return Opening(_marked("\n\n".join(texts)), entries)
+
+
+def _marked(text: str) -> str:
+    return fenced("record", without_secrets(text))
+
+
+def turns(begun: Opening, memory: Memory, question: str) -> tuple[Turn, ...]:
+    """The talk up to a question: the record, what was said in the thread, the question."""
+    said = (*(_turn(each) for each in memory.said), Turn("person", (Text(fenced("question", question)),)))
+    first = Turn("person", (Text(begun.text, stable=True),))
+    return _merged((first, *said))
+
+
+def _turn(said: Said) -> Turn:
+    if said.by == "bot":
+        return Turn("model", (Text(said.text),))
+    return Turn("person", (Text(fenced("question", said.text)),))
+
+
+def _merged(said: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """One turn for all that one side said without the other."""
+    found: list[Turn] = []
+    for turn in said:
+        if found and found[-1].by == turn.by:
+            found[-1] = replace(found[-1], parts=(*found[-1].parts, *turn.parts))
+        else:
+            found.append(turn)
+    return tuple(found)

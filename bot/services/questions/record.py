@@ -1,0 +1,124 @@
+"""What the model is told of pull requests, as text: a line each for a list, more for a single one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bot.domain.digest import Entry
+from bot.domain.packing import PackedDiff, pack
+from bot.domain.pulls import PullRequest
+from bot.domain.reverts import is_revert
+from bot.domain.texts import one_line, plural, shorten, without_comments
+from bot.services.questions.archive import Days
+
+_DESCRIPTION = 3_000
+_SECTION = 300
+_MOST_FILES = 60
+_TITLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A text of lines that was cut where it was too long, and says so."""
+
+    text: str
+    hidden: int = 0
+
+
+def bounded(lines: Iterable[str], most: int, what: str, advice: str) -> Bounded:
+    """As many of the lines as fit into ``most`` characters; ``what`` names one of those that do not."""
+    kept: list[str] = []
+    hidden = 0
+    for line in lines:
+        if hidden or sum(map(len, kept)) + len(kept) + len(line) > most:
+            hidden += 1
+        else:
+            kept.append(line)
+    if hidden:
+        kept.append(f"[cut: {plural(hidden, what)} not shown; {advice}]")
+    return Bounded("\n".join(kept), hidden)
+
+
+def head(days: Days) -> str:
+    """The days, how many pull requests they hold, and what may be missing."""
+    counted = plural(len(days.entries), "pull request")
+    doubts = "".join(f" [{doubt}]" for doubt in days.doubts)
+    return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{doubts}"
+
+
+def day_record(days: Days, most: int) -> Bounded:
+    """The list of some days, as detailed as there is room for."""
+    advice = "ask list_pull_requests with filters"
+    forms: tuple[Callable[[Entry], str], ...] = (detailed, line, short)
+    for form in forms:
+        lines = [head(days), *map(form, days.entries)]
+        if sum(map(len, lines)) + len(lines) <= most:
+            return Bounded("\n".join(lines))
+    return bounded([head(days), *map(short, days.entries)], most, "pull request", advice)
+
+
+def short(entry: Entry) -> str:
+    """Number, area, title."""
+    return f"#{entry.number} {entry.area}: {shorten(one_line(entry.pull.title), _TITLE)}"
+
+
+def line(entry: Entry) -> str:
+    """The facts that the filters speak of, title and headline."""
+    pull, said = entry.pull, entry.summary
+    when = (
+        f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
+    )
+    parts = [
+        f"#{entry.number} {shorten(one_line(pull.title), _TITLE)}",
+        *([said.headline] if not said.is_fallback else []),
+        f"{said.type}, {entry.area}",
+        f"by {pull.author.login}, {when}",
+        f"{plural(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
+        f"risk {risk_of(entry)}",
+        *(["takes another back"] if is_revert(pull) else []),
+    ]
+    return " | ".join(parts)
+
+
+def detailed(entry: Entry) -> str:
+    """The same with the gist of the summary."""
+    said = entry.summary
+    if said.is_fallback:
+        return line(entry)
+    more = [shorten(one_line(said.what_changed_and_why), _SECTION)]
+    more += [f"Risk: {said.risk_reason}"] if said.risk_reason else []
+    more += [f"Action: {said.action}"] if said.action else []
+    return f"{line(entry)}\n  " + "\n  ".join(more)
+
+
+def risk_of(entry: Entry) -> str:
+    """The band of the rules and their reasons; no rule speaks of a pull request without files."""
+    if entry.pull.files is None:
+        return "not assessed (files not loaded)"
+    reasons = "; ".join(entry.risk.reasons)
+    return f"{entry.risk.band.label} ({reasons})" if reasons else entry.risk.band.label
+
+
+def whole(entry: Entry) -> str:
+    """One pull request with everything but its diff."""
+    pull, said = entry.pull, entry.summary
+    sections = [f"{name}: {text}" for name, text in said.sections] if not said.is_fallback else ["No summary yet."]
+    proofs = [f"Proven by {found.path}:{found.line}: {found.quote}" for found in said.evidence]
+    asks = [f"Action: {said.action}"] if said.action else []
+    body = without_comments(pull.body).strip()
+    description = [f"Description:\n{shorten(body, _DESCRIPTION)}"] if body else ["No description."]
+    return "\n".join([line(entry), *sections, *asks, *proofs, *_files(pull), *description])
+
+
+def _files(pull: PullRequest) -> list[str]:
+    if pull.files is None:
+        return ["Files: could not be loaded."]
+    named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files[:_MOST_FILES]]
+    hidden = pull.changed_files - len(named)
+    return ["Files: " + ", ".join(named) + (f" [cut: {plural(hidden, 'more file')}]" if hidden > 0 else "")]
+
+
+def diff_of(pull: PullRequest, most: int) -> PackedDiff:
+    """The diff, most informative files first, in ``most`` characters; what does not fit is named."""
+    return pack(pull.files or (), most // 4, pull.changed_files)

@@ -1,0 +1,267 @@
+"""The tools that answer the model's questions about pull requests: they read, and only what the bot may speak of.
+
+Every result is bounded, says when it was cut, and is data between marks that it can't forge.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from bot.domain.citations import Citation, proven
+from bot.domain.days import LocalDay
+from bot.domain.digest import Entry
+from bot.domain.errors import PrdigestError
+from bot.domain.filters import Filters
+from bot.domain.packing import Coverage
+from bot.domain.pulls import PullRequest, Repository
+from bot.domain.references import Reference
+from bot.domain.requests import Repositories
+from bot.domain.search import Where, fairly, search, shown
+from bot.domain.secrets import without_secrets
+from bot.domain.spans import Span, span_of
+from bot.domain.subjects import Subject
+from bot.domain.summaries import Evidence
+from bot.domain.texts import one_line, plural, shorten
+from bot.services.prompts import fenced
+from bot.services.questions import record
+from bot.services.questions.archive import Archive, Days
+from bot.services.questions.ledger import Ledger
+from bot.services.questions.record import bounded
+from bot.services.questions.selecting import chosen, fits, only, places
+from bot.services.questions.shapes import (
+    Arguments,
+    DiffArguments,
+    ListArguments,
+    PullArguments,
+    SearchArguments,
+    Selection,
+    TakenBackArguments,
+    schema_of,
+)
+from bot.services.questions.taking_back import taken_back
+
+log = logging.getLogger(__name__)
+
+A = TypeVar("A", bound=Arguments)
+
+# characters of a result: some 4,000 tokens; of a diff twice that
+MOST = 16_000
+MOST_DIFF = 32_000
+# the files of every pull request of the days may have to be asked for
+LONGEST_DAYS = 14
+_WATCHED = timedelta(days=7)
+_MOST_RISKY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool says to the model."""
+
+    text: str
+    is_error: bool = False
+
+
+class Toolbox:
+    """The tools for one answer. What was read is remembered in it, and accounted for in ``ledger``."""
+
+    def __init__(self, archive: Archive, repositories: Repositories, today: LocalDay, subject: Subject) -> None:
+        self._archive = archive
+        self._repositories = repositories
+        self._today = today
+        self._subject = subject
+        self._days: dict[tuple[Repository, Span], Days] = {}
+        self._pulls: dict[Reference, Entry] = {}
+        self._addresses: dict[Reference, str | None] = {}
+        self.ledger = Ledger()
+
+    @cached_property
+    def _tools(self) -> dict[str, tuple[type[Arguments], Callable[[Any], str]]]:
+        return {
+            "list_pull_requests": (ListArguments, self._list),
+            "search": (SearchArguments, self._search),
+            "pull_request": (PullArguments, self._pull),
+            "read_diff": (DiffArguments, self._diff),
+            "taken_back": (TakenBackArguments, self._taken_back),
+        }
+
+    @property
+    def definitions(self) -> tuple[Mapping[str, Any], ...]:
+        """The tools as the service takes them; the same for every question, so that they stay in its cache."""
+        return tuple(
+            {"name": name, "description": one_line(shape.__doc__ or ""), "input_schema": schema_of(shape)}
+            for name, (shape, _) in self._tools.items()
+        )
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Result:
+        """Use a tool. What is asked wrongly is said in a sentence, so that the model can ask better."""
+        if name not in self._tools:
+            return Result(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
+        shape, tool = self._tools[name]
+        try:
+            text = tool(shape.model_validate(given))
+        except ValidationError as error:
+            problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
+            return Result("; ".join(problems), is_error=True)
+        except PrdigestError as error:
+            log.info("a tool could not answer: %s", error)
+            return Result(str(error), is_error=True)
+        return Result(fenced("data", without_secrets(text)))
+
+    # what code asks of what was read
+
+    def subject_days(self) -> Days:
+        """The days that the thread is about."""
+        return self._read_days(self._subject.repository, self._subject.span)
+
+    def entry(self, repository: Repository, number: int) -> Entry:
+        """One pull request. Raises PrdigestError where it can't be had."""
+        reference = Reference(repository, number)
+        if reference not in self._pulls:
+            self._pulls[reference] = self._archive.one(reference)
+            self._note([self._pulls[reference].pull])
+        return self._pulls[reference]
+
+    def address(self, number: int) -> str | None:
+        """Where a pull request of the thread's repository is, if it is known that there is one."""
+        reference = Reference(self._subject.repository, number)
+        if reference not in self._addresses:
+            known = self._archive.known(reference)
+            self._addresses[reference] = known.pull.url if known else None
+        return self._addresses[reference]
+
+    def evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
+        """The place of a citation that holds; None for one that does not."""
+        try:
+            reference = self._repositories.reference(self._own(citation.pull))
+            pull = self.entry(reference.repository, reference.number).pull
+        except PrdigestError:
+            return None
+        found = proven(citation, pull)
+        return (pull, found) if found else None
+
+    # the tools
+
+    def _list(self, asked: ListArguments) -> str:
+        days, fitting = self._selected(asked)
+        words = tuple(word.casefold() for word in asked.words if word.strip())
+        if words:
+            hits = {match.number for match in search(fitting, words, Where.TEXT)}
+            fitting = tuple(entry for entry in fitting if entry.number in hits)
+        self.ledger.days(days.span.title)
+        lines = [record.head(days), f"{len(fitting)} of them fit:", *map(record.line, fitting)]
+        found = bounded(lines, MOST, "pull request", "narrow it with filters")
+        return self._cut(found, "pull requests of the list")
+
+    def _search(self, asked: SearchArguments) -> str:
+        days, fitting = self._selected(asked)
+        found = tuple(search(only(fitting, asked.paths), asked.any_of, asked.where))
+        self.ledger.searched(days.span.title)
+        for entry in fitting:
+            self._note_unsearched(entry.pull, asked.where)
+        counts = Counter(match.number for match in found)
+        named = ", ".join(f"#{number} ({count})" for number, count in counts.items()) or "none"
+        fit = plural(len(counts), "pull request")
+        lines = [record.head(days), f"{fit} of {len(fitting)} searched match: {named}", *map(shown, fairly(found))]
+        return self._cut(bounded(lines, MOST, "line", "search for fewer words or days"), "matching lines")
+
+    def _pull(self, asked: PullArguments) -> str:
+        entry = self.entry(self._repository(asked.repository), asked.number)
+        self.ledger.record(entry.number)
+        return record.whole(entry)
+
+    def _diff(self, asked: DiffArguments) -> str:
+        pull = self.entry(self._repository(asked.repository), asked.number).pull
+        files = chosen(pull, asked.paths)
+        head = f"#{pull.number} {one_line(pull.title)}: {len(files)} of {plural(pull.changed_files, 'file')}"
+        if asked.contains.strip():
+            self.ledger.diff(pull, files, ())
+            lines = [head, *places(files, asked.contains)]
+            return self._cut(bounded(lines, MOST_DIFF, "line", "name a path"), f"places in #{pull.number}")
+        count = len(files) if asked.paths else pull.changed_files
+        packed = record.diff_of(replace(pull, files=files, changed_files=count), MOST_DIFF)
+        self.ledger.diff(pull, files, packed.left_out)
+        clipped = (
+            "" if packed.coverage is Coverage.FULL else "\n[cut: not the whole diff; name paths to see the rest]"
+        )
+        return f"{head}\n{packed.text or '[no text diff]'}{clipped}"
+
+    def _taken_back(self, asked: TakenBackArguments) -> str:
+        days = self._read_days(self._repository(asked.repository), self._span(asked.days))
+        last = min(self._today.date, days.span.last + _WATCHED)
+        watched = self._archive.merged(days.repository, replace(days.span, last=max(last, days.span.last)))
+        self._note(watched)
+        self.ledger.days(f"{days.span.title} and what took back of it until {last}")
+        lines = [record.head(days), *taken_back(watched, {entry.number for entry in days.entries})]
+        risky = sorted((entry for entry in days.entries if entry.risk.is_listed), key=lambda e: -e.risk.points)
+        lines += ["Rated riskiest by rules:" if risky else "No pull request is rated risky."]
+        lines += [f"#{entry.number} {entry.pull.title}: {record.risk_of(entry)}" for entry in risky[:_MOST_RISKY]]
+        return self._cut(bounded(lines, MOST, "line", "ask for fewer days"), "what was taken back")
+
+    # how they read
+
+    def _selected(self, asked: Selection) -> tuple[Days, tuple[Entry, ...]]:
+        """The days, and those of their pull requests that fit. Raises UsageError."""
+        filters = Filters(paths=asked.paths, authors=asked.authors, labels=asked.labels)
+        days = self._read_days(self._repository(asked.repository), self._span(asked.days))
+        fitting = (entry for entry in days.entries if filters.admit(entry.pull) and fits(entry, asked))
+        return days, tuple(fitting)
+
+    def _read_days(self, repository: Repository, span: Span) -> Days:
+        if (repository, span) not in self._days:
+            found = self._archive.days(repository, span)
+            self._days[repository, span] = found
+            self._pulls |= {Reference(repository, entry.number): entry for entry in found.entries}
+            self._note(entry.pull for entry in found.entries)
+            for doubt in found.doubts:
+                self.ledger.unseen(f"{span.title}: {doubt}")
+        return self._days[repository, span]
+
+    def _note(self, pulls: Iterable[PullRequest]) -> None:
+        """These exist."""
+        self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
+
+    def _repository(self, named: str) -> Repository:
+        return self._repositories.known(Repository.parse(named)) if named.strip() else self._subject.repository
+
+    @property
+    def span(self) -> Span:
+        """The days that are meant where none are named: of single pull requests, when the first was merged."""
+        usual = self._subject.span
+        merged = [
+            self._pulls[reference].pull.merge_time
+            for number in self._subject.numbers
+            if (reference := Reference(self._subject.repository, number)) in self._pulls
+            and self._pulls[reference].pull.is_merged
+        ]
+        if not merged:
+            return usual
+        date = LocalDay(usual.first, usual.zone).local(merged[0]).date()
+        return replace(usual, first=date, last=date)
+
+    def _span(self, named: str) -> Span:
+        return span_of(named, self._today, LONGEST_DAYS) if named.strip() else self.span
+
+    def _own(self, named: str) -> str:
+        """A bare number is one of the thread's repository."""
+        number = named.strip().removeprefix("#")
+        return f"{self._subject.repository}#{number}" if number.isdecimal() else named
+
+    def _note_unsearched(self, pull: PullRequest, where: Where) -> None:
+        if where is not Where.TEXT and pull.files is None:
+            self.ledger.unseen(f"#{pull.number} (its files could not be loaded)")
+        for file in pull.files or ():
+            if where is not Where.TEXT and file.patch is None and file.changed_lines:
+                self.ledger.unseen(f"{shorten(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
+
+    def _cut(self, found: record.Bounded, what: str) -> str:
+        if found.hidden:
+            self.ledger.unseen(f"{found.hidden} {what} (too long)")
+        return found.text

@@ -1,0 +1,139 @@
+"""Writes the answer to a question: with the model where it is there and paid for, else by plain search."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.domain.citations import Citation
+from bot.domain.costs import Usage, cautious_cost
+from bot.domain.days import LocalDay
+from bot.domain.errors import ModelError
+from bot.domain.requests import Repositories
+from bot.domain.subjects import Subject, subject_of
+from bot.domain.talk import Memory, Question
+from bot.ports import Display
+from bot.render.answers import below, cited, found_without_model
+from bot.render.streaming import Links
+from bot.services.prompts import ANSWER
+from bot.services.questions.answering import Answerer, Written
+from bot.services.questions.archive import Archive
+from bot.services.questions.budget import Budget
+from bot.services.questions.opening import Opening, opening, turns
+from bot.services.questions.plain import found_by_words
+from bot.services.questions.tools import Toolbox
+
+log = logging.getLogger(__name__)
+
+_NO_MODEL = "No model is set up."
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer: as Markdown, as the thread remembers it, what stands below, and what it was made of."""
+
+    text: str
+    said: str
+    below: Sequence[Mapping[str, Any]]
+    inputs: Mapping[str, Any]
+
+
+class Writer:
+    """Writes answers. ``answerer`` is None where no model is set up; ``model`` is its name."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        repositories: Repositories,
+        today: Callable[[], LocalDay],
+        answerer: Answerer | None,
+        model: str,
+        budget: Budget,
+    ) -> None:
+        self._archive = archive
+        self._repositories = repositories
+        self._today = today
+        self._answerer = answerer
+        self._model = model
+        self._budget = budget
+
+    def write(self, question: Question, memory: Memory, display: Display) -> Draft:
+        """The answer, shown while it is written.
+
+        Raises:
+            PrdigestError: what it is about can't be read; the model's failures are no errors here.
+        """
+        today = self._today()
+        subject = subject_of(memory.about, self._repositories, today)
+        work = _Work(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
+        display.status("is reading the pull requests…")
+        begun = opening(work.toolbox, subject)
+        refusal = self._budget.refusal(question.visit) if self._answerer else _NO_MODEL
+        if refusal or self._answerer is None:
+            return work.searched(begun, refusal, {"refused": refusal})
+        try:
+            written = self._answerer.answer(turns(begun, memory, question.text), work.toolbox, work.links, display)
+        except ModelError as error:
+            self._spend(question, error.usage)
+            log.info("no answer by the model [%s]: %s", question.visit.reference, error)
+            return work.searched(begun, f"It gave no answer: {error}.", {"failed": str(error)})
+        self._spend(question, written.usage)
+        return work.answered(written, self._model)
+
+    def _spend(self, question: Question, usage: Usage) -> None:
+        self._budget.spend(question.visit, cautious_cost(self._model, usage))
+
+
+class _Work:
+    """One question on its way to an answer."""
+
+    def __init__(self, question: Question, memory: Memory, subject: Subject, toolbox: Toolbox) -> None:
+        self._question = question
+        self._memory = memory
+        self._subject = subject
+        self.toolbox = toolbox
+        self._failed: set[Citation] = set()
+
+    @property
+    def links(self) -> Links:
+        return Links(self._cited, self.toolbox.address)
+
+    def _cited(self, citation: Citation) -> tuple[str, str] | None:
+        found = self.toolbox.evidence(citation)
+        if found is None:
+            self._failed.add(citation)
+            return None
+        return cited(*found)
+
+    def answered(self, written: Written, model: str) -> Draft:
+        ledger = self.toolbox.ledger
+        blocks = below(written.note, ledger.read, ledger.not_seen, len(self._failed))
+        made = {
+            "model": model,
+            "prompt": ANSWER,
+            "rounds": written.rounds,
+            "usage": asdict(written.usage),
+            "exchanges": [asdict(each) for each in written.exchanges],
+            "failed_citations": [asdict(each) for each in self._failed],
+            "note": written.note,
+        }
+        return Draft(written.text, written.said, blocks, self._inputs(written.text, made))
+
+    def searched(self, begun: Opening, reason: str, made: Mapping[str, Any]) -> Draft:
+        found = found_by_words(self._question.text, begun.entries)
+        text = found_without_model(reason, self.toolbox.span.title, found)
+        return Draft(text, text, (), self._inputs(text, made))
+
+    def _inputs(self, text: str, made: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Enough to ask the same again, and to judge the answer."""
+        return {
+            "question": self._question.text,
+            "repository": str(self._subject.repository),
+            "days": str(self._subject.span),
+            "numbers": list(self._subject.numbers),
+            "thread": [asdict(each) for each in self._memory.said],
+            "answer": text,
+            **made,
+        }
