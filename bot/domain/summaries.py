@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -43,8 +44,11 @@ class Evidence:
     line: int
 
     def url(self, pull: PullRequest) -> str:
-        """Where a reader finds it: the line in the merged file, or the diff for a line that is gone."""
-        return pull.line_url(self.path, self.line) if self.side is Side.NEW else f"{pull.url}/files"
+        """Where a reader finds it: the line in the merged file, or in the diff for a line that is gone."""
+        if self.side is Side.NEW:
+            return pull.line_url(self.path, self.line)
+        # how GitHub names a line of the old side on the page of a pull request's files
+        return f"{pull.url}/files#diff-{hashlib.sha256(self.path.encode()).hexdigest()}L{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def assert_leads_home(view: View, made: Entry) -> None:
     """Links go to the pull request, its files, or a line of them."""
     own, lines_of = made.pull.url, f"{made.pull.repository.url}/blob/{made.pull.commit}/"
     found = links({"blocks": view["blocks"]})
-    assert [url for url in found if url not in (own, f"{own}/files") and not url.startswith(lines_of)] == []
+    assert [url for url in found if url != own and not url.startswith((f"{own}/files", lines_of))] == []
     assert all(url.startswith("https://github.com/") for url in found)
 
 
@@ -213,7 +213,8 @@ def test_every_quote_is_shown_with_its_place() -> None:
 def test_a_quote_of_a_line_that_is_gone_leads_to_the_diff() -> None:
     made = entry(5, said=summary(evidence=(Evidence("engine/core.py", "return 1", Side.OLD, 7),)))
     assert "engine/core.py (removed) return 1" in seen(details_view(made))
-    assert f"{made.pull.url}/files" in links({"blocks": details_view(made)["blocks"]})
+    line = "#diff-62cd9605f3f646b295d76b851898fa74e900bbc5ca91b4a1070434244522d05eL7"
+    assert f"{made.pull.url}/files{line}" in links({"blocks": details_view(made)["blocks"]})
 
 
 def test_numbers_in_the_sections_are_no_links() -> None:

@@ -64,7 +64,7 @@ def test_a_summary_is_exactly_this() -> None:
                 "quote": "return old_count",
                 "side": "old",
                 "line": 9,
-                "url": "https://github.com/octo/engine/pull/12/files",
+                "url": "https://github.com/octo/engine/pull/12/files#diff-62cd9605f3f646b295d76b851898fa74e900bbc5ca91b4a1070434244522d05eL9",
             },
         ],
         "coverage": "full",

@@ -11,8 +11,10 @@ from bot.domain.citations import Citation
 from bot.domain.costs import Usage, cautious_cost
 from bot.domain.days import LocalDay
 from bot.domain.errors import ModelError
+from bot.domain.pulls import PullRequest
 from bot.domain.requests import Repositories
 from bot.domain.subjects import Subject, subject_of
+from bot.domain.summaries import Evidence
 from bot.domain.talk import Memory, Question
 from bot.ports import Display
 from bot.render.answers import below, cited, found_without_model
@@ -94,7 +96,8 @@ class _Work:
         self._memory = memory
         self._subject = subject
         self.toolbox = toolbox
-        self._failed: set[Citation] = set()
+        self._held: dict[Citation, tuple[PullRequest, Evidence]] = {}
+        self._failed: dict[Citation, None] = {}
 
     @property
     def links(self) -> Links:
@@ -103,8 +106,9 @@ class _Work:
     def _cited(self, citation: Citation) -> tuple[str, str] | None:
         found = self.toolbox.evidence(citation)
         if found is None:
-            self._failed.add(citation)
+            self._failed[citation] = None
             return None
+        self._held[citation] = found
         return cited(*found)
 
     def answered(self, written: Written, model: str) -> Draft:
@@ -116,6 +120,7 @@ class _Work:
             "rounds": written.rounds,
             "usage": asdict(written.usage),
             "exchanges": [asdict(each) for each in written.exchanges],
+            "citations": [{**asdict(each), "number": found[0].number} for each, found in self._held.items()],
             "failed_citations": [asdict(each) for each in self._failed],
             "note": written.note,
         }

@@ -1,0 +1,101 @@
+"""``python -m evals``: ask, judge, print a table; exit 1 where the marks are too low."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from bot.config import Settings, load_settings
+from bot.domain.errors import NotSetUp, PrdigestError
+from bot.wiring import Wiring
+from evals.asking import marks_of
+from evals.cases import Suite, load
+from evals.scoring import Mark, Total, total
+
+_QUESTIONS = Path(__file__).parent / "questions"
+# the people who use the bot shall not pay for the questions of its maintainers
+_NO_BUDGET = 1_000_000.0
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--only", metavar="PATTERN", default="", help="Ask only questions in which this is found.")
+@click.option("--least", type=click.FloatRange(0, 1), default=0.8, show_default=True, help="Share of right facts.")
+@click.option("--json", "as_json", is_flag=True, help="Print every mark with its answer as a line of JSON.")
+def main(files: tuple[Path, ...], only: str, least: float, *, as_json: bool) -> None:
+    """Ask the questions of FILES (TOML; by default those of the project) and judge the answers."""
+    try:
+        suites = [_narrowed(load(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
+        settings = load_settings()
+        if settings.anthropic_api_key is None:
+            raise NotSetUp("Set ANTHROPIC_API_KEY: there is nothing to judge without a model.")
+        marks = [mark for suite in suites for mark in _asked(suite, settings, as_json=as_json)]
+    except PrdigestError as error:
+        raise click.ClickException(str(error)) from error
+    found = total(marks)
+    if not as_json:
+        click.echo(_summed(found))
+    sys.exit(0 if marks and found.facts >= least and found.citations == 1.0 else 1)
+
+
+def _narrowed(suite: Suite, only: str) -> Suite:
+    """The threads in which a question has the pattern, whole: later questions rest on earlier ones."""
+    threads = (
+        thread for thread in suite.thread if any(re.search(only, case.ask, re.I) for case in thread.question)
+    )
+    return suite.model_copy(update={"thread": tuple(threads)})
+
+
+def _asked(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
+    if not suite.thread:
+        return []
+    wiring = Wiring(_settings_for(suite, settings), lambda: datetime.now(UTC), time.sleep)
+    try:
+        # what people ask about has been summarised before
+        wiring.daily.build(suite.place, suite.day, suite.place.name)
+        marks = []
+        for mark in marks_of(suite, wiring.writer):
+            click.echo(json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _line(mark))
+            marks.append(mark)
+        return marks
+    finally:
+        wiring.close()
+
+
+def _settings_for(suite: Suite, settings: Settings) -> Settings:
+    return settings.model_copy(
+        update={
+            "prdigest_repo": suite.place,
+            "prdigest_repos": (),
+            "prdigest_timezone": suite.zone,
+            "prdigest_daily_budget": _NO_BUDGET,
+            "prdigest_user_budget": _NO_BUDGET,
+            # summaries are kept from run to run, apart from what the bot itself keeps
+            "redis_url": None,
+            "prdigest_state_dir": settings.prdigest_state_dir / "evals",
+        }
+    )
+
+
+def _line(mark: Mark) -> str:
+    verdict = "ok  " if not mark.missing else "FAIL"
+    cited = f"{mark.held}/{mark.held + mark.failed}"
+    facts = f"{verdict} facts {mark.facts:4.0%}  citations {cited:>5}  ${mark.cost:.4f}  {mark.seconds:5.1f} s"
+    missing = "".join(f"\n       {each}" for each in mark.missing)
+    return f"{facts}  {mark.case.ask}{missing}"
+
+
+def _summed(found: Total) -> str:
+    facts, citations = f"facts {found.facts:.0%}", f"citations that hold {found.citations:.0%}"
+    return f"{found.count} questions: {facts}, {citations}, ${found.cost:.4f}, {found.seconds:.1f} s each"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Marks for answers: facts, citations that hold, cost and time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.domain.numbers import NUMBER
+from evals.cases import Case
+
+_LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What one answer is worth.
+
+    ``facts`` is the share of what is known that it got right, ``held`` and ``failed`` count its citations,
+    ``missing`` says in words what is wrong. ``cost`` is in US dollars, ``seconds`` until it was whole.
+    """
+
+    case: Case
+    answer: str
+    facts: float
+    missing: tuple[str, ...]
+    held: int
+    failed: int
+    cost: float
+    seconds: float
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """All marks together."""
+
+    facts: float
+    citations: float
+    cost: float
+    seconds: float
+    count: int
+
+
+def mark(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
+    """Judge an answer. ``inputs`` is what it was made of (:class:`bot.services.questions.writing.Draft`)."""
+    text = _LINK.sub(r"\1", answer)
+    held = list(inputs.get("citations", ()))
+    checks = [*_checks(case, text), *_citing(case, held)]
+    missing = tuple(said for said, is_right in checks if not is_right)
+    return Mark(
+        case=case,
+        answer=answer,
+        facts=1 - len(missing) / len(checks) if checks else 1.0,
+        missing=missing,
+        held=len(held),
+        failed=len(inputs.get("failed_citations", ())),
+        cost=cost,
+        seconds=seconds,
+        rounds=int(inputs.get("rounds", 0)),
+    )
+
+
+def total(marks: Iterable[Mark]) -> Total:
+    """The means of the marks, and the sums of what they cost."""
+    found = tuple(marks)
+    cited = sum(each.held + each.failed for each in found)
+    return Total(
+        facts=_mean(found, lambda each: each.facts),
+        citations=sum(each.held for each in found) / cited if cited else 1.0,
+        cost=sum(each.cost for each in found),
+        seconds=_mean(found, lambda each: each.seconds),
+        count=len(found),
+    )
+
+
+def _checks(case: Case, text: str) -> list[tuple[str, bool]]:
+    named = {int(found["number"]) for found in re.finditer(NUMBER, text)}
+    others = ", ".join(f"#{number}" for number in sorted(named - set(case.names)))
+    return [
+        *((f"does not name #{number}", number in named) for number in case.names),
+        *([(f"names {others} too", not others)] if case.names and case.exactly else []),
+        *((f"does not say {fact!r}", bool(re.search(fact, text, re.I))) for fact in case.facts),
+        *((f"says {wrong!r}", not re.search(wrong, text, re.I)) for wrong in case.never),
+    ]
+
+
+def _citing(case: Case, held: list[Mapping[str, Any]]) -> list[tuple[str, bool]]:
+    cited = {each["number"] for each in held}
+    return [(f"cites nothing of #{number}", number in cited) for number in case.cites]
+
+
+def _mean(marks: tuple[Mark, ...], value: Callable[[Mark], float]) -> float:
+    return sum(map(value, marks)) / len(marks) if marks else 0.0
