@@ -1,7 +1,7 @@
-"""``python -m benchmarks``: what a day and what commands cost, each figure beside its bound.
+"""``python -m benchmarks``: what a day, commands and questions cost, each figure beside its bound.
 
 Everything runs as processes against loopback emulators with fixed latencies and an empty embedded store. Exit code
-1 if a bound is missed. ``python -m benchmarks day`` or ``commands`` runs one part.
+1 if a bound is missed. ``python -m benchmarks day``, ``commands`` or ``questions`` runs one part.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import sys
 
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
+from benchmarks.questions import price_questions, time_threads
 from benchmarks.table import Table
 
 PARTS = {
     "day": (time_a_day, count_replay),
+    "questions": (price_questions, time_threads),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 

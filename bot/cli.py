@@ -121,6 +121,14 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     click.echo(text)
 
 
+@cli.command("votes")
+def votes_command() -> None:
+    """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
+    with _wired() as (_, wiring):
+        for vote in wiring.votes.all():
+            click.echo(json.dumps(vote, ensure_ascii=False))
+
+
 @cli.command("run")
 def run_command() -> None:
     """Run everything in one process: Slack, the work and the schedule."""

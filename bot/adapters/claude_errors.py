@@ -27,8 +27,9 @@ class Advice:
         self._given: set[str] = set()
 
     def on(self, error: anthropic.APIError) -> None:
-        """If a setting may be at fault, say which."""
-        self._give(_ADVICE.get(getattr(error, "status_code", 0), ""))
+        """If a setting may be at fault, say which; if our request is, say what the service says of it."""
+        status = getattr(error, "status_code", 0)
+        self._give(_ADVICE.get(status, f"Claude refuses a request: {error.message}" if status == 400 else ""))
 
     def elsewhere(self) -> ModelBusy:
         """A page of whoever stands between comes as it is, whatever the SDK's types say."""

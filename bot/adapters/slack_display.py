@@ -7,6 +7,7 @@ by itself after about five minutes; what is to be shown after that, or in place 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
@@ -32,6 +33,7 @@ _EDIT_PAUSE = 3.0
 _SPOKEN = 1_000
 _OVER, _STOPPED, _CONFLICT = "message_not_in_streaming_state", "stopped_by_user", "streaming_state_conflict"
 _WRITING = "…"
+_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
 
 
 class SlackDisplays:
@@ -303,4 +305,5 @@ def _markdown(text: str) -> dict[str, Any]:
 
 
 def _spoken(text: str) -> str:
-    return escape(shorten(text, _SPOKEN)) or _WRITING
+    """Without the addresses of links, which nobody wants to hear."""
+    return escape(shorten(_LINK.sub(r"\1", text), _SPOKEN)) or _WRITING

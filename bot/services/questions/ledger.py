@@ -40,13 +40,18 @@ class Ledger:
         self._diffs[pull.number] = None
         if pull.files is None:
             self.unseen(f"#{pull.number} (its files could not be loaded)")
+        self.unread_files(pull, files)
         for file in files:
+            if file.patch is not None and file.path in left_out:
+                self.unseen(f"parts of {_named(file.path)} of #{pull.number} (clipped)")
+
+    def unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
+        """Of these files, or all of the pull request, those of which GitHub gives no text."""
+        for file in (pull.files or ()) if files is None else files:
             if file.patch is None and file.changed_lines:
                 self.unseen(f"{_named(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
             elif file.patch is None and file.status != "renamed":
                 self.unseen(f"{_named(file.path)} of #{pull.number} (binary or empty)")
-            elif file.path in left_out:
-                self.unseen(f"parts of {_named(file.path)} of #{pull.number} (clipped)")
 
     def unseen(self, what: str) -> None:
         """Something that the answer could not take into account."""

@@ -71,9 +71,15 @@ class Memories:
         first = before[0] if before and before[0].is_own else None
         memory = Memory(about)
         for message in before:
-            if message is not first and (message.is_own or not is_remark(message.text)):
-                memory = memory.with_said(_said(message))
+            said = _said(message)
+            if message is not first and said.text and _is_talk(message):
+                memory = memory.with_said(said)
         return memory
+
+
+def _is_talk(message: ThreadMessage) -> bool:
+    """What is not only a nod, nor a part of a digest, which the record holds."""
+    return not message.key.startswith("digest:") if message.is_own else not is_remark(message.text)
 
 
 def _said(message: ThreadMessage) -> Said:

@@ -11,13 +11,15 @@ from bot.domain.digest import Entry
 from bot.domain.secrets import without_secrets
 from bot.domain.subjects import Subject
 from bot.domain.talk import Memory, Said
+from bot.domain.texts import plural
 from bot.ports import Text, Turn
 from bot.services.prompts import fenced
 from bot.services.questions import record
 from bot.services.questions.tools import Toolbox
 
-# characters: some 12,000 tokens, of which a busy day of forty pull requests takes three quarters
-_MOST = 48_000
+# characters: some 14,000 tokens. A busy day's list takes half; what is left holds diffs that are whole, which
+# saves rounds of reading, and makes what a further question reads small beside what the prompt cache holds already
+_MOST = 56_000
 # for all pull requests of a thread about single ones
 _MOST_DIFF = 48_000
 
@@ -41,9 +43,12 @@ def opening(toolbox: Toolbox, subject: Subject) -> Opening:
 
 def _days(toolbox: Toolbox) -> Opening:
     days = toolbox.subject_days()
-    found = record.day_record(days, _MOST)
-    toolbox.ledger.days(days.span.title)
-    return Opening(_marked(found.text), days.entries)
+    listed = record.day_record(days, _MOST).text
+    diffs = record.small_diffs(days.entries, _MOST - len(listed))
+    toolbox.ledger.days(days.span.title + (f" with {plural(len(diffs), 'diff')}" if diffs else ""))
+    for pull, _ in diffs:
+        toolbox.ledger.unread_files(pull)
+    return Opening(_marked("\n".join([listed, *(text for _, text in diffs)])), days.entries)
 
 
 def _pulls(toolbox: Toolbox, subject: Subject) -> Opening:

@@ -39,7 +39,8 @@ def _points(entry: Entry, words: set[str], numbers: set[int]) -> int:
     pull, said = entry.pull, entry.summary
     title = f"{pull.title} {said.headline}".casefold()
     places = " ".join([entry.area, pull.author.login, *(file.path for file in pull.files or ())]).casefold()
-    text = " ".join([pull.body, *(text for _, text in said.sections)]).casefold()
+    patches = (file.patch or "" for file in pull.files or ())
+    text = " ".join([pull.body, *(text for _, text in said.sections), *patches]).casefold()
     by_words = sum(
         _TITLE * (word in title) + _PLACE * (word in places) + _TEXT * (word in text) for word in words if word
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.domain.digest import Entry
-from bot.domain.packing import PackedDiff, pack
+from bot.domain.packing import Coverage, PackedDiff, pack
 from bot.domain.pulls import PullRequest
 from bot.domain.reverts import is_revert
 from bot.domain.texts import one_line, plural, shorten, without_comments
@@ -15,6 +15,8 @@ from bot.services.questions.archive import Days
 _DESCRIPTION = 3_000
 _SECTION = 300
 _MOST_FILES = 60
+# of a diff that stands in the record of a day
+_MOST_SMALL = 16_000
 _TITLE = 200
 
 
@@ -50,12 +52,24 @@ def head(days: Days) -> str:
 def day_record(days: Days, most: int) -> Bounded:
     """The list of some days, as detailed as there is room for."""
     advice = "ask list_pull_requests with filters"
-    forms: tuple[Callable[[Entry], str], ...] = (detailed, line, short)
+    forms: tuple[Callable[[Entry], str], ...] = (whole, detailed, line, short)
     for form in forms:
-        lines = [head(days), *map(form, days.entries)]
-        if sum(map(len, lines)) + len(lines) <= most:
-            return Bounded("\n".join(lines))
+        text = "\n".join([head(days), *map(form, days.entries)])
+        if len(text) <= most:
+            return Bounded(text)
     return bounded([head(days), *map(short, days.entries)], most, "pull request", advice)
+
+
+def small_diffs(entries: Iterable[Entry], most: int) -> tuple[tuple[PullRequest, str], ...]:
+    """The diffs that fit whole into ``most`` characters, of the riskiest pull requests first."""
+    found = []
+    for entry in sorted(entries, key=lambda entry: -entry.risk.points):
+        packed = diff_of(entry.pull, _MOST_SMALL)
+        text = f"Diff of #{entry.number}:\n{packed.text}"
+        if entry.pull.files and packed.coverage is Coverage.FULL and packed.text and len(text) < most:
+            most -= len(text) + 1
+            found.append((entry.pull, text))
+    return tuple(found)
 
 
 def short(entry: Entry) -> str:

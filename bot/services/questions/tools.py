@@ -52,9 +52,9 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A", bound=Arguments)
 
-# characters of a result: some 4,000 tokens; of a diff twice that
-MOST = 16_000
-MOST_DIFF = 32_000
+# characters of a result: some 3,000 tokens; of a diff twice that
+MOST = 12_000
+MOST_DIFF = 24_000
 # the files of every pull request of the days may have to be asked for
 LONGEST_DAYS = 14
 _WATCHED = timedelta(days=7)

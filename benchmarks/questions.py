@@ -1,0 +1,154 @@
+"""What questions in threads cost: the part of the prompts that is new, dollars, the wait for the first words."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks.commands import SECRET, running
+from benchmarks.day import add_large_day, empty_world, measured
+from benchmarks.table import Table
+from bot.domain.costs import Usage, cost
+from tests.checks import closed_port, eventually
+from tests.emulators.claude import Json, Step, Text, ToolUses, default_answer, summary_answer
+from tests.emulators.slack_people import Person
+from tests.emulators.slack_wire import HttpWire
+from tests.world import CHANNEL, SMALL_DAY, World
+
+MODEL = "claude-sonnet-5-5"
+THINKS = 0.5  # seconds before the model's first word
+THREADS = 8
+MOST_NEW = 0.20  # of the prompts of a second question
+MOST_WAIT = 1.0  # seconds that we add to the model's own before the first words
+FIRST, LATER = 0.10, 0.03  # dollars
+SECTION = "What a summary says in two to four sentences, at the length that summaries of busy days have. " * 4
+ANSWER = f"<answer>{'This is what was found in the diffs of the day. ' * 40}</answer>"
+READING = ToolUses((("search", {"any_of": ["weights"], "paths": ["src/part_1.py"]}), ("read_diff", {"number": 7})))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question: what went into its prompts, what of it was new, dollars, seconds until the first words."""
+
+    prompt: int
+    new: float
+    dollars: float
+    seconds: float
+
+
+def reads_first(body: dict[str, Any]) -> Step:
+    """The model looks up two things before it answers a question."""
+    if not body.get("tools"):
+        usual = default_answer(body)
+        is_summary = isinstance(usual, Json) and "headline" in usual.value
+        names = ("what_changed_and_why", "technical_impact", "potential_risks", "key_insights")
+        return Json(summary_answer(**dict.fromkeys(names, SECTION))) if is_summary else usual
+    return Text(ANSWER) if "tool_result" in json.dumps(body["messages"][-1]) else READING
+
+
+def answers_at_once(body: dict[str, Any]) -> Step:
+    """The model needs nothing besides the record."""
+    return Text(ANSWER) if body.get("tools") else default_answer(body)
+
+
+@contextmanager
+def asking() -> Iterator[tuple[World, HttpWire, str]]:
+    """A channel with the digest of a busy day, and the processes that answer below it."""
+    with empty_world() as there:
+        add_large_day(there.github)
+        there.claude.respond = reads_first
+        there.settings.update(
+            PRDIGEST_REPO="octo/engine",
+            PRDIGEST_TIMEZONE="America/Los_Angeles",
+            PRDIGEST_CHANNEL=CHANNEL,
+            PRDIGEST_USER_LIMIT="1000",
+            PRDIGEST_USER_BUDGET="1000",
+            PRDIGEST_DAILY_BUDGET="1000",
+            SLACK_SIGNING_SECRET=SECRET,
+            PORT=str(closed_port()),
+        )
+        measured(there, "digest", *SMALL_DAY)
+        with running(there, "web", "worker") as wire:
+            # until the worker works
+            Person(there.slack, wire, user="U0BOB").slash("/prsummary", "7 private")
+            eventually(lambda: there.slack.ephemerals)
+            there.claude.latency = THINKS
+            yield there, wire, there.slack.messages(CHANNEL)[0]["ts"]
+
+
+def asked(there: World, wire: HttpWire, thread: str, question: str) -> Asked:
+    """Ask, and wait for the whole answer."""
+    words: list[float] = []
+
+    def watch(method: str, _: dict[str, Any]) -> None:
+        if method == "chat.startStream":
+            words.append(time.perf_counter())
+
+    before, there.slack.before = len(there.claude.usages), watch
+    began, ended = time.perf_counter(), _ended(there)
+    Person(there.slack, wire, user="U0ADA").message(question, CHANNEL, thread)
+    eventually(lambda: _ended(there) > ended)
+    there.slack.before = None
+    used = [usage_of(each) for each in there.claude.usages[before:]]
+    total = sum(each.prompt for each in used)
+    new = 1 - sum(each.cache_read for each in used) / total
+    return Asked(total, new, sum(cost(MODEL, each) or 0 for each in used), words[0] - began - THINKS * len(used))
+
+
+def _ended(there: World) -> int:
+    return len(there.slack.calls_to("chat.stopStream"))
+
+
+def usage_of(given: dict[str, Any]) -> Usage:
+    created = given["cache_creation"]
+    return Usage(
+        given["input_tokens"],
+        given["output_tokens"],
+        given["cache_read_input_tokens"],
+        created["ephemeral_5m_input_tokens"],
+        created["ephemeral_1h_input_tokens"],
+    )
+
+
+def price_questions(table: Table) -> None:
+    """Three questions in a thread: the first fills the cache, the second reads, the third needs nothing more."""
+    with asking() as (there, wire, thread):
+        first = asked(there, wire, thread, "Which of these touch the weights?")
+        second = asked(there, wire, thread, "And which of them rewrite them?")
+        there.claude.respond = answers_at_once
+        third = asked(there, wire, thread, "Since when?")
+    print(f"prompts of the three questions: {first.prompt:,}, {second.prompt:,} and {third.prompt:,} tokens")
+    table.row("second question, reads two things: new part of its prompts", second.new, MOST_NEW, "share")
+    table.row("third question, reads nothing: new part of its prompt", third.new, MOST_NEW, "share")
+    table.row("first question about a day of 43", first.dollars, FIRST, "dollars")
+    table.row("second question, reads two things", second.dollars, LATER, "dollars")
+    for name, each in (("first", first), ("second", second), ("third", third)):
+        table.row(f"{name} question: first words, after the model's own time", each.seconds, MOST_WAIT, "s")
+
+
+def time_threads(table: Table) -> None:
+    """Eight threads ask at once, of one worker."""
+    with asking() as (there, wire, thread):
+        alone = _seconds(there, 1, lambda: asked(there, wire, thread, "One?"))
+        people = [replace(Person(there.slack, wire), user=f"U0P{n}") for n in range(THREADS)]
+
+        def all_ask() -> None:
+            with ThreadPoolExecutor(THREADS) as pool:
+                list(pool.map(lambda each: each.mention("Which of these touch the weights?", CHANNEL), people))
+
+        together = _seconds(there, THREADS, all_ask)
+    table.row(
+        f"{THREADS} threads at once, against one: time until all are answered", together / alone, 2.0, "times"
+    )
+
+
+def _seconds(there: World, count: int, ask: Callable[[], object]) -> float:
+    began, before = time.perf_counter(), _ended(there)
+    ask()
+    eventually(lambda: _ended(there) == before + count)
+    return time.perf_counter() - began
