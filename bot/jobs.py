@@ -69,7 +69,13 @@ class Jobs:
         self.say = self._answering(self._say)
         self.votes = self._answering(self._votes)
         self.questions = self._on(
-            self._talk, self._questions, max_retries=8, min_backoff=_SECOND, max_backoff=_MINUTE
+            self._talk,
+            self._questions,
+            max_retries=8,
+            min_backoff=_SECOND,
+            max_backoff=_MINUTE,
+            # all that waits in a thread, four minutes each
+            time_limit=180 * _MINUTE,
         )
         self.long_risks = self._on(self._long, self._long_risks, max_retries=5, min_backoff=_SECOND)
         self.overview = self._on(self._long, self._overview, max_retries=5, min_backoff=_SECOND)

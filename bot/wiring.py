@@ -265,7 +265,7 @@ class Wiring:
         spending = RedisSpending(self.store)
         budget = Budget(spending, self.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
         model = settings.prdigest_answer_model
-        return Writer(archive, self.repositories, self.today, self._answerer, model, budget)
+        return Writer(archive, self.repositories, self.today, self._answerer, model, budget, time.monotonic)
 
     def _remembered(self, visit: Visit, answer: Answer) -> None:
         """What is posted into a thread is part of what is said there."""

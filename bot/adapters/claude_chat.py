@@ -48,6 +48,9 @@ class ClaudeChat:
             failure = in_words(error)
             failure.usage = usage
             raise failure from error
+        except ModelBusy as error:
+            error.usage = usage
+            raise
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             # once a stream has begun, the SDK passes on what the connection raises
             lost = ModelBusy("the connection to the model broke")
@@ -73,7 +76,7 @@ def _closed_after(stream: MessageStream[Any], seconds: float) -> Iterator[None]:
 def _heard(stream: MessageStream[Any], hear: Callable[[str], bool]) -> Message | None:
     """The message as far as it was wanted; None where what came was not a message of Claude's."""
     is_begun = is_over = False
-    for event in stream:
+    for event in _events(stream):
         is_begun = is_begun or event.type == "message_start"
         is_over = is_over or event.type == "message_stop"
         if event.type == "text" and not hear(event.text):
@@ -83,10 +86,22 @@ def _heard(stream: MessageStream[Any], hear: Callable[[str], bool]) -> Message |
     return stream.get_final_message() if is_begun else None
 
 
+def _events(stream: MessageStream[Any]) -> Iterator[Any]:
+    """What comes, of what has a type. The SDK believes whatever it gets, and trips over what is not Claude's."""
+    try:
+        for event in stream:
+            if isinstance(getattr(event, "type", None), str):
+                yield event
+    except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
+        raise
+    except Exception as error:
+        raise ModelBusy("something else than the model answered") from error
+
+
 def _used(stream: MessageStream[Any]) -> Usage:
     """What it took, as far as the service said before it ended."""
     snapshot = stream._current_snapshot_or_none()
-    return usage_of(snapshot.usage) if snapshot else NOTHING
+    return usage_of(snapshot.usage) if snapshot and snapshot.usage else NOTHING
 
 
 def _reply(message: Message) -> Reply:
@@ -94,12 +109,12 @@ def _reply(message: Message) -> Reply:
     usage = usage_of(message.usage)
     if message.stop_reason == "refusal":
         raise ModelRefused("the model declined to answer", usage)
-    is_over = message.stop_reason is not None
     given = tuple(block.model_dump(mode="json", exclude_none=True) for block in message.content)
     calls = tuple(
         ToolCall(block.id, block.name, block.input if isinstance(block.input, Mapping) else {})
         for block in message.content
-        if is_over and block.type == "tool_use"
+        # of a turn that was cut, or that nobody wanted to the end, the last call may be half
+        if message.stop_reason == "tool_use" and block.type == "tool_use"
     )
     return Reply(Turn("model", given=given), calls, usage, is_cut=message.stop_reason in _CUT)
 

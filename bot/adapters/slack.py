@@ -69,11 +69,9 @@ class SlackMessenger:
             return {key: message["ts"] for message in found if self.is_own(message) and (key := _key(message))}
 
     def own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
-        """Timestamps and keys, which may be empty, of the bot's replies in a thread after a timestamp."""
-        found = self.replies(channel, thread)
-        return [
-            (each["ts"], _key(each)) for each in found if self.is_own(each) and float(each["ts"]) > float(since)
-        ]
+        """Timestamps and keys, which may be empty, of what the bot wrote in a thread after a timestamp."""
+        written = (each for each in self.replies(channel, thread) if self.is_own(each) and not each.get("files"))
+        return [(each["ts"], _key(each)) for each in written if float(each["ts"]) > float(since)]
 
     def replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
         """All messages of a thread, with what they carry."""

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, TypeGuard
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
@@ -29,9 +29,10 @@ log = logging.getLogger(__name__)
 _PIECE, _PAUSE = 200, 1.0
 # an edit shows all again, and Slack takes fifty a minute
 _EDIT_PAUSE = 3.0
-# what notifications show; Slack refuses an edit with more than 4,000 characters of it
-_SPOKEN = 1_000
-_OVER, _STOPPED, _CONFLICT = "message_not_in_streaming_state", "stopped_by_user", "streaming_state_conflict"
+# what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
+_SPOKEN = 800
+_OVER, _STOPPED = "message_not_in_streaming_state", "stopped_by_user"
+_LONGEST_STATUS = 50
 _WRITING = "…"
 _LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
 
@@ -97,7 +98,9 @@ class _SlackDisplay:
         # whether Slack may still take the message for one that streams
         self._is_open = bool(message)
         self._text = self._sent = ""
-        self._next = 0.0
+        # seconds of the clock: when to send again, and until when Slack asked us to wait
+        self._next = self._free = 0.0
+        self._is_refused = False
         self._has_status = True
 
     # what the answer says
@@ -109,7 +112,9 @@ class _SlackDisplay:
         try:
             with in_words(self._visit.channel):
                 self._hurried.assistant_threads_setStatus(
-                    channel_id=self._visit.channel, thread_ts=self._visit.thread, status=doing
+                    channel_id=self._visit.channel,
+                    thread_ts=self._visit.thread,
+                    status=shorten(doing, _LONGEST_STATUS),
                 )
         except (SlackRefused, SlackUnavailable) as error:
             log.info("no status [%s]: %s", self._visit.reference, error)
@@ -145,7 +150,7 @@ class _SlackDisplay:
 
     def _flush(self) -> None:
         """Bring the message up to date, if Slack lets us now."""
-        if self._text == self._sent:
+        if self._text == self._sent or self._is_refused:
             return
         try:
             self._send()
@@ -154,6 +159,8 @@ class _SlackDisplay:
         except SlackUnavailable as error:
             # it may have been taken all the same: an edit is right in either case
             log.info("not known whether Slack took a piece [%s]: %s", self._visit.reference, error)
+            if _is_limit(error.__cause__):
+                self._asked(_retry_after(error.__cause__))
             self._mode = _Mode.EDITING if self._message else self._mode
             self._later(_EDIT_PAUSE)
             if not self._message:
@@ -186,18 +193,27 @@ class _SlackDisplay:
         """Wait, stop, or go on by editing."""
         code = str(error.response.get("error", ""))
         if code == "ratelimited":
-            self._later(_retry_after(error))
+            self._asked(_retry_after(error))
         elif code == _STOPPED:
             self._mode, self._is_open = _Mode.EDITING, False
             raise AnswerStopped("The asker stopped the answer.") from error
         elif self._mode is _Mode.NEW:
             log.info("Slack does not stream here [%s]: %s", self._visit.reference, code)
-            self._post([_markdown(self._text + _WRITING)], self._text)
-            self._mode, self._sent = _Mode.EDITING, self._text
-            self._later(_EDIT_PAUSE)
+            self._begin_editing()
         else:
             log.info("the stream is over [%s]: %s", self._visit.reference, code)
             self._mode, self._is_open = _Mode.EDITING, code != _OVER
+
+    def _begin_editing(self) -> None:
+        """Post what there is, and edit it. Where Slack takes no post either, the end of the answer will say so."""
+        try:
+            self._post([_markdown(self._text + _WRITING)], self._text)
+        except SlackRefused as error:
+            log.info("nothing is shown [%s]: %s", self._visit.reference, error)
+            self._is_refused = True
+            return
+        self._mode, self._sent = _Mode.EDITING, self._text
+        self._later(_EDIT_PAUSE)
 
     def _stopped(self, text: str, blocks: list[dict[str, Any]]) -> bool:
         """End the stream with the rest of the answer; whether that was possible."""
@@ -234,7 +250,7 @@ class _SlackDisplay:
 
     def _edit(self, text: str, blocks: list[dict[str, Any]], client: WebClient, *, is_last: bool) -> None:
         if self._is_open:
-            self._close()
+            self._close(client)
         try:
             with in_words(self._visit.channel):
                 client.chat_update(
@@ -248,13 +264,15 @@ class _SlackDisplay:
         except (SlackRefused, SlackUnavailable) as error:
             if is_last:
                 raise
+            if _is_limit(error.__cause__):
+                self._asked(_retry_after(error.__cause__))
             log.info("not edited [%s]: %s", self._visit.reference, error)
 
-    def _close(self) -> None:
+    def _close(self, client: WebClient) -> None:
         """A message that streams can't be edited."""
         try:
             with in_words(self._visit.channel):
-                self._client.chat_stopStream(channel=self._visit.channel, ts=self._message)
+                client.chat_stopStream(channel=self._visit.channel, ts=self._message)
         except SlackRefused as error:
             log.info("the stream was over [%s]: %s", self._visit.reference, error)
         self._is_open = False
@@ -265,8 +283,9 @@ class _SlackDisplay:
             with in_words(self._visit.channel):
                 return method(channel=self._visit.channel, **arguments)
         except (SlackRefused, SlackUnavailable) as error:
-            if isinstance(error.__cause__, SlackApiError) and _is_refusal(error):
-                raise error.__cause__ from error
+            cause = error.__cause__
+            if isinstance(cause, SlackApiError) and (isinstance(error, SlackRefused) or _is_limit(cause)):
+                raise cause from error
             raise
 
     def _tell(self, ts: str) -> None:
@@ -274,12 +293,17 @@ class _SlackDisplay:
         self._begun(ts)
 
     def _later(self, seconds: float) -> None:
-        self._next = self._clock() + seconds
+        self._next = max(self._next, self._clock() + seconds)
+
+    def _asked(self, seconds: float) -> None:
+        """Slack wants a pause."""
+        self._free = self._clock() + seconds
+        self._later(seconds)
 
     def _wait(self) -> None:
-        """What Slack asked to wait for; a pause of our own is none."""
-        left = self._next - self._clock()
-        if left > _EDIT_PAUSE:
+        """Until Slack takes something again."""
+        left = self._free - self._clock()
+        if left > 0:
             self._sleep(left)
 
 
@@ -289,10 +313,8 @@ def _recipient(visit: Visit) -> dict[str, str]:
     return {} if is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
 
 
-def _is_refusal(error: SlackRefused | SlackUnavailable) -> bool:
-    cause = error.__cause__
-    limited = isinstance(cause, SlackApiError) and cause.response.get("error") == "ratelimited"
-    return isinstance(error, SlackRefused) or limited
+def _is_limit(cause: BaseException | None) -> TypeGuard[SlackApiError]:
+    return isinstance(cause, SlackApiError) and cause.response.get("error") == "ratelimited"
 
 
 def _retry_after(error: SlackApiError) -> float:

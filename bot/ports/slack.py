@@ -90,7 +90,10 @@ class Threads(Protocol):
 
 
 class Display(Protocol):
-    """One answer in a thread, as it is being written. Every method but ``status`` may raise SlackUnavailable."""
+    """One answer in a thread, as it is being written. Every method but ``status`` may raise SlackUnavailable.
+
+    What Slack refuses to show is told by ``finish`` alone.
+    """
 
     def status(self, doing: str) -> None:
         """Say what the bot does, such as "is reading 3 diffs…", until the next words are shown."""

@@ -10,15 +10,16 @@ from bot.domain.patches import Side
 from bot.domain.pulls import PullRequest
 from bot.domain.summaries import Evidence
 from bot.domain.texts import one_line, plural, shorten
+from bot.render.harmless import literal
 from bot.render.rich import Block, context, plain
-from bot.render.streaming import literal
 
 VOTE = "answer_vote"
 GOOD, BAD = "good", "bad"
 _LONGEST_URL = 500
 _LONGEST_NAME = 60
 _NOTES = 1_500
-_WRITTEN = "Written by a model: links lead to quotes that were found in the diffs, the rest may be wrong"
+_WRITTEN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
+_UNPROVEN = "No line proves what it says of code."
 
 
 def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
@@ -29,13 +30,17 @@ def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
     return label, url if len(url) <= _LONGEST_URL else f"{pull.url}/files"
 
 
-def below(note: str, read: str, not_seen: str, failed: int) -> list[Block]:
-    """Why the answer ends where it does, what it rests on, what was not seen; and the thumbs."""
+def below(note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False) -> list[Block]:
+    """Why the answer ends where it does, what it rests on, what was not seen; and the thumbs.
+
+    ``failed`` quotes were not found; ``is_unproven``: it speaks of code, and not one was.
+    """
     parts = [
         note,
         f"Read: {read}." if read else "",
         f"Not seen: {not_seen}." if not_seen else "",
         f"{plural(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
+        _UNPROVEN if is_unproven else "",
         f"{_WRITTEN}.",
     ]
     return [context(shorten(" ".join(part for part in parts if part), _NOTES)), thumbs()]

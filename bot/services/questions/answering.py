@@ -92,14 +92,25 @@ class Answerer:
         self._sleep = sleep
         self._limits = limits
 
-    def answer(self, turns: tuple[Turn, ...], toolbox: Toolbox, links: Links, display: Display) -> Written:
-        """Answer the question at the end of ``turns``.
+    def answer(
+        self,
+        turns: tuple[Turn, ...],
+        toolbox: Toolbox,
+        links: Links,
+        display: Display,
+        started: float | None = None,
+        spend: Callable[[Usage], None] = lambda usage: None,
+    ) -> Written:
+        """Answer the question at the end of ``turns``. Its time counts from ``started``, or from now.
+
+        ``spend`` is told at once what each turn took, also of a try that ends otherwise.
 
         Raises:
             ModelError: there is nothing to show. It carries what asking took.
             SlackUnavailable, StoreUnavailable: trying again may help.
         """
-        talk = _Talk(turns, AnswerMarkdown(links), display, self._clock, self._clock() + self._limits.seconds)
+        begun = self._clock() if started is None else started
+        talk = _Talk(turns, AnswerMarkdown(links), display, self._clock, begun + self._limits.seconds, spend)
         note = self._note(talk, toolbox)
         if not talk.text.strip():
             raise ModelAnswerInvalid("the model wrote no answer", talk.usage)
@@ -121,16 +132,15 @@ class Answerer:
 
     def _rounds(self, talk: _Talk, toolbox: Toolbox) -> str:
         """Rounds of tools until the model has said all; why it ended before, or empty."""
-        started = self._clock()
         while talk.left > 0:
             reply = self._turn(talk, toolbox)
             talk.rounds += 1
             if talk.ended or not reply.calls or not talk.may_use_tools:
                 return talk.ended or (_CUT if reply.is_cut else "")
-            talk.markdown.turn()
+            talk.pause()
             talk.display.status(_doing(reply.calls))
             results = [self._used(talk, toolbox, call, place) for place, call in enumerate(reply.calls)]
-            late = self._clock() - started > self._limits.reading
+            late = talk.left < self._limits.seconds - self._limits.reading
             spent = talk.rounds >= self._limits.rounds - 1 or talk.usage.prompt > self._limits.tokens
             talk.may_use_tools = not (late or spent)
             more = () if talk.may_use_tools else (Text(_ENOUGH),)
@@ -171,9 +181,9 @@ class Answerer:
         try:
             reply = self._model.converse(chat, talk.hear)
         except ModelError as error:
-            talk.usage += error.usage
+            talk.took(error.usage)
             raise
-        talk.usage += reply.usage
+        talk.took(reply.usage)
         return reply
 
 
@@ -186,6 +196,7 @@ class _Talk:
     display: Display
     clock: Callable[[], float]
     end: float
+    spend: Callable[[Usage], None]
     usage: Usage = NOTHING
     rounds: int = 0
     may_use_tools: bool = True
@@ -208,6 +219,11 @@ class _Talk:
         """The same as the model wrote it, for the thread's memory."""
         return self.markdown.said or self._shown
 
+    def took(self, usage: Usage) -> None:
+        """A turn is over."""
+        self.usage += usage
+        self.spend(usage)
+
     def hear(self, words: str) -> bool:
         """More of the model's words; whether there may be still more."""
         try:
@@ -217,6 +233,10 @@ class _Talk:
         if self.left <= 0:
             self.ended = self.ended or _LATE
         return not self.ended
+
+    def pause(self) -> None:
+        """The model uses tools."""
+        self._show(self.markdown.turn())
 
     def close(self) -> None:
         """No more words will come."""

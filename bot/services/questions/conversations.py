@@ -12,8 +12,8 @@ from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnav
 from bot.domain.talk import Question
 from bot.domain.texts import shorten
 from bot.ports import Display, Displays, Line, PostRecords
+from bot.render.harmless import literal
 from bot.render.notices import in_words
-from bot.render.streaming import literal
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Draft, Writer
@@ -86,6 +86,8 @@ class Conversations:
         message = record.get("message", "")
         if "begun" in record and not message:
             message = self._begun_before(question, key)
+            if message:
+                self._records.save(key, message=message)
         if "begun" not in record:
             self._records.claim(key, "begun", self._now().isoformat())
         return self._displays.open(question.visit, key, lambda ts: self._records.save(key, message=ts), message)

@@ -43,7 +43,10 @@ class Draft:
 
 
 class Writer:
-    """Writes answers. ``answerer`` is None where no model is set up; ``model`` is its name."""
+    """Writes answers. ``answerer`` is None where no model is set up; ``model`` is its name.
+
+    ``clock`` is the answerer's: what is read before the model is asked takes of the same minutes.
+    """
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class Writer:
         answerer: Answerer | None,
         model: str,
         budget: Budget,
+        clock: Callable[[], float],
     ) -> None:
         self._archive = archive
         self._repositories = repositories
@@ -60,6 +64,7 @@ class Writer:
         self._answerer = answerer
         self._model = model
         self._budget = budget
+        self._clock = clock
 
     def write(self, question: Question, memory: Memory, display: Display) -> Draft:
         """The answer, shown while it is written.
@@ -67,7 +72,7 @@ class Writer:
         Raises:
             PrdigestError: what it is about can't be read; the model's failures are no errors here.
         """
-        today = self._today()
+        today, started = self._today(), self._clock()
         subject = subject_of(memory.about, self._repositories, today)
         work = _Work(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
         display.status("is reading the pull requests…")
@@ -75,17 +80,17 @@ class Writer:
         refusal = self._budget.refusal(question.visit) if self._answerer else _NO_MODEL
         if refusal or self._answerer is None:
             return work.searched(begun, refusal, {"refused": refusal})
+
+        def spend(usage: Usage) -> None:
+            self._budget.spend(question.visit, cautious_cost(self._model, usage))
+
         try:
-            written = self._answerer.answer(turns(begun, memory, question.text), work.toolbox, work.links, display)
+            talk = turns(begun, memory, question.text)
+            written = self._answerer.answer(talk, work.toolbox, work.links, display, started, spend)
         except ModelError as error:
-            self._spend(question, error.usage)
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
             return work.searched(begun, f"It gave no answer: {error}.", {"failed": str(error)})
-        self._spend(question, written.usage)
         return work.answered(written, self._model)
-
-    def _spend(self, question: Question, usage: Usage) -> None:
-        self._budget.spend(question.visit, cautious_cost(self._model, usage))
 
 
 class _Work:
@@ -113,7 +118,8 @@ class _Work:
 
     def answered(self, written: Written, model: str) -> Draft:
         ledger = self.toolbox.ledger
-        blocks = below(written.note, ledger.read, ledger.not_seen, len(self._failed))
+        is_unproven = "`" in written.text and not self._held
+        blocks = below(written.note, ledger.read, ledger.not_seen, len(self._failed), is_unproven=is_unproven)
         made = {
             "model": model,
             "prompt": ANSWER,

@@ -1,0 +1,50 @@
+"""Text from outside in the Markdown that Slack shows: nothing in it pings, links or steers what follows.
+
+Angle brackets are escaped; what makes a link of a word or wakes a channel gets a zero-width joiner in its middle,
+which nobody sees. Also what two harmless pieces make together is taken apart.
+"""
+
+from __future__ import annotations
+
+import re
+
+JOINER = "\u200d"
+# each is broken after its first sign, "www." after its dot
+_MARKS = ("://", "](", "]:", "www.", "@channel", "@here", "@everyone", "@group")
+_LIVE = re.compile("(?=(" + "|".join(map(re.escape, _MARKS)) + "))", re.I)
+_LONGEST = max(map(len, _MARKS))
+# what no mark begins with, and needs no look
+PLAIN = re.compile(r"[^<>`\[\]@#:wW]+")
+
+
+def literal(text: str) -> str:
+    """The text with nothing alive in it."""
+    shown, at = "", 0
+    while at < len(text):
+        used, piece = neutral(text[at : at + _LONGEST], is_final=True) or (1, "")
+        shown, at = shown + piece, at + used
+    return shown
+
+
+def neutral(rest: str, *, is_final: bool) -> tuple[int, str] | None:
+    """How much of a text is used, and what is shown for it; None if more must be known first."""
+    plain = PLAIN.match(rest)
+    if plain:
+        return plain.end(), plain[0]
+    sign = rest[0]
+    if sign in "<>":
+        return 1, {"<": "&lt;", ">": "&gt;"}[sign]
+    found = next((mark for mark in _MARKS if rest.lower().startswith(mark)), "")
+    if found:
+        kept = len(found) if found == "www." else 1
+        return kept, rest[:kept] + JOINER
+    is_begun = any(mark.startswith(rest.lower()) for mark in _MARKS)
+    return None if is_begun and not is_final else (1, sign)
+
+
+def apart(before: str, piece: str) -> str:
+    """The piece so that nothing comes alive where it touches what was shown before."""
+    tail = before[-_LONGEST:]
+    seam = tail + piece[:_LONGEST]
+    meets = any(found.start() < len(tail) < found.start() + len(found[1]) for found in _LIVE.finditer(seam))
+    return JOINER + piece if meets else piece
