@@ -11,7 +11,6 @@ from slack_bolt import App, BoltContext
 
 from bot.domain.markup import typed
 from bot.domain.talk import MENTION, is_for_others, is_remark
-from bot.domain.visits import Visit
 from handlers import visits, words
 from handlers.desk import Desk
 
@@ -58,13 +57,9 @@ def _hear(desk: Desk, body: dict[str, Any], event: dict[str, Any]) -> None:
     is_named = event["type"] == "app_mention" or event.get("channel_type") == "im"
 
     def accept() -> None:
-        words.accept(desk, visit, text, str(event["ts"]))
         if event["type"] == "app_mention" and not event.get("thread_ts"):
-            _begin(desk, visit)
+            # whoever asks at top level may go on in the thread without the bot's name
+            desk.attention.begin(visit.channel, visit.thread)
+        words.accept(desk, visit, text, str(event["ts"]))
 
     desk.hear(visit, accept, is_named=is_named)
-
-
-def _begin(desk: Desk, visit: Visit) -> None:
-    """Whoever asks at top level may go on in the thread without the bot's name."""
-    desk.attention.begin(visit.channel, visit.thread)

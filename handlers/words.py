@@ -29,6 +29,7 @@ _GREETINGS = ("help", "hello", "hello there", "hi", "hey")
 _LONGEST = 4_000
 _MOST_WORDS = 3
 _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
+_OPTION = re.compile(r"\b(?:repo|path|author|label|top):\S")
 _KINDS: dict[str, Accept] = {
     "summary": prsummary.accept,
     "prsummary": prsummary.accept,
@@ -63,7 +64,7 @@ def _command(name: str, words: str, text: str) -> Accept | None:
     named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE]
     if named and all(map(_REFERENCE.fullmatch, named)):
         return prsummary.accept
-    is_sentence = "?" in words or (len(words.split()) > _MOST_WORDS and ":" not in words)
+    is_sentence = "?" in words or (len(words.split()) > _MOST_WORDS and not _OPTION.search(words))
     return None if is_sentence else _KINDS.get(name.lower())
 
 

@@ -100,13 +100,13 @@ class _SlackDisplay:
         self._text = self._sent = ""
         # seconds of the clock: when to send again, and until when Slack asked us to wait
         self._next = self._free = 0.0
-        self._is_refused = False
+        self._is_refused = self._was_stopped = False
         self._has_status = True
 
     # what the answer says
 
     def status(self, doing: str) -> None:
-        """Say what the bot does. A courtesy: without it the answer is as good."""
+        """Say what the bot does, or nothing any more. A courtesy: without it the answer is as good."""
         if not self._has_status or self._mode is not _Mode.NEW:
             return
         try:
@@ -143,7 +143,8 @@ class _SlackDisplay:
             return self._post([_markdown(text), *blocks], text)
         if self._mode is _Mode.STREAMING and text.startswith(self._sent) and self._stopped(text, blocks):
             return self._message
-        self._edit(text, [_markdown(text), *blocks], self._client, is_last=True)
+        shown = self._sent if self._was_stopped else text
+        self._edit(shown, [_markdown(shown), *blocks], self._client, is_last=True)
         return self._message
 
     # how it comes about
@@ -230,6 +231,7 @@ class _SlackDisplay:
         except SlackRefused as error:
             log.info("the stream did not end by itself [%s]: %s", self._visit.reference, error)
             self._is_open = error.code not in (_OVER, _STOPPED)
+            self._was_stopped = error.code == _STOPPED
             return False
         return True
 

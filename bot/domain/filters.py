@@ -53,7 +53,8 @@ class Filters:
         if not self.paths:
             return True
         is_chosen = _chosen(self.paths)
-        return any(is_chosen(file.path) for file in pull.files or ())
+        files = pull.files or ()
+        return any(is_chosen(file.path) or is_chosen(file.previous_path or file.path) for file in files)
 
     def words(self) -> tuple[str, ...]:
         """As they are written in a command."""

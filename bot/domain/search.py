@@ -34,7 +34,8 @@ def search(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iter
     """The lines that hold any of the words, whatever their case."""
     wanted = tuple(word.casefold() for word in words if word.strip())
     for entry in entries:
-        found = _said(entry) if where is Where.TEXT else _written(entry.pull, only_changed=where is Where.CHANGED)
+        is_text, is_changed = where is Where.TEXT, where is Where.CHANGED
+        found = _said(entry) if is_text else _written(entry.pull, wanted, only_changed=is_changed)
         for place, text in found:
             if holds(text, wanted):
                 yield Match(entry.number, place, text)
@@ -57,8 +58,10 @@ def _said(entry: Entry) -> Iterator[tuple[str, str]]:
             yield f"summary, {name.lower()}", one_line(text)
 
 
-def _written(pull: PullRequest, *, only_changed: bool) -> Iterator[tuple[str, str]]:
+def _written(pull: PullRequest, words: tuple[str, ...], *, only_changed: bool) -> Iterator[tuple[str, str]]:
     for file in pull.files or ():
+        if not holds(file.patch or "", words):
+            continue
         for line in _lines(file):
             if line.is_change or not only_changed:
                 number = line.old if line.mark == "-" else line.new
@@ -72,7 +75,7 @@ def _lines(file: ChangedFile) -> Iterator[Line]:
 
 def shown(match: Match) -> str:
     """A match as a line."""
-    return f"#{match.number} {match.place}: {shorten(match.text.rstrip(), 240)}"
+    return f"#{match.number} {match.place}: {shorten(match.text.rstrip(), 200)}"
 
 
 def fairly(found: tuple[Match, ...]) -> list[Match]:
@@ -81,5 +84,5 @@ def fairly(found: tuple[Match, ...]) -> list[Match]:
     ranked = []
     for match in found:
         seen[match.number] += 1
-        ranked.append((seen[match.number] // 5, match))
+        ranked.append((seen[match.number], match))
     return [match for _, match in sorted(ranked, key=lambda pair: pair[0])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 REDACTED = "[redacted]"
+_MARKS = ("+", "-", " ")
 # the published forms of tokens: Slack, GitHub, Anthropic and OpenAI, AWS, Hugging Face, Google, PEM keys
 _SECRET = re.compile(
     r"""
@@ -23,3 +24,13 @@ _SECRET = re.compile(
 def without_secrets(text: str) -> str:
     """The text with every known form of a credential replaced."""
     return _SECRET.sub(REDACTED, text)
+
+
+def patch_without_secrets(patch: str) -> str:
+    """The same for a diff, which keeps its lines and their marks: places in it are counted by them."""
+    return _SECRET.sub(_line_by_line, patch)
+
+
+def _line_by_line(found: re.Match[str]) -> str:
+    others = found[0].split("\n")[1:]
+    return "\n".join([REDACTED, *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,35 +13,40 @@ from bot.domain.texts import one_line, shorten
 from bot.domain.visits import Visit
 
 MENTION = re.compile(r"<@(?P<user>[A-Z0-9]+)(?:\|[^<>]*)?>")
-_EMOJI_NAME = re.compile(r":[\w+'-]+:(?::skin-tone-\d:)?")
-_POLITE = re.compile(
+_GROUP = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
+_EMOJI = re.compile(r":[\w+'-]+:(?::skin-tone-\d:)?|[\d#*]\ufe0f?\u20e3|\u2139|[:;=]-?[DPdp)(]|<3")
+_NOD = (
     r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
     r"|danke|merci|gracias"
     r"|ok(?:ay)?|k|great|nice|cool|perfect|awesome|excellent|amazing|wow|super|good (?:bot|job|catch|to know)"
     r"|got it|makes sense|noted|understood|will do|on it|done|lgtm|\+1|same|agreed?|yes|yep|yeah|no|nope|sure"
-    r"|lol|haha+|hm+|interesting|i see|helpful|very helpful|that helps)"
-    r"(?:[ ,;]*(?:prdigest|bot|all|everyone|team|man|folks|guys))?",
-    re.I,
+    r"|lol|(?:ha){2,9}|hm+|interesting|i see|helpful|very helpful|that helps)"
 )
+_THEM = r"(?:prdigest|bot|all|everyone|team|man|folks|guys)"
+_NODS = re.compile(rf"{_NOD}(?:[ ,;]+(?:{_NOD}|{_THEM}))*", re.I)
+_BREAKS = re.compile(r"[.!\n…()]+|[^\w\s'+,;]{1,4}")
 _LONGEST_REMARK = 80
 # of a thread's memory, in characters: some twenty questions with their answers
 MOST_REMEMBERED = 40_000
+_AFTER_FORGETTING = 25_000
 _OLDER_QUESTION, _OLDER_ANSWER = 300, 500
 
 
 def is_remark(text: str) -> bool:
     """Whether a reply asks nothing of anybody: thanks, a nod, emoji alone, or nothing at all."""
-    words = _EMOJI_NAME.sub(" ", MENTION.sub(" ", text))
+    words = html.unescape(_EMOJI.sub(" ", html.unescape(MENTION.sub(" ", text))))
+    if any(sign in words for sign in "?？"):  # noqa: RUF001 (also as it is typed in Chinese)
+        return False
     if not any(unicodedata.category(char)[0] in "LN" for char in words):
         return True
-    said = [part.strip(" -~") for part in re.split(r"[.!\n…,;()]+|[^\w\s'+]{1,4}", words)]
-    return len(words) <= _LONGEST_REMARK and all(_POLITE.fullmatch(part) for part in said if part)
+    said = (part.strip(" -~,;") for part in _BREAKS.split(words))
+    return len(words) <= _LONGEST_REMARK and all(_NODS.fullmatch(part) for part in said if part)
 
 
 def is_for_others(text: str, bot: str) -> bool:
     """Whether a reply speaks to colleagues: it begins by naming some, and does not name the bot."""
-    named = [found["user"] for found in MENTION.finditer(text)]
-    return bool(named) and bot not in named and bool(MENTION.match(text.lstrip()))
+    begins = MENTION.match(text.lstrip()) or _GROUP.match(text.lstrip())
+    return bool(begins) and bot not in [found["user"] for found in MENTION.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +86,22 @@ class Memory:
         return replace(more, answered=question.visit.key)
 
     def with_said(self, *more: Said) -> Memory:
-        """After more was said; the older half is shortened when it becomes too much.
+        """After more was said; the older half is shortened when it becomes too much, then the oldest forgotten.
 
-        Half at once, because what stands unchanged at the beginning is what the model's prompt cache knows.
+        Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows.
         """
         said = (*self.said, *more)
-        if sum(len(each.text) for each in said) > MOST_REMEMBERED:
+        if _size(said) > MOST_REMEMBERED:
             half = len(said) // 2
             said = (*(_short(each) for each in said[:half]), *said[half:])
-        while len(said) > 2 and sum(len(each.text) for each in said) > MOST_REMEMBERED:
-            said = said[2:]
+        if _size(said) > MOST_REMEMBERED:
+            while len(said) > 2 and _size(said) > _AFTER_FORGETTING:
+                said = said[2:]
         return replace(self, said=said)
+
+
+def _size(said: Iterable[Said]) -> int:
+    return sum(len(each.text) for each in said)
 
 
 def _short(said: Said) -> Said:

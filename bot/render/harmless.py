@@ -11,7 +11,8 @@ import re
 JOINER = "\u200d"
 # each is broken after its first sign, "www." after its dot
 _MARKS = ("://", "](", "]:", "www.", "@channel", "@here", "@everyone", "@group")
-_LIVE = re.compile("(?=(" + "|".join(map(re.escape, _MARKS)) + "))", re.I)
+# an exclamation mark makes an image even of a link of our own
+_LIVE = re.compile("(?=(" + "|".join(map(re.escape, (*_MARKS, "!["))) + "))", re.I)
 _LONGEST = max(map(len, _MARKS))
 # what no mark begins with, and needs no look
 PLAIN = re.compile(r"[^<>`\[\]@#:wW]+")

@@ -38,6 +38,7 @@ _NUMBER = re.compile(r"#(?P<number>\d{1,9})(?!\d)")
 _HALF_A_NUMBER = re.compile(r"#\d{0,9}")
 # what stands before a number that is not one of this repository: pytorch/pytorch#1, &#35;
 _ATTACHED = re.compile(r"[\w/.&-]")
+_WORDLY = re.compile(r"\w")
 _FENCE = "```"
 # of a message's 12,000 characters; the rest is for what code adds below
 LONGEST_ANSWER = 9_000
@@ -74,7 +75,7 @@ class AnswerMarkdown:
 
     def feed(self, text: str) -> str:
         """More of the model's words; what may be shown now."""
-        self._waiting += printable(text)
+        self._waiting += printable(text.replace("\t", "    "))
         return self._passed(is_final=False)
 
     def turn(self) -> str:
@@ -85,9 +86,12 @@ class AnswerMarkdown:
         self._waiting = ""
         return rest
 
-    def end(self) -> str:
-        """The model is done; the rest that may be shown. Without marks, all that it said last is the answer."""
-        self._is_open = self._is_open or not self.shown
+    def end(self, *, is_whole: bool = True) -> str:
+        """No more will come; the rest that may be shown. Without marks, all that a model said last is the answer.
+
+        Where it broke off before it was done (not ``is_whole``), nobody knows that, and nothing is.
+        """
+        self._is_open = self._is_open or (is_whole and not self.shown)
         rest = self._passed(is_final=True)
         if self.shown.count(_FENCE) % 2:
             self.shown += f"\n{_FENCE}"
@@ -193,7 +197,7 @@ class AnswerMarkdown:
         if _HALF_A_NUMBER.fullmatch(rest) and not is_final:
             return None
         found = _NUMBER.match(rest)
-        if not found or _ATTACHED.match(self._last) or rest[found.end() : found.end() + 1].isalnum():
+        if not found or _ATTACHED.match(self._last) or _WORDLY.match(rest, found.end()):
             return 1, "#"
         return found.end(), self._linked(found)
 

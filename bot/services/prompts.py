@@ -11,6 +11,7 @@ from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
 from bot.domain.packing import PackedDiff
 from bot.domain.pulls import PullRequest, Repository
+from bot.domain.secrets import without_secrets
 from bot.domain.texts import one_line, plural, shorten, without_comments
 from bot.ports import Prompt
 from bot.services.schemas import OverviewAnswer, SummaryAnswer, schema_of
@@ -58,6 +59,7 @@ def _overview_line(entry: Entry) -> str:
 
 
 def fenced(name: str, text: str) -> str:
-    """The text between marks that it can't forge: they carry a digest of the text itself."""
+    """The text, less credentials, between marks that it can't forge: they carry a digest of the text itself."""
+    text = without_secrets(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'

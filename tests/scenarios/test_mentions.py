@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.scenarios import RISKY, Bot
+from tests.scenarios.asking import answer, answering, begun, text_of
 from tests.world import as_read
 
 USAGE = "Ask me in your own words,"
@@ -114,3 +115,44 @@ def test_another_repository_is_refused_to_the_asker_alone(bot: Bot) -> None:
     assert shown["text"].startswith("I don't speak of other/secret here: ask about octo/engine,")
     assert not bot.replied(channel, mention.payload["event"]["ts"])
     assert bot.calls() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "summary of yesterday?",
+        "risks for our fork, and which of them matter",
+        "digest me this, what broke and who did it",
+        "does {number} change a default?",
+        "what is <http://setup.py|setup.py> for?",
+    ],
+    ids=["summary", "risks", "digest", "number", "file name"],
+)
+def test_a_sentence_that_begins_like_a_command_is_a_question(text: str, http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    asked_for = text.format(number=http_bot.pull())
+    with answering(http_bot, answer("Nothing.")) as asked:
+        thread = begun(http_bot, ada.mention(asked_for, channel))
+        assert [text_of(message) for message in thread.answers()] == ["Nothing."]
+    assert asked.questions == [asked_for.replace("<http://setup.py|setup.py>", "setup.py")]
+    assert not http_bot.whispered(ada)
+
+
+def test_a_question_that_is_too_long_is_told_to_the_asker_alone(http_bot: Bot) -> None:
+    channel, ada, before = http_bot.channel(), http_bot.person(), http_bot.calls()
+    thread = begun(http_bot, ada.mention("why? " * 801, channel))
+    (shown,) = http_bot.whispered(ada)
+    assert shown["text"] == "That is too long for a question: use up to 4,000 characters."
+    assert not thread.replies()
+    assert http_bot.calls() == before
+
+
+@pytest.mark.parametrize("text", ["quiet", "wake"])
+def test_in_direct_messages_there_is_nobody_to_be_quiet_for(text: str, http_bot: Bot) -> None:
+    ada = http_bot.person()
+    thread = begun(http_bot, ada.message(text, f"D{ada.user[1:]}"))
+    (shown,) = http_bot.whispered(ada)
+    assert shown["text"] == "Here we are alone, so I always answer: no need to silence or wake me."
+    with answering(http_bot, answer("Nothing.")):
+        ada.message("What merged?", thread.channel, thread.ts)
+        assert len(thread.answers()) == 1

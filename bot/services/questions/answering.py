@@ -123,11 +123,12 @@ class Answerer:
             note = self._rounds(talk, toolbox)
         except ModelError as error:
             error.usage = talk.usage
+            talk.close(is_whole=False)
             if not talk.text.strip():
                 raise
             log.info("an answer breaks off: %s", error)
-            note = _BROKEN.format(error)
-        talk.close()
+            return _BROKEN.format(error)
+        talk.close(is_whole=note in ("", _CUT))
         return note
 
     def _rounds(self, talk: _Talk, toolbox: Toolbox) -> str:
@@ -137,7 +138,8 @@ class Answerer:
             talk.rounds += 1
             if talk.ended or not reply.calls or not talk.may_use_tools:
                 return talk.ended or (_CUT if reply.is_cut else "")
-            talk.pause()
+            if not talk.pause():
+                return talk.ended
             talk.display.status(_doing(reply.calls))
             results = [self._used(talk, toolbox, call, place) for place, call in enumerate(reply.calls)]
             late = talk.left < self._limits.seconds - self._limits.reading
@@ -158,8 +160,8 @@ class Answerer:
         """The model's next turn. One that breaks off is begun again, and then replaces what was shown of it."""
         retrying = Retrying(
             retry=retry_if_exception_type(ModelBusy),
-            wait=lambda state: min(_pause(state), max(0.0, talk.left)),
-            stop=lambda state: stop_after_attempt(_ATTEMPTS)(state) or talk.left <= 0,
+            wait=_pause,
+            stop=lambda state: stop_after_attempt(_ATTEMPTS)(state) or talk.left <= _pause(state),
             sleep=self._sleep,
             reraise=True,
         )
@@ -203,6 +205,7 @@ class _Talk:
     exchanges: list[Exchange] = field(default_factory=list)
     ended: str = ""
     _shown: str = ""
+    _said: str = ""
 
     @property
     def left(self) -> float:
@@ -211,13 +214,20 @@ class _Talk:
 
     @property
     def text(self) -> str:
-        """What there is of the answer; of a turn that broke off, what was shown of it."""
-        return self.markdown.shown or self._shown + ("\n```" if self._shown.count("```") % 2 else "")
+        """What there is of the answer; of tries that broke off, what was shown last."""
+        if not self._is_lost:
+            return self.markdown.shown
+        return self._shown + ("\n```" if self._shown.count("```") % 2 else "")
 
     @property
     def said(self) -> str:
         """The same as the model wrote it, for the thread's memory."""
-        return self.markdown.said or self._shown
+        return self._said if self._is_lost else self.markdown.said
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether people saw more than the last try has."""
+        return len(self._shown) > len(self.markdown.shown) and self._shown.startswith(self.markdown.shown)
 
     def took(self, usage: Usage) -> None:
         """A turn is over."""
@@ -226,21 +236,19 @@ class _Talk:
 
     def hear(self, words: str) -> bool:
         """More of the model's words; whether there may be still more."""
-        try:
-            self._show(self.markdown.feed(words))
-        except AnswerStopped:
-            self.ended = _STOPPED
+        self._show(self.markdown.feed(words))
         if self.left <= 0:
             self.ended = self.ended or _LATE
         return not self.ended
 
-    def pause(self) -> None:
-        """The model uses tools."""
+    def pause(self) -> bool:
+        """The model uses tools; whether there may be still more words."""
         self._show(self.markdown.turn())
+        return not self.ended
 
-    def close(self) -> None:
-        """No more words will come."""
-        self.markdown.end()
+    def close(self, *, is_whole: bool) -> None:
+        """No more words will come; ``is_whole``: the model was done."""
+        self.markdown.end(is_whole=is_whole)
 
     def back_to(self, before: AnswerMarkdown) -> None:
         """Forget the words of a turn that broke off. What was shown of them stays until there are others."""
@@ -250,11 +258,14 @@ class _Talk:
         if not piece:
             return
         whole = self.markdown.shown
-        if whole == self._shown + piece:
-            self.display.show(piece)
-        else:
-            self.display.replace(whole)
-        self._shown = whole
+        try:
+            if whole == self._shown + piece:
+                self.display.show(piece)
+            else:
+                self.display.replace(whole)
+        except AnswerStopped:
+            self.ended = _STOPPED
+        self._shown, self._said = whole, self.markdown.said
 
 
 def _doing(calls: tuple[ToolCall, ...]) -> str:

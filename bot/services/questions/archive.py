@@ -5,6 +5,7 @@ No model is asked here: what was not summarised before has its facts alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -15,9 +16,10 @@ from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest, Repository, newest_first
 from bot.domain.references import Reference
 from bot.domain.risk import assess
+from bot.domain.secrets import patch_without_secrets
 from bot.domain.spans import Span
 from bot.domain.summaries import fallback_summary
-from bot.ports import PullRequests
+from bot.ports import Merged, PullRequests
 from bot.services.entries import Entries
 from bot.services.reading import Reader
 
@@ -32,6 +34,14 @@ class Days:
     span: Span
     entries: tuple[Entry, ...]
     doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """The same without files or summaries."""
+
+    pulls: tuple[PullRequest, ...]
+    doubts: tuple[str, ...]
 
 
 class Archive:
@@ -54,18 +64,13 @@ class Archive:
     def days(self, repository: Repository, span: Span) -> Days:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            lists = list(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
-            merged = {pull.number: pull for each in lists for pull in each.pulls}
-            entries = tuple(pool.map(self.entry, newest_first(tuple(merged.values()))))
-        doubts = (each.doubt for each in lists)
-        return Days(repository, span, entries, tuple(dict.fromkeys(doubt for doubt in doubts if doubt)))
+            merged = _together(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
+            return Days(repository, span, tuple(pool.map(self.entry, merged.pulls)), merged.doubts)
 
-    def merged(self, repository: Repository, span: Span) -> tuple[PullRequest, ...]:
-        """What was merged in some days, newest first, without files. Raises as :meth:`days`."""
+    def merged(self, repository: Repository, span: Span) -> Merges:
+        """What was merged in some days, without files. Raises as :meth:`days`."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            lists = pool.map(lambda day: self._pulls.merged_on(repository, day), span.days)
-            found = {pull.number: pull for each in lists for pull in each.pulls}
-        return newest_first(tuple(found.values()))
+            return _together(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
 
     def one(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
@@ -77,9 +82,25 @@ class Archive:
 
     def entry(self, pull: PullRequest) -> Entry:
         """A pull request with its files and patches, as far as they can be had."""
-        loaded = self._reader.with_files(pull)
+        loaded = _harmless(self._reader.with_files(pull))
         known = self._entries.known(Reference(pull.repository, pull.number)) if pull.is_merged else None
         if known:
             return replace(known, pull=loaded)
         summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, self._classes)
         return Entry(loaded, summary, assess(loaded, self._classes), area_of(loaded, self._classes))
+
+
+def _together(lists: Iterable[Merged]) -> Merges:
+    """Newest first, each once."""
+    known = tuple(lists)
+    found = {pull.number: pull for each in known for pull in each.pulls}
+    doubts = dict.fromkeys(each.doubt for each in known if each.doubt)
+    return Merges(newest_first(tuple(found.values())), tuple(doubts))
+
+
+def _harmless(pull: PullRequest) -> PullRequest:
+    """Without credentials that were committed: line by line, nobody could tell the middle of a key any more."""
+    if pull.files is None:
+        return pull
+    files = (replace(file, patch=patch_without_secrets(file.patch)) if file.patch else file for file in pull.files)
+    return replace(pull, files=tuple(files))

@@ -21,6 +21,11 @@ from bot.services.replies import Replies
 
 log = logging.getLogger(__name__)
 
+# of an answer that Slack lets only the asker see
+_WHISPERED = 500
+# a job is tried for some minutes, and again with each further question of its thread
+_MOST_TRIES = 20
+
 
 class Conversations:
     """Serves threads."""
@@ -70,6 +75,10 @@ class Conversations:
         if "done" in record:
             return
         display = self._opened(question, key, record)
+        if self._is_hopeless(key, record):
+            log.error("given up after %d tries [%s]", _MOST_TRIES, question.visit.reference)
+            self._records.save(key, done=self._now().isoformat())
+            return
         try:
             self._show(question, key, record, display)
         except (StoreUnavailable, SlackUnavailable, InProgress):
@@ -81,6 +90,12 @@ class Conversations:
             log.exception("a defect [%s]", question.visit.reference)
             self._regret(question, key, display, error)
         self._records.save(key, done=self._now().isoformat())
+
+    def _is_hopeless(self, key: str, record: Mapping[str, str]) -> bool:
+        """Whether Slack failed so often that those who wait behind it shall wait no longer."""
+        tries = int(record.get("tries", "0")) + 1
+        self._records.save(key, tries=str(tries))
+        return tries > _MOST_TRIES
 
     def _opened(self, question: Question, key: str, record: Mapping[str, str]) -> Display:
         message = record.get("message", "")
@@ -98,6 +113,7 @@ class Conversations:
         if "message" in self._records.load(key) and not isinstance(error, SlackRefused):
             display.finish(literal(said), ())
         else:
+            display.status("")
             self._replies.tell(question.visit, said)
 
     def _show(self, question: Question, key: str, record: Mapping[str, str], display: Display) -> None:
@@ -111,9 +127,12 @@ class Conversations:
             message = display.finish(draft.text, draft.below)
         except SlackRefused as error:
             log.info("no answer in %s, the asker gets it [%s]: %s", visit.channel, visit.reference, error)
+            display.status("")
             self._replies.tell(visit, shorten(draft.text, _WHISPERED))
         else:
             self._votes.remember(visit.channel, message, draft.inputs)
+        # something else may have been posted in the thread meanwhile
+        memory = self._memories.of(visit.channel, visit.thread, question.ts)
         self._memories.keep(visit.channel, visit.thread, memory.with_answer(question, draft.said))
 
     def _begun_before(self, question: Question, key: str) -> str:
@@ -123,10 +142,6 @@ class Conversations:
         except SlackRefused as error:
             log.info("can't look into %s: %s", question.visit.channel, error)
             return ""
-
-
-# of an answer that Slack lets only the asker see
-_WHISPERED = 500
 
 
 def _dumped(draft: Draft) -> str:

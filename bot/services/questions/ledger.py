@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from bot.domain.pulls import ChangedFile, PullRequest
 from bot.domain.texts import one_line, shorten
 
@@ -38,12 +40,17 @@ class Ledger:
     def diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
         """The diff of a pull request, of these of its files; ``left_out`` did not fit whole."""
         self._diffs[pull.number] = None
-        if pull.files is None:
-            self.unseen(f"#{pull.number} (its files could not be loaded)")
+        self.unloaded([pull])
         self.unread_files(pull, files)
         for file in files:
             if file.patch is not None and file.path in left_out:
                 self.unseen(f"parts of {_named(file.path)} of #{pull.number} (clipped)")
+
+    def unloaded(self, pulls: Iterable[PullRequest]) -> None:
+        """Those of the pull requests whose files could not be had."""
+        for pull in pulls:
+            if pull.files is None:
+                self.unseen(f"#{pull.number} (its files could not be loaded)")
 
     def unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
         """Of these files, or all of the pull request, those of which GitHub gives no text."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
-from bot.domain.secrets import without_secrets
 from bot.domain.subjects import Subject
 from bot.domain.talk import Memory, Said
 from bot.domain.texts import plural
@@ -43,12 +43,14 @@ def opening(toolbox: Toolbox, subject: Subject) -> Opening:
 
 def _days(toolbox: Toolbox) -> Opening:
     days = toolbox.subject_days()
-    listed = record.day_record(days, _MOST).text
-    diffs = record.small_diffs(days.entries, _MOST - len(listed))
+    listed = record.day_record(days, _MOST)
+    diffs = record.small_diffs(days.entries, _MOST - len(listed.text))
+    if listed.hidden:
+        toolbox.ledger.unseen(f"{plural(listed.hidden, 'pull request')} of the list (too long)")
     toolbox.ledger.days(days.span.title + (f" with {plural(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
         toolbox.ledger.unread_files(pull)
-    return Opening(_marked("\n".join([listed, *(text for _, text in diffs)])), days.entries)
+    return Opening(fenced("record", "\n".join([listed.text, *(text for _, text in diffs)])), days.entries)
 
 
 def _pulls(toolbox: Toolbox, subject: Subject) -> Opening:
@@ -58,17 +60,16 @@ def _pulls(toolbox: Toolbox, subject: Subject) -> Opening:
         packed = record.diff_of(entry.pull, _MOST_DIFF // len(entries))
         toolbox.ledger.record(entry.number)
         toolbox.ledger.diff(entry.pull, entry.pull.files or (), packed.left_out)
-        texts.append(f"{record.whole(entry)}\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}")
-    return Opening(_marked("\n\n".join(texts)), entries)
+        diff = f"Diff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
+        texts.append(record.whole(entry) + ("" if entry.pull.files is None else f"\n{diff}"))
+    return Opening(fenced("record", "\n\n".join(texts)), entries)
 
 
-def _marked(text: str) -> str:
-    return fenced("record", without_secrets(text))
-
-
-def turns(begun: Opening, memory: Memory, question: str) -> tuple[Turn, ...]:
-    """The talk up to a question: the record, what was said in the thread, the question."""
-    said = (*(_turn(each) for each in memory.said), Turn("person", (Text(fenced("question", question)),)))
+def turns(begun: Opening, memory: Memory, question: str, today: LocalDay) -> tuple[Turn, ...]:
+    """The talk up to a question: the record, what was said in the thread, the question, and what day it is."""
+    # the day comes last: what stands before it is the same when the next question is asked
+    asked = (Text(fenced("question", question)), Text(f"Today is {today.date:%A} {today.date} ({today.zone})."))
+    said = (*(_turn(each) for each in memory.said), Turn("person", asked))
     first = Turn("person", (Text(begun.text, stable=True),))
     return _merged((first, *said))
 

@@ -10,7 +10,7 @@ from bot.domain.numbers import number_of
 
 MOST_FOUND = 8
 _WORD = re.compile(r"[\w][\w./-]{2,}")
-_NUMBER = re.compile(r"#?(\d{2,9})\b")
+_NUMBER = re.compile(r"#(\d{1,9})\b|\b(\d{2,9})\b")
 _COMMON = frozenset(
     """
     about after again all also and any are been before being between both but can change changed changes changing
@@ -22,26 +22,27 @@ _COMMON = frozenset(
     with would yes yesterday yet you your
     """.split()
 )
-# a number that was named is what was asked about; a title says more than a path, a path more than a description
-_NAMED, _TITLE, _PLACE, _TEXT = 100, 5, 3, 1
+# a title says more than a path, a path more than a description or a diff
+_TITLE, _PLACE, _TEXT = 5, 3, 1
 
 
 def found_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The pull requests that hold the question's words, best first; those that it names come before all."""
     words = {word.casefold().strip("./-") for word in _WORD.findall(question)}
     words = {word for word in words - _COMMON if not word.isdecimal()}
-    numbers = {number_of(found) for found in _NUMBER.findall(question)}
-    rated = [(_points(entry, words, numbers), entry) for entry in entries]
-    return tuple(entry for points, entry in sorted(rated, key=lambda pair: -pair[0]) if points)[:MOST_FOUND]
+    numbers = {number_of(found[1] or found[2]) for found in _NUMBER.finditer(question)}
+    # what was named by its number was asked about, whatever else fits
+    rated = [((entry.number in numbers, _points(entry, words)), entry) for entry in entries]
+    best = sorted((each for each in rated if any(each[0])), key=lambda each: each[0], reverse=True)
+    return tuple(entry for _, entry in best)[:MOST_FOUND]
 
 
-def _points(entry: Entry, words: set[str], numbers: set[int]) -> int:
+def _points(entry: Entry, words: set[str]) -> int:
     pull, said = entry.pull, entry.summary
     title = f"{pull.title} {said.headline}".casefold()
     places = " ".join([entry.area, pull.author.login, *(file.path for file in pull.files or ())]).casefold()
     patches = (file.patch or "" for file in pull.files or ())
     text = " ".join([pull.body, *(text for _, text in said.sections), *patches]).casefold()
-    by_words = sum(
+    return sum(
         _TITLE * (word in title) + _PLACE * (word in places) + _TEXT * (word in text) for word in words if word
     )
-    return by_words + (_NAMED if entry.number in numbers else 0)

@@ -14,7 +14,8 @@ from bot.services.questions.archive import Days
 
 _DESCRIPTION = 3_000
 _SECTION = 300
-_MOST_FILES = 60
+_LONGEST_LINE = 6_000
+_LONGEST_FILES = 5_000
 # of a diff that stands in the record of a day
 _MOST_SMALL = 16_000
 _TITLE = 200
@@ -32,7 +33,7 @@ def bounded(lines: Iterable[str], most: int, what: str, advice: str) -> Bounded:
     """As many of the lines as fit into ``most`` characters; ``what`` names one of those that do not."""
     kept: list[str] = []
     hidden = 0
-    for line in lines:
+    for line in map(_not_endless, lines):
         if hidden or sum(map(len, kept)) + len(kept) + len(line) > most:
             hidden += 1
         else:
@@ -51,13 +52,36 @@ def head(days: Days) -> str:
 
 def day_record(days: Days, most: int) -> Bounded:
     """The list of some days, as detailed as there is room for."""
-    advice = "ask list_pull_requests with filters"
-    forms: tuple[Callable[[Entry], str], ...] = (whole, detailed, line, short)
+    return listed([head(days)], days.entries, most, (whole, detailed, line, short))
+
+
+def _not_endless(line: str) -> str:
+    """No line shall hide all those after it."""
+    return line if len(line) <= _LONGEST_LINE else f"{shorten(line, _LONGEST_LINE)} [cut: the rest of this line]"
+
+
+def listed(
+    head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
+) -> Bounded:
+    """The entries in the first form in which all fit; in the last as many as do."""
+    known = tuple(entries)
     for form in forms:
-        text = "\n".join([head(days), *map(form, days.entries)])
+        text = "\n".join([*head, *map(form, known)])
         if len(text) <= most:
             return Bounded(text)
-    return bounded([head(days), *map(short, days.entries)], most, "pull request", advice)
+    return bounded([*head, *map(forms[-1], known)], most, "pull request", "narrow it with filters")
+
+
+def enumerated(items: list[str], most: int) -> str:
+    """The items in a row, as many as fit into ``most`` characters, and how many do not."""
+    length, shown = 0, 0
+    for item in items:
+        length += len(item) + 2
+        if length > most:
+            break
+        shown += 1
+    more = f" [cut: {len(items) - shown:,} more]" if shown < len(items) else ""
+    return ", ".join(items[:shown]) + more
 
 
 def small_diffs(entries: Iterable[Entry], most: int) -> tuple[tuple[PullRequest, str], ...]:
@@ -117,20 +141,26 @@ def risk_of(entry: Entry) -> str:
 def whole(entry: Entry) -> str:
     """One pull request with everything but its diff."""
     pull, said = entry.pull, entry.summary
-    sections = [f"{name}: {text}" for name, text in said.sections] if not said.is_fallback else ["No summary yet."]
+    sections = [f"{name}: {one_line(text)}" for name, text in said.sections]
     proofs = [f"Proven by {found.path}:{found.line}: {found.quote}" for found in said.evidence]
     asks = [f"Action: {said.action}"] if said.action else []
-    body = without_comments(pull.body).strip()
-    description = [f"Description:\n{shorten(body, _DESCRIPTION)}"] if body else ["No description."]
-    return "\n".join([line(entry), *sections, *asks, *proofs, *_files(pull), *description])
+    told = ["No summary yet."] if said.is_fallback else sections
+    return "\n".join([line(entry), *told, *asks, *proofs, *_files(pull), *_description(pull)])
+
+
+def _description(pull: PullRequest) -> list[str]:
+    """Set in, so that no line of it looks like one of ours."""
+    body = shorten(without_comments(pull.body).strip(), _DESCRIPTION)
+    return ["Description:", *(f"  {each}" for each in body.splitlines())] if body else ["No description."]
 
 
 def _files(pull: PullRequest) -> list[str]:
     if pull.files is None:
         return ["Files: could not be loaded."]
-    named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files[:_MOST_FILES]]
-    hidden = pull.changed_files - len(named)
-    return ["Files: " + ", ".join(named) + (f" [cut: {plural(hidden, 'more file')}]" if hidden > 0 else "")]
+    named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
+    unlisted = pull.changed_files - len(named)
+    more = f" [cut: {plural(unlisted, 'file')} that GitHub does not list]" if unlisted > 0 else ""
+    return [f"Files: {enumerated(named, _LONGEST_FILES)}{more}"]
 
 
 def diff_of(pull: PullRequest, most: int) -> PackedDiff:

@@ -18,14 +18,13 @@ from pydantic import ValidationError
 from bot.domain.citations import Citation, proven
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
-from bot.domain.errors import PrdigestError
+from bot.domain.errors import PrdigestError, PullRequestNotFound
 from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.requests import Repositories
 from bot.domain.search import Where, fairly, search, shown
-from bot.domain.secrets import without_secrets
 from bot.domain.spans import Span, span_of
 from bot.domain.subjects import Subject
 from bot.domain.summaries import Evidence
@@ -34,7 +33,7 @@ from bot.services.prompts import fenced
 from bot.services.questions import record
 from bot.services.questions.archive import Archive, Days
 from bot.services.questions.ledger import Ledger
-from bot.services.questions.record import bounded
+from bot.services.questions.record import bounded, enumerated
 from bot.services.questions.selecting import chosen, fits, only, places
 from bot.services.questions.shapes import (
     Arguments,
@@ -79,6 +78,7 @@ class Toolbox:
         self._subject = subject
         self._days: dict[tuple[Repository, Span], Days] = {}
         self._pulls: dict[Reference, Entry] = {}
+        self._missing: set[Reference] = set()
         self._addresses: dict[Reference, str | None] = {}
         self.ledger = Ledger()
 
@@ -113,7 +113,7 @@ class Toolbox:
         except PrdigestError as error:
             log.info("a tool could not answer: %s", error)
             return Result(str(error), is_error=True)
-        return Result(fenced("data", without_secrets(text)))
+        return Result(fenced("data", text))
 
     # what code asks of what was read
 
@@ -125,9 +125,19 @@ class Toolbox:
         """One pull request. Raises PrdigestError where it can't be had."""
         reference = Reference(repository, number)
         if reference not in self._pulls:
-            self._pulls[reference] = self._archive.one(reference)
-            self._note([self._pulls[reference].pull])
+            if reference in self._missing:
+                raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
+            self._pulls[reference] = self._found(reference)
         return self._pulls[reference]
+
+    def _found(self, reference: Reference) -> Entry:
+        try:
+            found = self._archive.one(reference)
+        except PullRequestNotFound:
+            self._missing.add(reference)
+            raise
+        self._note([found.pull])
+        return found
 
     def address(self, number: int) -> str | None:
         """Where a pull request of the thread's repository is, if it is known that there is one."""
@@ -150,14 +160,15 @@ class Toolbox:
     # the tools
 
     def _list(self, asked: ListArguments) -> str:
+        """In short where it would be too long otherwise: a number that is missing is worse than a headline."""
         days, fitting = self._selected(asked)
         words = tuple(word.casefold() for word in asked.words if word.strip())
         if words:
             hits = {match.number for match in search(fitting, words, Where.TEXT)}
             fitting = tuple(entry for entry in fitting if entry.number in hits)
         self.ledger.days(days.span.title)
-        lines = [record.head(days), f"{len(fitting)} of them fit:", *map(record.line, fitting)]
-        found = bounded(lines, MOST, "pull request", "narrow it with filters")
+        head = [record.head(days), f"{len(fitting)} of them fit:"]
+        found = record.listed(head, fitting, MOST, (record.line, record.short))
         return self._cut(found, "pull requests of the list")
 
     def _search(self, asked: SearchArguments) -> str:
@@ -167,19 +178,24 @@ class Toolbox:
         for entry in fitting:
             self._note_unsearched(entry.pull, asked.where)
         counts = Counter(match.number for match in found)
-        named = ", ".join(f"#{number} ({count})" for number, count in counts.items()) or "none"
+        named = enumerated([f"#{number} ({count})" for number, count in counts.items()], MOST // 3) or "none"
         fit = plural(len(counts), "pull request")
-        lines = [record.head(days), f"{fit} of {len(fitting)} searched match: {named}", *map(shown, fairly(found))]
+        lines = [record.head(days), f"{fit} of {len(fitting)} searched match: {named}", *map(shown, found)]
+        if sum(map(len, lines)) > MOST:
+            lines[2:] = map(shown, fairly(found))
         return self._cut(bounded(lines, MOST, "line", "search for fewer words or days"), "matching lines")
 
     def _pull(self, asked: PullArguments) -> str:
         entry = self.entry(self._repository(asked.repository), asked.number)
         self.ledger.record(entry.number)
-        return record.whole(entry)
+        return self._cut(bounded(record.whole(entry).split("\n"), MOST, "line", "read its diff"), "lines about it")
 
     def _diff(self, asked: DiffArguments) -> str:
         pull = self.entry(self._repository(asked.repository), asked.number).pull
         files = chosen(pull, asked.paths)
+        if pull.files is None:
+            self.ledger.diff(pull, files, ())
+            return f"#{pull.number}: its files could not be loaded, so there is no diff to read."
         head = f"#{pull.number} {one_line(pull.title)}: {len(files)} of {plural(pull.changed_files, 'file')}"
         if asked.contains.strip():
             self.ledger.diff(pull, files, ())
@@ -196,8 +212,11 @@ class Toolbox:
     def _taken_back(self, asked: TakenBackArguments) -> str:
         days = self._read_days(self._repository(asked.repository), self._span(asked.days))
         last = min(self._today.date, days.span.last + _WATCHED)
-        watched = self._archive.merged(days.repository, replace(days.span, last=max(last, days.span.last)))
+        later = self._archive.merged(days.repository, replace(days.span, last=max(last, days.span.last)))
+        watched = later.pulls
         self._note(watched)
+        for doubt in later.doubts:
+            self.ledger.unseen(f"what was merged after {days.span.title}: {doubt}")
         self.ledger.days(f"{days.span.title} and what took back of it until {last}")
         lines = [record.head(days), *taken_back(watched, {entry.number for entry in days.entries})]
         risky = sorted((entry for entry in days.entries if entry.risk.is_listed), key=lambda e: -e.risk.points)
@@ -211,6 +230,9 @@ class Toolbox:
         """The days, and those of their pull requests that fit. Raises UsageError."""
         filters = Filters(paths=asked.paths, authors=asked.authors, labels=asked.labels)
         days = self._read_days(self._repository(asked.repository), self._span(asked.days))
+        if asked.paths or asked.areas or asked.least_risk:
+            # they can't be told from those that do not fit
+            self.ledger.unloaded(entry.pull for entry in days.entries)
         fitting = (entry for entry in days.entries if filters.admit(entry.pull) and fits(entry, asked))
         return days, tuple(fitting)
 
@@ -255,8 +277,8 @@ class Toolbox:
         return f"{self._subject.repository}#{number}" if number.isdecimal() else named
 
     def _note_unsearched(self, pull: PullRequest, where: Where) -> None:
-        if where is not Where.TEXT and pull.files is None:
-            self.ledger.unseen(f"#{pull.number} (its files could not be loaded)")
+        if where is not Where.TEXT:
+            self.ledger.unloaded([pull])
         for file in pull.files or ():
             if where is not Where.TEXT and file.patch is None and file.changed_lines:
                 self.ledger.unseen(f"{shorten(file.path, 80)} of #{pull.number} (GitHub sends no diff)")

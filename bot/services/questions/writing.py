@@ -85,7 +85,7 @@ class Writer:
             self._budget.spend(question.visit, cautious_cost(self._model, usage))
 
         try:
-            talk = turns(begun, memory, question.text)
+            talk = turns(begun, memory, question.text, today)
             written = self._answerer.answer(talk, work.toolbox, work.links, display, started, spend)
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
