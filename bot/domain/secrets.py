@@ -11,11 +11,12 @@ _SECRET = re.compile(
     r"""
     \bx(?:ox[a-z]|app)-[\w-]{10,}
     | \bgh[pousr]_\w{20,} | \bgithub_pat_\w{20,}
-    | \bsk-(?:ant-|proj-)?[\w-]{20,}
+    | \bsk-(?:ant-|proj-)?(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Z])[\w-]{20,}
     | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b
     | \bhf_[A-Za-z0-9]{30,}
     | \bAIza[\w-]{35}
-    | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----(?s:.{0,10000}?)(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)
+    | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----
+      (?:(?s:.{0,10000}?)(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)|[\s\w+/=:,.\\-]{0,10000})
     """,
     re.X,
 )

@@ -22,8 +22,13 @@ _NOD = (
     r"|got it|makes sense|noted|understood|will do|on it|done|lgtm|\+1|same|agreed?|yes|yep|yeah|no|nope|sure"
     r"|lol|(?:ha){2,9}|hm+|interesting|i see|helpful|very helpful|that helps)"
 )
-_THEM = r"(?:prdigest|bot|all|everyone|team|man|folks|guys)"
-_NODS = re.compile(rf"{_NOD}(?:[ ,;]+(?:{_NOD}|{_THEM}))*", re.I)
+_THANKS = (
+    r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
+    r"|good (?:bot|job|catch)|great|nice|cool)"
+)
+# "no, all" is no nod, "thanks, all" is one
+_THEM = rf"{_THANKS}[ ,;]+(?:prdigest|bot|all|everyone|team|man|folks|guys)"
+_NODS = re.compile(rf"{_NOD}(?:[ ,;]+{_NOD})*|(?:{_NOD}[ ,;]+)*{_THEM}", re.I)
 _BREAKS = re.compile(r"[.!\n…()]+|[^\w\s'+,;]{1,4}")
 _LONGEST_REMARK = 80
 # of a thread's memory, in characters: some twenty questions with their answers
@@ -35,7 +40,7 @@ _OLDER_QUESTION, _OLDER_ANSWER = 300, 500
 def is_remark(text: str) -> bool:
     """Whether a reply asks nothing of anybody: thanks, a nod, emoji alone, or nothing at all."""
     words = html.unescape(_EMOJI.sub(" ", html.unescape(MENTION.sub(" ", text))))
-    if any(sign in words for sign in "?？"):  # noqa: RUF001 (also as it is typed in Chinese)
+    if any(sign in words for sign in "?？؟"):  # noqa: RUF001 (also as it is typed in Chinese and Arabic)
         return False
     if not any(unicodedata.category(char)[0] in "LN" for char in words):
         return True

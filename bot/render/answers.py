@@ -68,5 +68,5 @@ def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> st
 
 def _said(entry: Entry) -> str:
     title = shorten(one_line(entry.pull.title), 120)
-    headline = "" if entry.summary.is_fallback else f": {shorten(entry.summary.headline, 160)}"
+    headline = "" if entry.summary.is_fallback else f": {shorten(one_line(entry.summary.headline), 160)}"
     return literal(title + headline)

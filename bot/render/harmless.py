@@ -35,12 +35,13 @@ def neutral(rest: str, *, is_final: bool) -> tuple[int, str] | None:
     sign = rest[0]
     if sign in "<>":
         return 1, {"<": "&lt;", ">": "&gt;"}[sign]
-    found = next((mark for mark in _MARKS if rest.lower().startswith(mark)), "")
+    begun = rest[:_LONGEST].lower()
+    found = next((mark for mark in _MARKS if begun.startswith(mark)), "")
     if found:
         kept = len(found) if found == "www." else 1
         return kept, rest[:kept] + JOINER
-    is_begun = any(mark.startswith(rest.lower()) for mark in _MARKS)
-    return None if is_begun and not is_final else (1, sign)
+    may_go_on = len(rest) < _LONGEST and any(mark.startswith(begun) for mark in _MARKS)
+    return None if may_go_on and not is_final else (1, sign)
 
 
 def apart(before: str, piece: str) -> str:

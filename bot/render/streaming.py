@@ -18,6 +18,7 @@ from bot.domain.texts import printable
 from bot.render.harmless import PLAIN, apart, literal, neutral
 
 _OPEN, _CLOSE = "<answer>", "</answer>"
+_CITE_BEGINS = re.compile(r"<cite(?!\w)")
 _WORD = re.compile(r"\s+|\S+")
 _CITE = re.compile(
     r'<cite\s+pr="(?P<pr>[^"<>\n]{1,200})"\s+path="(?P<path>[^"<>\n]{1,1000})"\s*>'
@@ -34,6 +35,7 @@ _LABEL = re.compile(rf"\[(?P<label>(?:(?!{_END})[^\[\]]){{0,300}})\]")
 _LONGEST_LABEL = 302
 _TARGET = re.compile(rf"\((?:(?!{_END})[^()]|\((?:(?!{_END})[^()]){{0,500}}\)){{0,1000}}\)")
 _LONGEST_TARGET = 2_000
+_QUOTE_END = re.compile(rf"</cite>|\n\n|(?={_CLOSE})")
 _NUMBER = re.compile(r"#(?P<number>\d{1,9})(?!\d)")
 _HALF_A_NUMBER = re.compile(r"#\d{0,9}")
 # what stands before a number that is not one of this repository: pytorch/pytorch#1, &#35;
@@ -69,6 +71,7 @@ class AnswerMarkdown:
         self._is_open = False
         self._is_fenced = False
         self._is_full = False
+        self._is_skipping = False
         self.shown = ""
         self.said = ""
         self.is_cut = False
@@ -83,7 +86,7 @@ class AnswerMarkdown:
         rest = self._passed(is_final=True) if self._is_open else ""
         if self._is_open and self.shown:
             rest += self._show("\n\n", "\n\n")
-        self._waiting = ""
+        self._waiting, self._is_skipping = "", False
         return rest
 
     def end(self, *, is_whole: bool = True) -> str:
@@ -129,6 +132,8 @@ class AnswerMarkdown:
         return piece
 
     def _step(self, rest: str, *, is_final: bool) -> Step:
+        if self._is_skipping:
+            return self._skipped(rest, is_final=is_final)
         plain = PLAIN.match(rest)
         if plain:
             return _word(plain[0], rest, is_final=is_final)
@@ -138,17 +143,13 @@ class AnswerMarkdown:
         return readers.get(rest[0], neutral)(rest, is_final=is_final)
 
     def _angle(self, rest: str, *, is_final: bool) -> Step:
-        for mark, read in (
-            ("<cite", self._cite),
-            (_CLOSE, self._closed),
-            (_OPEN, _dropped),
-            ("</cite>", _dropped),
-        ):
+        if _CITE_BEGINS.match(rest):
+            return self._cite(rest, is_final=is_final)
+        for mark, read in ((_CLOSE, self._closed), (_OPEN, _dropped), ("</cite>", _dropped)):
             if rest.startswith(mark):
                 return read(rest, is_final=is_final)
-            if mark.startswith(rest) and not is_final:
-                return None
-        return 1, "&lt;"
+        is_half = any(mark.startswith(rest) for mark in ("<cite", _CLOSE, _OPEN, "</cite>"))
+        return None if is_half and not is_final else (1, "&lt;")
 
     def _cite(self, rest: str, *, is_final: bool) -> Step:
         found = _CITE.match(rest)
@@ -158,7 +159,18 @@ class AnswerMarkdown:
         end = rest.find("</cite>")
         if end >= 0:
             return end + len("</cite>"), ""
-        return (len(rest), "") if is_final or len(rest) >= _WINDOW else None
+        self._is_skipping = is_final or len(rest) >= _WINDOW
+        return (1, "") if self._is_skipping else None
+
+    def _skipped(self, rest: str, *, is_final: bool) -> Step:
+        """Of a quote that is too long to be one, nothing is shown: up to its end, or that of its paragraph."""
+        end = _QUOTE_END.search(rest)
+        if end:
+            self._is_skipping = False
+            return end.end(), ""
+        # half an end may stand at the end
+        used = len(rest) if is_final else len(rest) - len(_CLOSE)
+        return (used, "") if used > 0 else None
 
     def _closed(self, rest: str, *, is_final: bool) -> Step:
         self._is_open = False

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.markup import typed
+from bot.domain.markup import labelled, typed
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,40 @@ def test_any_message_has_a_text_without_blanks_around_it(text: str) -> None:
     assert len(found) <= len(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("", "", id="nothing"),
+        pytest.param(" plain ", "plain", id="words"),
+        pytest.param("see <https://a.b/1|#7>.", "see #7.", id="a-link"),
+        pytest.param("<https://a.b/1|#7> and <https://a.b/2|#8>", "#7 and #8", id="two-links"),
+        pytest.param("see <https://a.b/1>", "see", id="an-address-without-a-label"),
+        pytest.param("see <https://a.b/1|>", "see", id="an-empty-label"),
+        pytest.param("mail <mailto:a@b.c|Ada>", "mail Ada", id="mail"),
+        pytest.param("<https://a.b/?x=1&amp;y=2|a &lt;b&gt; &amp; c>", "a <b> & c", id="signs-in-a-label"),
+        pytest.param("a &lt;b&gt; &amp;lt;", "a <b> &lt;", id="signs-are-decoded-once"),
+        pytest.param("&lt;https://a.b|c&gt;", "<https://a.b|c>", id="what-only-looks-like-a-link"),
+        pytest.param("<@U1> asked in <#C1|general>", "<@U1> asked in <#C1|general>", id="names-stay"),
+        pytest.param("a\n\n• <https://a.b|c>\n", "a\n\n• c", id="lines"),
+    ],
+)
+def test_of_what_the_bot_wrote_the_labels_are_read(text: str, expected: str) -> None:
+    assert labelled(text) == expected
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_plain_text_of_the_bot_comes_back_as_it_was(text: str) -> None:
+    assert labelled(sent(text)) == text.strip()
+
+
+@given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
+def test_of_a_link_only_the_label_comes_back(before: str, label: str) -> None:
+    assert labelled(f"{sent(before)}<https://a.b/c|{sent(label)}>") == f"{before}{label}".strip()
+
+
 @pytest.mark.parametrize("piece", ["<@", "<@A", "<", "<https://", "<https://a|", "<@U1>", "&", "&amp;", "|", " "])
 def test_a_message_of_one_piece_over_and_over_is_read_soon(piece: str) -> None:
     began = time.perf_counter()
     typed(piece * (40_000 // len(piece)))
+    labelled(piece * (40_000 // len(piece)))
     assert time.perf_counter() - began < 1.0
