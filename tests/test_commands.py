@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from bot.adapters.votes import RedisBallot
 from tests.command import prdigest
 from tests.emulators.claude import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github_store import changed_file, pull
@@ -217,3 +218,18 @@ def test_a_busy_model_is_waited_for(there: World, tmp_path: Path) -> None:
     there.claude.script(Failure(529, "overloaded_error", retry_after=1), Json(summary_answer(headline="Worth it")))
     done = prdigest("summary", "octo/engine#101", settings=there.settings, folder=tmp_path)
     assert "Worth it" in done.stdout
+
+
+class TestVotes:
+    def test_they_are_printed_as_lines_of_json(self, there: World, store: Redis, tmp_path: Path) -> None:
+        ballot = RedisBallot(store)
+        ballot.put("C1:1.0:U1", '{"verdict": "good", "question": "Größer?"}')
+        ballot.put("C1:1.0:U2", '{"verdict": "bad"}')
+        done = prdigest("votes", settings=there.settings, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        printed = sorted(map(json.loads, done.stdout.splitlines()), key=lambda vote: str(vote["verdict"]))
+        assert printed == [{"verdict": "bad"}, {"verdict": "good", "question": "Größer?"}]
+
+    def test_it_needs_no_slack(self, there: World, tmp_path: Path) -> None:
+        settings = {**there.settings, "SLACK_BOT_TOKEN": ""}
+        assert prdigest("votes", settings=settings, folder=tmp_path).returncode == 0

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 _PIECE, _PAUSE = 200, 1.0
 # an edit shows all again, and Slack takes fifty a minute
 _EDIT_PAUSE = 3.0
+# when Slack wants more than that at the end of an answer, the job tries again later
+_LONGEST_PAUSE = 60.0
 # what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
 _SPOKEN = 800
 _OVER, _STOPPED = "message_not_in_streaming_state", "stopped_by_user"
@@ -102,6 +104,7 @@ class _SlackDisplay:
         self._next = self._free = 0.0
         self._is_refused = self._was_stopped = False
         self._has_status = True
+        self._doubt: SlackUnavailable | None = None
 
     # what the answer says
 
@@ -137,6 +140,8 @@ class _SlackDisplay:
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
         """Make it the whole answer."""
+        if self._doubt:
+            raise self._doubt
         blocks = [dict(block) for block in below]
         self._wait()
         if self._mode is _Mode.NEW:
@@ -151,7 +156,7 @@ class _SlackDisplay:
 
     def _flush(self) -> None:
         """Bring the message up to date, if Slack lets us now."""
-        if self._text == self._sent or self._is_refused:
+        if self._text == self._sent or self._is_refused or self._doubt:
             return
         try:
             self._send()
@@ -162,10 +167,12 @@ class _SlackDisplay:
             log.info("not known whether Slack took a piece [%s]: %s", self._visit.reference, error)
             if _is_limit(error.__cause__):
                 self._asked(_retry_after(error.__cause__))
-            self._mode = _Mode.EDITING if self._message else self._mode
             self._later(_EDIT_PAUSE)
-            if not self._message:
-                raise
+            if self._message:
+                self._mode = _Mode.EDITING
+            else:
+                # there may be a message by now; when the answer is whole, somebody must look before posting it
+                self._doubt = error
 
     def _send(self) -> None:
         match self._mode:
@@ -304,7 +311,7 @@ class _SlackDisplay:
 
     def _wait(self) -> None:
         """Until Slack takes something again."""
-        left = self._free - self._clock()
+        left = min(self._free - self._clock(), _LONGEST_PAUSE)
         if left > 0:
             self._sleep(left)
 

@@ -90,10 +90,7 @@ class Threads(Protocol):
 
 
 class Display(Protocol):
-    """One answer in a thread, as it is being written. Every method but ``status`` may raise SlackUnavailable.
-
-    What Slack refuses to show is told by ``finish`` alone.
-    """
+    """One answer in a thread, as it is being written. That Slack did not show it is told by ``finish`` alone."""
 
     def status(self, doing: str) -> None:
         """Say what the bot does, such as "is reading 3 diffs…", until the next words are shown."""
@@ -105,7 +102,10 @@ class Display(Protocol):
         """Show this in place of what was shown so far."""
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
-        """Make it the whole answer, with blocks below; the message's timestamp. Raises SlackRefused."""
+        """Make it the whole answer, with blocks below; the message's timestamp.
+
+        Raises SlackRefused, or SlackUnavailable: it is not known how much is there.
+        """
 
 
 class Displays(Protocol):

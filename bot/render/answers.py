@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from bot.domain.digest import Entry
 from bot.domain.patches import Side
 from bot.domain.pulls import PullRequest
 from bot.domain.summaries import Evidence
 from bot.domain.texts import one_line, plural, shorten
+from bot.ports import Post
 from bot.render.harmless import literal
+from bot.render.mrkdwn import escape
 from bot.render.rich import Block, context, plain
 
 VOTE = "answer_vote"
@@ -55,6 +58,11 @@ def thumbs() -> Block:
         "negative_button": {"text": plain("Bad answer", 75), "value": BAD},
     }
     return {"type": "context_actions", "elements": [buttons]}
+
+
+def private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
+    """An answer that only the asker sees, as one message."""
+    return Post(escape(shorten(one_line(text), 200)), ({"type": "markdown", "text": text}, *blocks))
 
 
 def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> str:

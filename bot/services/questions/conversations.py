@@ -10,19 +10,18 @@ from typing import Any
 
 from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.talk import Question
-from bot.domain.texts import shorten
+from bot.domain.visits import Audience
 from bot.ports import Display, Displays, Line, PostRecords
+from bot.render.answers import private_answer
 from bot.render.harmless import literal
 from bot.render.notices import in_words
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Draft, Writer
-from bot.services.replies import Replies
+from bot.services.replies import Answer, Replies
 
 log = logging.getLogger(__name__)
 
-# of an answer that Slack lets only the asker see
-_WHISPERED = 500
 # a job is tried for some minutes, and again with each further question of its thread
 _MOST_TRIES = 20
 
@@ -74,11 +73,11 @@ class Conversations:
         record = self._records.load(key)
         if "done" in record:
             return
-        display = self._opened(question, key, record)
         if self._is_hopeless(key, record):
             log.error("given up after %d tries [%s]", _MOST_TRIES, question.visit.reference)
             self._records.save(key, done=self._now().isoformat())
             return
+        display = self._opened(question, key, record)
         try:
             self._show(question, key, record, display)
         except (StoreUnavailable, SlackUnavailable, InProgress):
@@ -128,7 +127,8 @@ class Conversations:
         except SlackRefused as error:
             log.info("no answer in %s, the asker gets it [%s]: %s", visit.channel, visit.reference, error)
             display.status("")
-            self._replies.tell(visit, shorten(draft.text, _WHISPERED))
+            private = Answer.for_asker(private_answer(draft.text, draft.below))
+            self._replies.give(visit, "private", Audience.ASKER, lambda: private)
         else:
             self._votes.remember(visit.channel, message, draft.inputs)
         # something else may have been posted in the thread meanwhile
