@@ -23,6 +23,16 @@ settings.register_profile("search", deadline=None, max_examples=1_500, database=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
+# what waits most, for processes and for the dead to count as dead
+_SLOW = ("crash", "test_commands.py", "test_processes.py", "scenarios", "test_golden.py", "adapters")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that the others are not done long before it; else in any order."""
+    items.sort(key=lambda item: not any(part in _SLOW for part in item.path.parts))
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting, proxy or ``.env`` of the person who runs the tests reaches them."""

@@ -146,7 +146,7 @@ def test_a_small_file_of_less_worth_still_fits_after_a_large_one() -> None:
 
 
 def test_names_that_do_not_fit_are_counted() -> None:
-    files = [changed_file(f"engine/{'long' * 10}{n}.py", 90_000, patch=None) for n in range(300)]
+    files = [ChangedFile(f"engine/{'long' * 10}{n}.py", "modified", 90_000, 0) for n in range(300)]
     diff = packed(*files, budget=1_000)
     named = diff.text.count("+90000 -0")
     assert 0 < named < 300
