@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from bot.domain.days import LocalDay
 from bot.domain.pulls import PullRequest, Repository
 from bot.ports import Cache, Merged, PullRequests
+from bot.ports.kept import read_back
 
 _MERGED = TypeAdapter(Merged)
 # titles, labels and descriptions may still be edited; what is merged on a day that is over stays
@@ -29,7 +30,7 @@ class CachedDays:
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
         """The list of a day. One that is not complete, or whose day is hardly over, is not kept."""
         key = f"day:{repository}:{day.date}:{day.zone}"
-        found = _merged(self._cache.get(key))
+        found = read_back(_MERGED, self._cache.get(key))
         if found is not None:
             return found
         listed = self._behind.merged_on(repository, day)
@@ -44,11 +45,3 @@ class CachedDays:
     def with_files(self, pull: PullRequest) -> PullRequest:
         """Passed on."""
         return self._behind.with_files(pull)
-
-
-def _merged(kept: str | None) -> Merged | None:
-    try:
-        return None if kept is None else _MERGED.validate_json(kept)
-    except ValidationError:
-        # kept by an older version, in another shape
-        return None

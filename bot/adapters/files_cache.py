@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from bot.domain.days import LocalDay
 from bot.domain.pulls import ChangedFile, PullRequest, Repository
 from bot.ports import Cache, Merged, PullRequests
+from bot.ports.kept import read_back
 
 _FILES = TypeAdapter(tuple[ChangedFile, ...])
 # follow-up questions are asked about the last weeks; patches are the largest thing in the store
@@ -34,18 +35,10 @@ class CachedFiles:
     def with_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files, from the cache where they are."""
         key = f"files:{pull.repository}:{pull.number}:{pull.commit}"
-        found = _files(self._cache.get(key))
+        found = read_back(_FILES, self._cache.get(key))
         if found is not None:
             return replace(pull, files=found)
         loaded = self._behind.with_files(pull)
         if loaded.files:
             self._cache.put(key, _FILES.dump_json(loaded.files).decode(), _LIFETIME)
         return loaded
-
-
-def _files(kept: str | None) -> tuple[ChangedFile, ...] | None:
-    try:
-        return None if kept is None else _FILES.validate_json(kept)
-    except ValidationError:
-        # kept by an older version, in another shape
-        return None

@@ -14,7 +14,6 @@ from bot.domain.spans import Span, span_of
 
 # digest:{team}:{channel}:{repository}:{date}, the key of a posted digest
 _DIGEST = re.compile(r"digest:[^:]*:[^:]*:(?P<repository>[^:]+):(?P<date>[\d-]+)")
-_LONGEST = 31
 
 
 class About(StrEnum):

@@ -6,13 +6,14 @@ import hashlib
 from dataclasses import replace
 from datetime import timedelta
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from bot.domain.digest import Entry
 from bot.domain.errors import UsageError
 from bot.domain.pulls import PullRequest
 from bot.domain.references import Reference
 from bot.ports import Cache, PullRequests
+from bot.ports.kept import read_back
 from bot.services.reading import Reader
 
 _ENTRY = TypeAdapter(Entry)
@@ -49,12 +50,8 @@ class Entries:
 
     def known(self, reference: Reference) -> Entry | None:
         """The entry in the store, if there is one, without patches."""
-        text = self._cache.get(self._key(reference))
-        try:
-            return None if text is None else replace(_ENTRY.validate_json(text), from_cache=True, cost=0.0)
-        except ValidationError:
-            # kept by an older version, in another shape
-            return None
+        found = read_back(_ENTRY, self._cache.get(self._key(reference)))
+        return replace(found, from_cache=True, cost=0.0) if found else None
 
     def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
         """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""

@@ -21,10 +21,6 @@ class Ledger:
         self._searched: dict[str, None] = {}
         self._unseen: dict[str, None] = {}
 
-    @property
-    def diffs(self) -> tuple[int, ...]:
-        return tuple(self._diffs)
-
     def days(self, title: str) -> None:
         """The list of what was merged in some days."""
         self._days[title] = None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from bot.domain.errors import SlackRefused
 from bot.domain.markup import labelled, typed
 from bot.domain.talk import Memory, Said, is_remark
 from bot.domain.texts import shorten
 from bot.ports import Cache, ThreadMessage, Threads
+from bot.ports.kept import read_back
 
 log = logging.getLogger(__name__)
 
@@ -52,12 +53,7 @@ class Memories:
             self.keep(channel, thread, found.with_said(Said("bot", text)))
 
     def _kept(self, channel: str, thread: str) -> Memory | None:
-        text = self._cache.get(_key(channel, thread))
-        try:
-            return None if text is None else _MEMORY.validate_json(text)
-        except ValidationError:
-            # kept by an older version, in another shape
-            return None
+        return read_back(_MEMORY, self._cache.get(_key(channel, thread)))
 
     def _rebuilt(self, channel: str, thread: str, until: str) -> Memory:
         try:

@@ -218,7 +218,7 @@ def test_places_of_a_diff() -> None:
     text = told(toolbox, DIFF, number=7, contains=" Retries ")
     assert text == f"#7 Wait longer: 2 of 2 files\n=== engine/retry.py (modified, +2 -1)\n{PATCH}"
     assert "No place in it contains 'nowhere'." in told(toolbox, DIFF, number=7, contains="nowhere")
-    assert toolbox.ledger.diffs == (7,)
+    assert toolbox.ledger.read == "the diff of #7"
 
 
 REVERT = pull(

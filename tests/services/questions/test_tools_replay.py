@@ -420,7 +420,7 @@ def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
         assert bool(missing) == is_cut, number
         assert ("clipped" in toolbox.ledger.not_seen) == is_cut, number
         assert len(text) <= MOST_DIFF + 300
-        assert toolbox.ledger.diffs == (number,)
+        assert toolbox.ledger.read == f"the diff of #{number}"
         if is_cut:
             cut_ones.add(number)
             assert "is not shown: " in text or "[Not shown, too large" in text

@@ -1,4 +1,4 @@
-"""The composition root: turns settings into services. The only place that knows every adapter."""
+"""Every service, built of the settings and the adapters when it is first asked for."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from github import Auth
-from pydantic import SecretStr
 from redis import Redis
 from slack_sdk import WebClient
 
@@ -64,6 +59,7 @@ from bot.services.reading import Reader
 from bot.services.replies import Answer, Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
+from bot.wiring.credentials import github_auth, required
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -93,7 +89,7 @@ class Wiring:
     @cached_property
     def pulls(self) -> PullRequests:
         """Pull requests from GitHub, their files through the cache."""
-        client = GitHubClient(self._settings.github_api_url, _github_auth(self._settings))
+        client = GitHubClient(self._settings.github_api_url, github_auth(self._settings))
         return CachedFiles(GitHubPullRequests(client, self._now), self.cache)
 
     @cached_property
@@ -299,30 +295,3 @@ class Wiring:
         return claude_client(
             self._settings.anthropic_api_key.get_secret_value(), self._settings.anthropic_base_url
         )
-
-
-def _github_auth(settings: Settings) -> Auth.Auth:
-    if settings.github_token:
-        return Auth.Token(settings.github_token.get_secret_value())
-    if settings.github_app_id and settings.github_app_installation_id:
-        key = required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
-        app = Auth.AppAuth(settings.github_app_id, _private_key(key))
-        return app.get_installation_auth(settings.github_app_installation_id)
-    raise NotSetUp("Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.")
-
-
-def _private_key(text: str) -> str:
-    """The key itself, or what is in the file that the text names."""
-    try:
-        key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
-        load_pem_private_key(key.encode(), password=None)
-    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise NotSetUp("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
-    return key
-
-
-def required(value: SecretStr | None, name: str, meaning: str) -> str:
-    """A secret that the command can't do without. Raises NotSetUp, which names the variable."""
-    if value is None:
-        raise NotSetUp(f"Set {name} to {meaning}.")
-    return value.get_secret_value()

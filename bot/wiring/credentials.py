@@ -1,0 +1,40 @@
+"""How the bot shows GitHub, and others, who it is: what the settings say, as the clients want it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from github import Auth
+from pydantic import SecretStr
+
+from bot.config import Settings
+from bot.domain.errors import NotSetUp
+
+
+def github_auth(settings: Settings) -> Auth.Auth:
+    if settings.github_token:
+        return Auth.Token(settings.github_token.get_secret_value())
+    if settings.github_app_id and settings.github_app_installation_id:
+        key = required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
+        app = Auth.AppAuth(settings.github_app_id, _private_key(key))
+        return app.get_installation_auth(settings.github_app_installation_id)
+    raise NotSetUp("Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.")
+
+
+def _private_key(text: str) -> str:
+    """The key itself, or what is in the file that the text names."""
+    try:
+        key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
+        load_pem_private_key(key.encode(), password=None)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise NotSetUp("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
+    return key
+
+
+def required(value: SecretStr | None, name: str, meaning: str) -> str:
+    """A secret that the command can't do without. Raises NotSetUp, which names the variable."""
+    if value is None:
+        raise NotSetUp(f"Set {name} to {meaning}.")
+    return value.get_secret_value()
