@@ -56,10 +56,11 @@ def regret(error: Exception, reference: str) -> Post:
 
 def in_words(error: Exception, reference: str) -> str:
     """The same as a plain sentence."""
-    return f"{shorten(one_line(_sentence(error)), _LIMIT - 20)} [{reference}]"
+    return f"{shorten(one_line(sentence(error)), _LIMIT - 20)} [{reference}]"
 
 
-def _sentence(error: Exception) -> str:
+def sentence(error: Exception) -> str:
+    """What went wrong, without what only an operator could use."""
     if isinstance(error, NotSetUp):
         return _NOT_SET_UP
     mendable = isinstance(error, SlackRefused) and error.code in _MENDED_BY_ASKERS

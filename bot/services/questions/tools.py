@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from bot.domain.citations import Citation, proven
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
-from bot.domain.errors import PrdigestError, PullRequestNotFound
+from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
 from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
@@ -29,6 +29,7 @@ from bot.domain.spans import Span, span_of
 from bot.domain.subjects import Subject
 from bot.domain.summaries import Evidence
 from bot.domain.texts import one_line, plural, shorten
+from bot.render.notices import sentence
 from bot.services.prompts import fenced
 from bot.services.questions import record
 from bot.services.questions.archive import Archive, Days
@@ -101,7 +102,10 @@ class Toolbox:
         )
 
     def run(self, name: str, given: Mapping[str, Any]) -> Result:
-        """Use a tool. What is asked wrongly is said in a sentence, so that the model can ask better."""
+        """Use a tool. What is asked wrongly is said in a sentence, so that the model can ask better.
+
+        Raises StoreUnavailable: without the store there is no answer to keep either.
+        """
         if name not in self._tools:
             return Result(f"There is no tool {name!r}: use {', '.join(self._tools)}.", is_error=True)
         shape, tool = self._tools[name]
@@ -110,9 +114,14 @@ class Toolbox:
         except ValidationError as error:
             problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
             return Result("; ".join(problems), is_error=True)
+        except StoreUnavailable:
+            raise
         except PrdigestError as error:
             log.info("a tool could not answer: %s", error)
-            return Result(str(error), is_error=True)
+            return Result(sentence(error), is_error=True)
+        except Exception:
+            log.exception("a defect in the tool %s", name)
+            return Result("This tool failed: answer without it, and say so.", is_error=True)
         return Result(fenced("data", text))
 
     # what code asks of what was read

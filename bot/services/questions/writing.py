@@ -118,7 +118,9 @@ class _Work:
 
     def answered(self, written: Written, model: str) -> Draft:
         ledger = self.toolbox.ledger
-        is_unproven = "`" in written.text and not self._held
+        # those of a try that broke off may be gone
+        held = {each: found for each, found in self._held.items() if cited(*found)[1] in written.text}
+        is_unproven = "`" in written.text and not held
         blocks = below(written.note, ledger.read, ledger.not_seen, len(self._failed), is_unproven=is_unproven)
         made = {
             "model": model,
@@ -126,7 +128,7 @@ class _Work:
             "rounds": written.rounds,
             "usage": asdict(written.usage),
             "exchanges": [asdict(each) for each in written.exchanges],
-            "citations": [{**asdict(each), "number": found[0].number} for each, found in self._held.items()],
+            "citations": [{**asdict(each), "number": found[0].number} for each, found in held.items()],
             "failed_citations": [asdict(each) for each in self._failed],
             "note": written.note,
         }

@@ -36,7 +36,6 @@ from tests.services.questions.held import (
     call,
     inside,
     says,
-    shelf,
     uses,
 )
 from tests.support import pull
@@ -491,12 +490,6 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
     assert "#8 Change number 8" in exchange.result
     assert inside(there.toolbox.run("pull_request", {"number": 8})) in exchange.result
     assert there.toolbox.ledger.read == "the summary of #8"
-
-
-def test_a_store_that_is_away_is_told_to_the_model() -> None:
-    away = shelf(pull(7), failing={"pull 7": StoreUnavailable("The store is away.")})
-    found = away.toolbox().run("pull_request", {"number": 7})
-    assert (found.text, found.is_error) == ("The store is away.", True)
 
 
 def test_the_asker_may_stop_it_where_a_tool_is_used() -> None:

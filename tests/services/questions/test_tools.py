@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.citations import Citation
-from bot.domain.errors import GitHubRefused, GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound
+from bot.domain.errors import (
+    GitHubRefused,
+    GitHubUnavailable,
+    PrdigestError,
+    RateLimited,
+    RepositoryNotFound,
+    StoreUnavailable,
+)
 from bot.domain.patches import Side
 from bot.domain.pulls import Account, ChangedFile, PullRequest
 from bot.domain.subjects import Subject
@@ -135,24 +142,34 @@ def test_a_pull_request_that_is_not_there(name: str) -> None:
     assert toolbox.ledger.read == ""
 
 
-FAILURES: list[PrdigestError] = [
-    GitHubRefused("GitHub refuses the token."),
-    RateLimited("GitHub asks for a pause of an hour.", 3600.0),
-    RepositoryNotFound("GitHub knows no octo/engine."),
-    AWAY,
+FAILURES: list[tuple[PrdigestError, str]] = [
+    (GitHubRefused("Set GITHUB_TOKEN."), "GitHub does not let me read that"),
+    (RateLimited("GitHub asks for a pause of an hour.", 3600.0), "GitHub asks for a pause of an hour."),
+    (RepositoryNotFound("GitHub knows no octo/engine."), "GitHub knows no octo/engine."),
+    (AWAY, "GitHub does not answer me right now"),
 ]
 
 
-@pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(("error", "said"), FAILURES, ids=[type(error).__name__ for error, _ in FAILURES])
 @pytest.mark.parametrize("name", EVERY_TOOL)
-def test_where_github_does_not_answer_the_model_hears_it(name: str, error: PrdigestError) -> None:
+def test_where_github_does_not_answer_the_model_hears_it(name: str, error: PrdigestError, said: str) -> None:
     there = shelf(SEVEN, failing={"day 2026-02-28": error, "pull 7": error})
-    assert refused(there.toolbox(), name, EVERY_TOOL[name]) == str(error)
+    found = refused(there.toolbox(), name, EVERY_TOOL[name])
+    assert found.startswith(said)
+    assert "GITHUB_TOKEN" not in found, "that is for whoever runs the bot"
 
 
-def test_a_defect_is_not_taken_for_an_answer() -> None:
-    with pytest.raises(ZeroDivisionError):
-        shelf(SEVEN, failing={"pull 7": ZeroDivisionError()}).toolbox().run(PULL, {"number": 7})
+def test_without_the_store_there_is_no_answer_to_keep() -> None:
+    there = shelf(SEVEN, failing={"pull 7": StoreUnavailable("The store is away.")})
+    with pytest.raises(StoreUnavailable):
+        there.toolbox().run(PULL, {"number": 7})
+
+
+def test_a_defect_of_one_tool_ends_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    found = shelf(SEVEN, failing={"pull 7": ZeroDivisionError()}).toolbox().run(PULL, {"number": 7})
+    assert found.is_error
+    assert "say so" in found.text
+    assert f"a defect in the tool {PULL}" in caplog.text
 
 
 # what they say
