@@ -77,21 +77,17 @@ def _ask(desk: Desk, visit: Visit, text: str, ts: str) -> None:
 
 
 def _quiet(desk: Desk, visit: Visit) -> None:
-    if _is_direct(visit):
+    if visit.is_direct:
         raise UsageError(_ALONE)
     desk.attention.quiet(visit.channel, visit.thread)
     desk.queues.say.send(asdict(visit), _QUIET)
 
 
 def _wake(desk: Desk, visit: Visit) -> None:
-    if _is_direct(visit):
+    if visit.is_direct:
         raise UsageError(_ALONE)
     desk.attention.wake(visit.channel, visit.thread)
     desk.queues.say.send(asdict(visit), _AWAKE)
-
-
-def _is_direct(visit: Visit) -> bool:
-    return visit.channel.startswith("D")
 
 
 _TURNS: dict[str, Callable[[Desk, Visit], None]] = {

@@ -10,10 +10,9 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, TypeGuard
+from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
 from bot.adapters.slack import SlackMessenger, metadata_of
 from bot.adapters.slack_errors import in_words
@@ -160,57 +159,64 @@ class _SlackDisplay:
             return
         try:
             self._send()
-        except SlackApiError as error:
+        except SlackRefused as error:
             self._refused(error)
         except SlackUnavailable as error:
-            # it may have been taken all the same: an edit is right in either case
-            log.info("not known whether Slack took a piece [%s]: %s", self._visit.reference, error)
-            if _is_limit(error.__cause__):
-                self._asked(_retry_after(error.__cause__))
-            self._later(_EDIT_PAUSE)
-            if self._message:
-                self._mode = _Mode.EDITING
-            else:
-                # there may be a message by now; when the answer is whole, somebody must look before posting it
-                self._doubt = error
+            self._unanswered(error)
+
+    def _unanswered(self, error: SlackUnavailable) -> None:
+        """Wait where Slack asks for it. Else it may have taken the piece: an edit is right in either case."""
+        if self._mode is not _Mode.EDITING and error.retry_after is not None:
+            self._asked(error)
+            return
+        log.info("not known whether Slack took a piece [%s]: %s", self._visit.reference, error)
+        self._asked(error)
+        self._later(_EDIT_PAUSE)
+        if self._message:
+            self._mode = _Mode.EDITING
+        else:
+            # there may be a message by now; when the answer is whole, somebody must look before posting it
+            self._doubt = error
 
     def _send(self) -> None:
         match self._mode:
             case _Mode.NEW:
                 self._start()
             case _Mode.STREAMING:
-                self._call(
-                    self._hurried.chat_appendStream, ts=self._message, markdown_text=self._text[len(self._sent) :]
-                )
+                self._append()
             case _Mode.EDITING:
                 self._edit(self._text, [_markdown(self._text)], self._hurried, is_last=False)
         self._sent = self._text
         self._later(_EDIT_PAUSE if self._mode is _Mode.EDITING else _PAUSE)
 
+    def _append(self) -> None:
+        with in_words(self._visit.channel):
+            self._hurried.chat_appendStream(
+                channel=self._visit.channel, ts=self._message, markdown_text=self._text[len(self._sent) :]
+            )
+
     def _start(self) -> None:
-        answer = self._call(
-            self._hurried.chat_startStream,
-            thread_ts=self._visit.thread,
-            markdown_text=self._text,
-            **_recipient(self._visit),
-        )
+        with in_words(self._visit.channel):
+            answer = self._hurried.chat_startStream(
+                channel=self._visit.channel,
+                thread_ts=self._visit.thread,
+                markdown_text=self._text,
+                **_recipient(self._visit),
+            )
         self._mode, self._is_open = _Mode.STREAMING, True
         self._tell(str(answer["ts"]))
 
-    def _refused(self, error: SlackApiError) -> None:
-        """Wait, stop, or go on by editing."""
-        code = str(error.response.get("error", ""))
-        if code == "ratelimited":
-            self._asked(_retry_after(error))
-        elif code == _STOPPED:
+    def _refused(self, error: SlackRefused) -> None:
+        """Stop, or go on by editing."""
+        if error.code == _STOPPED:
             self._mode, self._is_open = _Mode.EDITING, False
             raise AnswerStopped("The asker stopped the answer.") from error
-        elif self._mode is _Mode.NEW:
-            log.info("Slack does not stream here [%s]: %s", self._visit.reference, code)
+        if self._mode is _Mode.NEW:
+            log.info("Slack does not stream here [%s]: %s", self._visit.reference, error.code)
             self._begin_editing()
         else:
-            log.info("the stream is over [%s]: %s", self._visit.reference, code)
-            self._mode, self._is_open = _Mode.EDITING, code != _OVER
+            log.info("the stream is over [%s]: %s", self._visit.reference, error.code)
+            self._mode, self._is_open = _Mode.EDITING, error.code != _OVER
 
     def _begin_editing(self) -> None:
         """Post what there is, and edit it. Where Slack takes no post either, the end of the answer will say so."""
@@ -273,8 +279,7 @@ class _SlackDisplay:
         except (SlackRefused, SlackUnavailable) as error:
             if is_last:
                 raise
-            if _is_limit(error.__cause__):
-                self._asked(_retry_after(error.__cause__))
+            self._asked(error)
             log.info("not edited [%s]: %s", self._visit.reference, error)
 
     def _close(self, client: WebClient) -> None:
@@ -286,17 +291,6 @@ class _SlackDisplay:
             log.info("the stream was over [%s]: %s", self._visit.reference, error)
         self._is_open = False
 
-    def _call(self, method: Callable[..., Any], **arguments: Any) -> Any:
-        """Slack's refusals come as they are, all else in words."""
-        try:
-            with in_words(self._visit.channel):
-                return method(channel=self._visit.channel, **arguments)
-        except (SlackRefused, SlackUnavailable) as error:
-            cause = error.__cause__
-            if isinstance(cause, SlackApiError) and (isinstance(error, SlackRefused) or _is_limit(cause)):
-                raise cause from error
-            raise
-
     def _tell(self, ts: str) -> None:
         self._message = ts
         self._begun(ts)
@@ -304,10 +298,11 @@ class _SlackDisplay:
     def _later(self, seconds: float) -> None:
         self._next = max(self._next, self._clock() + seconds)
 
-    def _asked(self, seconds: float) -> None:
-        """Slack wants a pause."""
-        self._free = self._clock() + seconds
-        self._later(seconds)
+    def _asked(self, error: SlackRefused | SlackUnavailable) -> None:
+        """Send nothing before the end of the pause that Slack wants, if it wants one."""
+        if isinstance(error, SlackUnavailable) and error.retry_after is not None:
+            self._free = self._clock() + error.retry_after
+            self._later(error.retry_after)
 
     def _wait(self) -> None:
         """Until Slack takes something again."""
@@ -316,19 +311,9 @@ class _SlackDisplay:
             self._sleep(left)
 
 
-def _recipient(visit: Visit) -> dict[str, str]:
+def _recipient(visit: Visit) -> dict[str, Any]:
     """For whom it streams; in direct messages Slack knows, and has been seen to refuse being told."""
-    is_direct = visit.channel.startswith("D")
-    return {} if is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
-
-
-def _is_limit(cause: BaseException | None) -> TypeGuard[SlackApiError]:
-    return isinstance(cause, SlackApiError) and cause.response.get("error") == "ratelimited"
-
-
-def _retry_after(error: SlackApiError) -> float:
-    value = str(error.response.headers.get("Retry-After", ""))
-    return float(value) if value.isdigit() else _EDIT_PAUSE
+    return {} if visit.is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
 
 
 def _markdown(text: str) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _SENTENCES = {
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
 }
 _CODE = re.compile(r"[a-z][a-z_]{2,60}")
+# seconds, where Slack asks for a pause and does not say how long
+_PAUSE = 3.0
 _UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 
 
@@ -55,9 +57,15 @@ def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
     if status >= 500 or code in _UNCERTAIN or not _CODE.fullmatch(code):
         return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
     if code == "ratelimited":
-        return SlackUnavailable("Slack asked for a pause, more than once: try again in a few minutes.")
+        sentence = "Slack asked for a pause, more than once: try again in a few minutes."
+        return SlackUnavailable(sentence, _retry_after(error))
     if code == "missing_scope":
         needed = answer.get("needed") or "one more scope"
         return SlackRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
     sentence = _SENTENCES.get(code, "Slack refused the call: {code}.")
     return SlackRefused(sentence.format(channel=channel, token=token, code=code or f"status {status}"), code)
+
+
+def _retry_after(error: SlackApiError) -> float:
+    value = str(error.response.headers.get("Retry-After", ""))
+    return float(value) if value.isdigit() else _PAUSE

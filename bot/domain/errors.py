@@ -54,7 +54,14 @@ class SlackRefused(PrdigestError):
 
 
 class SlackUnavailable(PrdigestError):
-    """Slack did not answer, so it is not known whether the call had its effect."""
+    """Slack did not answer, so it is not known whether the call had its effect.
+
+    With ``retry_after`` (seconds) it had none: Slack asked for a pause.
+    """
+
+    def __init__(self, message: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class AnswerStopped(PrdigestError):

@@ -36,6 +36,11 @@ class Visit:
     thread: str = ""
 
     @property
+    def is_direct(self) -> bool:
+        """Whether they write to the bot alone: so Slack begins the ids of direct messages."""
+        return self.channel.startswith("D")
+
+    @property
     def reference(self) -> str:
         """A short name of this request for an error message and the log."""
         return hashlib.sha256(self.key.encode()).hexdigest()[:6]
