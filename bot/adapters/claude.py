@@ -6,13 +6,12 @@ import anthropic
 from anthropic import Anthropic
 from anthropic.types import Message
 
-from bot.adapters.claude_errors import Advice, in_words, usage_of
+from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, usage_of
 from bot.domain.errors import ModelRefused, ModelTruncated
 from bot.ports import Completion, Prompt
 
 # seconds for one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
 TIMEOUT = 60.0
-_TRUNCATIONS = ("max_tokens", "model_context_window_exceeded")
 
 
 def claude_client(api_key: str, base_url: str | None) -> Anthropic:
@@ -53,7 +52,7 @@ def _completion(message: Message) -> Completion:
     usage = usage_of(message.usage)
     if message.stop_reason == "refusal":
         raise ModelRefused("the model declined to summarise it", usage)
-    if message.stop_reason in _TRUNCATIONS:
+    if message.stop_reason in TRUNCATIONS:
         raise ModelTruncated("the model's answer was cut at its length limit", usage)
     # answers may begin with a block of thinking
     text = "".join(block.text for block in message.content if block.type == "text")

@@ -13,7 +13,7 @@ from anthropic import Anthropic
 from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message
 
-from bot.adapters.claude_errors import Advice, in_words, usage_of
+from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, usage_of
 from bot.domain.costs import NOTHING, Usage
 from bot.domain.errors import ModelBusy, ModelRefused
 from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
@@ -24,7 +24,6 @@ _FOR_AN_HOUR = {"type": "ephemeral", "ttl": "1h"}
 _FOR_MINUTES = {"type": "ephemeral", "ttl": "5m"}
 # seconds; what is left at the very end is still enough for a word
 _SHORTEST = 1.0
-_CUT = ("max_tokens", "model_context_window_exceeded")
 
 
 class ClaudeChat:
@@ -116,7 +115,7 @@ def _reply(message: Message) -> Reply:
         # of a turn that was cut, or that nobody wanted to the end, the last call may be half
         if message.stop_reason == "tool_use" and block.type == "tool_use"
     )
-    return Reply(Turn("model", given=given), calls, usage, is_cut=message.stop_reason in _CUT)
+    return Reply(Turn("model", given=given), calls, usage, is_cut=message.stop_reason in TRUNCATIONS)
 
 
 def _request(chat: Chat) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from bot.domain.errors import ModelBusy, ModelError, ModelRejected
 
 log = logging.getLogger(__name__)
 
+# why the model stopped where it was not done
+TRUNCATIONS = ("max_tokens", "model_context_window_exceeded")
 _KEY = "Claude refuses the key: check ANTHROPIC_API_KEY."
 _NAME = "Claude has no model of that name: check PRDIGEST_SUMMARY_MODEL and PRDIGEST_ANSWER_MODEL."
 _ELSEWHERE = "Something else than Claude answers: check ANTHROPIC_BASE_URL."

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.domain.patches import find_quote
 from bot.domain.pulls import PullRequest
-from bot.domain.summaries import Evidence
+from bot.domain.summaries import Evidence, Quote, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,4 @@ class Citation:
 
 def proven(citation: Citation, pull: PullRequest) -> Evidence | None:
     """The quote with its place in the file that the citation names, or None where it does not stand there."""
-    path = citation.path.strip()
-    patch = next((file.patch for file in pull.files or () if file.path == path), None)
-    place = find_quote(patch or "", citation.quote)
-    return Evidence(path, citation.quote.strip(), place.side, place.line) if place else None
+    return next(iter(verify([Quote(citation.path.strip(), citation.quote)], pull)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from bot.domain.pulls import PullRequest
 from bot.domain.texts import without_comments
@@ -19,6 +20,10 @@ _BODY_NUMBER = re.compile(
     rf"^[ \t]*(?:this[ \t]+)?reverts?[ \t]+(?P<repository>[\w.-]+/[\w.-]+)?{_NUMBER}", re.I | re.M
 )
 _BODY_COMMIT = re.compile(r"\breverts?\s+commit\s+(?P<sha>[0-9a-f]{7,40})", re.I)
+
+
+# how long after some days what takes back of them is looked for: four of five reverts come within a week
+WATCHED = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,10 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A line that holds one of the words. ``line`` counts in the file after the change, before it for ``-``."""
+    """A line that holds one of the words.
+
+    ``place`` is a part of what is said, or a file and a line, which counts after the change, before it for ``-``.
+    """
 
     number: int
     place: str

@@ -73,7 +73,7 @@ class Views(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread. ``key`` and ``about`` are what the bot's own carry; ``asker`` is empty for those."""
+    """A message of a thread. ``key`` and ``about`` are what the bot's own carry."""
 
     ts: str
     text: str

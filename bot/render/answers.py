@@ -12,13 +12,13 @@ from bot.domain.pulls import PullRequest
 from bot.domain.summaries import Evidence
 from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
+from bot.render.facts import address_of
 from bot.render.harmless import literal
 from bot.render.mrkdwn import escape
 from bot.render.rich import Block, context, plain
 
 VOTE = "answer_vote"
 GOOD, BAD = "good", "bad"
-_LONGEST_URL = 500
 _LONGEST_NAME = 60
 _NOTES = 1_500
 _WRITTEN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
@@ -28,9 +28,8 @@ _UNPROVEN = "No line proves what it says of code."
 def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
     """Label and address of a citation."""
     name = shorten(one_line(PurePosixPath(found.path).name), _LONGEST_NAME)
-    url = found.url(pull)
     label = f"{name}:{found.line}" + (" (removed)" if found.side is Side.OLD else "")
-    return label, url if len(url) <= _LONGEST_URL else f"{pull.url}/files"
+    return label, address_of(pull, found)
 
 
 def below(note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False) -> list[Block]:

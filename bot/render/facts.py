@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from bot.domain.pulls import PullRequest
+from bot.domain.summaries import Evidence
 from bot.domain.texts import plural
+
+# Slack takes 3,000 characters; a path of signs that are not ASCII is three times as long in an address
+_LONGEST_URL = 500
 
 
 def size(pull: PullRequest) -> str:
@@ -16,3 +20,9 @@ def merge_state(pull: PullRequest) -> str:
     if not pull.is_merged:
         return f"not merged ({pull.state.lower()})"
     return f"merged {pull.merge_time:%Y-%m-%d %H:%M} UTC by {pull.merged_by.login}"
+
+
+def address_of(pull: PullRequest, found: Evidence) -> str:
+    """Where a quote stands, or the pull request's files where that address would be too long."""
+    url = found.url(pull)
+    return url if len(url) <= _LONGEST_URL else f"{pull.url}/files"

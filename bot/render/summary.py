@@ -13,15 +13,13 @@ from bot.domain.risk import BASE_RATE
 from bot.domain.summaries import Evidence
 from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
-from bot.render.facts import merge_state, size
+from bot.render.facts import address_of, merge_state, size
 from bot.render.mrkdwn import escape
 from bot.render.rich import Block, Element, block, bullets, context, header, link, prose, section, text
 
 # of one section; four of them and the rest stay below the 9,000 characters a message may have
 _SECTION = 1_000
 _MOST_FILES = 3
-# Slack takes 3,000 characters; a path of signs that are not ASCII is three times as long in an address
-_LONGEST_URL = 500
 
 
 def summary_post(entry: Entry) -> Post:
@@ -69,8 +67,7 @@ def quoted(pull: PullRequest, found: Evidence) -> list[Element]:
     quote = text(shorten(one_line(found.quote), 160), code=True)
     label = shorten(one_line(found.path), 120)
     place = " (removed)" if found.side is Side.OLD else f":{found.line}"
-    url = found.url(pull)
-    return [link(url if len(url) <= _LONGEST_URL else f"{pull.url}/files", label + place), text(" "), quote]
+    return [link(address_of(pull, found), label + place), text(" "), quote]
 
 
 def _files(pull: PullRequest) -> Iterator[Block]:

@@ -11,22 +11,20 @@ from typing import TypeVar
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
-from bot.domain.pulls import PullRequest, newest_first
+from bot.domain.pulls import PullRequest
 from bot.domain.references import Reference
 from bot.domain.repairs import repairs_among
 from bot.domain.requests import RisksRequest
-from bot.domain.reverts import is_revert, reverts_among, standing
+from bot.domain.reverts import WATCHED, is_revert, reverts_among, standing
 from bot.domain.risk import assess
 from bot.domain.risks import Assessed, RiskList, TakenBack
 from bot.ports import Merged, PullRequests
 from bot.services.entries import Entries
+from bot.services.merges import merges_of
 from bot.services.reading import Reader
 
 T = TypeVar("T")
 U = TypeVar("U")
-
-# four of five reverts come within a week
-_WATCHED = timedelta(days=7)
 
 
 class RiskLister:
@@ -53,10 +51,10 @@ class RiskLister:
             PrdigestError: the merges of a day can't be had.
         """
         span = request.span
-        until = min(today.date, span.last + _WATCHED)
+        until = min(today.date, span.last + WATCHED)
         days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
         lists = self._together(lambda day: self._pulls.merged_on(request.repository, day), days)
-        found = _Found(request, tuple(lists[: len(span)]), newest_first(_pulls_of(lists)))
+        found = _Found(request, tuple(lists[: len(span)]), merges_of(lists).pulls)
         assessed = self._together(self._assess, found.candidates)
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
@@ -130,8 +128,3 @@ class _Found:
 
     def _is_older_revert(self, pull: PullRequest) -> bool:
         return is_revert(pull) and pull.number not in {revert.by for revert in reverts_among(self._known)}
-
-
-def _pulls_of(lists: Iterable[Merged]) -> tuple[PullRequest, ...]:
-    found = {pull.number: pull for merged in lists for pull in merged.pulls}
-    return tuple(found.values())

@@ -38,7 +38,7 @@ from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.risk import RULES
 from bot.domain.visits import Visit
-from bot.ports import Cache, Line, PullRequests
+from bot.ports import Cache, Line, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
 from bot.services.commands import Answers
@@ -124,15 +124,14 @@ class Wiring:
     @cached_property
     def replies(self) -> Replies:
         """Answers each request once."""
-        records = RedisPostRecords(self.store, lifetime=_ANSWERED)
-        return Replies(self.messenger, SlackWhispers(self.slack), records, self._now, self._remembered)
+        return Replies(self.messenger, SlackWhispers(self.slack), self._answered, self._now, self._remembered)
 
     @cached_property
     def conversations(self) -> Conversations:
         """Answers questions in threads."""
         return Conversations(
             RedisLine(self.store),
-            RedisPostRecords(self.store, lifetime=_ANSWERED),
+            self._answered,
             SlackDisplays(self.slack, self.messenger, time.monotonic, self._sleep),
             self.memories,
             self.writer,
@@ -262,6 +261,11 @@ class Wiring:
         budget = Budget(spending, self.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
         model = settings.prdigest_answer_model
         return Writer(archive, self.repositories, self.today, self._answerer, model, budget, time.monotonic)
+
+    @cached_property
+    def _answered(self) -> PostRecords:
+        """How far each request was answered."""
+        return RedisPostRecords(self.store, lifetime=_ANSWERED)
 
     def _remembered(self, visit: Visit, answer: Answer) -> None:
         """What is posted into a thread is part of what is said there."""

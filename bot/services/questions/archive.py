@@ -5,7 +5,6 @@ No model is asked here: what was not summarised before has its facts alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -13,14 +12,15 @@ from bot.domain.areas import area_of
 from bot.domain.digest import Entry
 from bot.domain.packing import Coverage
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
-from bot.domain.pulls import PullRequest, Repository, newest_first
+from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.risk import assess
 from bot.domain.secrets import patch_without_secrets
 from bot.domain.spans import Span
 from bot.domain.summaries import fallback_summary
-from bot.ports import Merged, PullRequests
+from bot.ports import PullRequests
 from bot.services.entries import Entries
+from bot.services.merges import Merges, merges_of
 from bot.services.reading import Reader
 
 _NOT_SUMMARISED = "nobody asked for it before"
@@ -34,14 +34,6 @@ class Days:
     span: Span
     entries: tuple[Entry, ...]
     doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Merges:
-    """The same without files or summaries."""
-
-    pulls: tuple[PullRequest, ...]
-    doubts: tuple[str, ...]
 
 
 class Archive:
@@ -64,13 +56,13 @@ class Archive:
     def days(self, repository: Repository, span: Span) -> Days:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            merged = _together(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
+            merged = merges_of(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
             return Days(repository, span, tuple(pool.map(self.entry, merged.pulls)), merged.doubts)
 
     def merged(self, repository: Repository, span: Span) -> Merges:
         """What was merged in some days, without files. Raises as :meth:`days`."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            return _together(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
+            return merges_of(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
 
     def one(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
@@ -88,14 +80,6 @@ class Archive:
             return replace(known, pull=loaded)
         summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, self._classes)
         return Entry(loaded, summary, assess(loaded, self._classes), area_of(loaded, self._classes))
-
-
-def _together(lists: Iterable[Merged]) -> Merges:
-    """Newest first, each once."""
-    known = tuple(lists)
-    found = {pull.number: pull for each in known for pull in each.pulls}
-    doubts = dict.fromkeys(each.doubt for each in known if each.doubt)
-    return Merges(newest_first(tuple(found.values())), tuple(doubts))
 
 
 def _harmless(pull: PullRequest) -> PullRequest:

@@ -32,12 +32,13 @@ class Bounded:
 def bounded(lines: Iterable[str], most: int, what: str, advice: str) -> Bounded:
     """As many of the lines as fit into ``most`` characters; ``what`` names one of those that do not."""
     kept: list[str] = []
-    hidden = 0
+    hidden, room = 0, most
     for line in map(_not_endless, lines):
-        if hidden or sum(map(len, kept)) + len(kept) + len(line) > most:
+        if hidden or len(line) > room:
             hidden += 1
         else:
             kept.append(line)
+            room -= len(line) + 1
     if hidden:
         kept.append(f"[cut: {plural(hidden, what)} not shown; {advice}]")
     return Bounded("\n".join(kept), hidden)

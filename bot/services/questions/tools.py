@@ -9,7 +9,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -24,6 +23,7 @@ from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.requests import Repositories
+from bot.domain.reverts import WATCHED
 from bot.domain.search import Where, fairly, search, shown
 from bot.domain.spans import Span, span_of
 from bot.domain.subjects import Subject
@@ -57,7 +57,6 @@ MOST = 12_000
 MOST_DIFF = 24_000
 # the files of every pull request of the days may have to be asked for
 LONGEST_DAYS = 14
-_WATCHED = timedelta(days=7)
 _MOST_RISKY = 8
 
 
@@ -171,9 +170,8 @@ class Toolbox:
     def _list(self, asked: ListArguments) -> str:
         """In short where it would be too long otherwise: a number that is missing is worse than a headline."""
         days, fitting = self._selected(asked)
-        words = tuple(word.casefold() for word in asked.words if word.strip())
-        if words:
-            hits = {match.number for match in search(fitting, words, Where.TEXT)}
+        if any(word.strip() for word in asked.words):
+            hits = {match.number for match in search(fitting, asked.words, Where.TEXT)}
             fitting = tuple(entry for entry in fitting if entry.number in hits)
         self.ledger.days(days.span.title)
         head = [record.head(days), f"{len(fitting)} of them fit:"]
@@ -220,7 +218,7 @@ class Toolbox:
 
     def _taken_back(self, asked: TakenBackArguments) -> str:
         days = self._read_days(self._repository(asked.repository), self._span(asked.days))
-        last = min(self._today.date, days.span.last + _WATCHED)
+        last = min(self._today.date, days.span.last + WATCHED)
         later = self._archive.merged(days.repository, replace(days.span, last=max(last, days.span.last)))
         watched = later.pulls
         self._note(watched)
