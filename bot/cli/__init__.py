@@ -1,0 +1,59 @@
+"""The commands of ``prdigest``: parse, call a service, print. Thin on purpose."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from bot.cli.base import wired
+from bot.cli.digests import digest_command, report_command, summary_command
+from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.sandbox.demo import demo
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="prdigest", prog_name="prdigest")
+def cli() -> None:
+    """What merged yesterday in a fast repository, and what may hurt: a digest for Slack."""
+
+
+@cli.command("demo")
+def demo_command() -> None:
+    """Show the digest of a bundled sample day; needs no key, account or server."""
+    for piece in demo(_ask):
+        click.echo(piece)
+
+
+@cli.command("votes")
+def votes_command() -> None:
+    """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
+    with wired() as (_, wiring):
+        for vote in wiring.votes.all():
+            click.echo(json.dumps(vote, ensure_ascii=False))
+
+
+for command in (
+    report_command,
+    digest_command,
+    summary_command,
+    run_command,
+    web_command,
+    worker_command,
+    clock_command,
+):
+    cli.add_command(command)
+
+
+def _ask(question: str) -> str | None:
+    """A line from the reader; None at the end of input."""
+    try:
+        return input(question).strip() or None
+    except EOFError:
+        return None
+
+
+def run(arguments: list[str] | None = None) -> Any:
+    """Run a command. Raises what click and the domain raise; :mod:`bot.__main__` turns that into exit codes."""
+    return cli.main(arguments, prog_name="prdigest", standalone_mode=False)

@@ -1,0 +1,64 @@
+"""What the commands have in common: options, the wiring of a command, a progress bar."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+from tqdm import tqdm
+
+from bot.config import Settings, load_settings
+
+if TYPE_CHECKING:
+    from bot.wiring import Wiring
+
+repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository; PRDIGEST_REPO if not given.")
+date_option = click.option("--date", metavar="YYYY-MM-DD", help="Local day; yesterday if not given.")
+timezone_option = click.option("--timezone", metavar="ZONE", help="IANA name; PRDIGEST_TIMEZONE if not given.")
+name_option = click.option(
+    "--name", help="What the repository is called in headings; else PRDIGEST_NAME or its own name."
+)
+
+
+@contextmanager
+def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
+    """The settings and services of one command, let go of at its end. Raises NotSetUp."""
+    # the SDKs take most of a second to import; help, the demo and a mistyped option shall not wait for them
+    from bot.wiring import Wiring  # noqa: PLC0415
+
+    settings = load_settings()
+    logging.basicConfig(
+        level=settings.prdigest_log_level or level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    # they report each failed try; what comes of it is told by our error or the coverage line
+    for name in ("urllib3", "slack_sdk"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    # they report each call, each tick and each request that waits a moment
+    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    with closing(Wiring(settings, now, time.sleep)) as wiring:
+        yield settings, wiring
+
+
+@contextmanager
+def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr; nothing where that is no terminal."""
+    with tqdm(unit=unit, desc=title, leave=False, disable=None, file=sys.stderr) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.n = done
+            bar.refresh()
+
+        yield show
+
+
+def now() -> datetime:
+    """This moment; the only place where the commands ask for it."""
+    return datetime.now(UTC)

@@ -1,0 +1,122 @@
+"""Commands that make something of a day or of a pull request, and print or post it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from bot.cli.base import date_option, name_option, now, progress_bar, repo_option, timezone_option, wired
+from bot.config import Settings
+from bot.domain.days import LocalDay, date_of, yesterday, zone_of
+from bot.domain.digest import Digest
+from bot.domain.errors import UsageError
+from bot.domain.pulls import Repository
+from bot.domain.references import parse_reference
+from bot.render import terminal
+from bot.render.digest import render
+from bot.render.report import report
+from bot.render.summary_json import summary_json
+
+if TYPE_CHECKING:
+    from bot.wiring import Wiring
+
+_WITHOUT_MODEL = "ANTHROPIC_API_KEY is not set: summaries are made of facts alone."
+
+
+@click.command("report")
+@repo_option
+@date_option
+@timezone_option
+@name_option
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write; stdout if not given.")
+def report_command(
+    repo: str | None, date: str | None, timezone: str | None, name: str | None, out: Path | None
+) -> None:
+    """Write the Markdown report of a local day."""
+    with wired() as (settings, wiring):
+        text = report(_digest(wiring, _wanted(settings, repo, date, timezone, name)))
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        out.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{out} can't be written ({error.strerror}): choose another file.") from error
+
+
+@click.command("digest")
+@repo_option
+@date_option
+@timezone_option
+@name_option
+@click.option("--channel", metavar="C…", help="Id of a Slack channel; PRDIGEST_CHANNEL if not given.")
+@click.option("--dry-run", is_flag=True, help="Print the messages as JSON and call no Slack.")
+def digest_command(
+    repo: str | None,
+    date: str | None,
+    timezone: str | None,
+    name: str | None,
+    channel: str | None,
+    *,
+    dry_run: bool,
+) -> None:
+    """Build the digest of a local day and post it to Slack, once."""
+    with wired() as (settings, wiring):
+        wanted = _wanted(settings, repo, date, timezone, name)
+        if dry_run:
+            click.echo(json.dumps(render(_digest(wiring, wanted)).payload(), indent=2, ensure_ascii=False))
+            return
+        target = channel or settings.prdigest_channel
+        if target is None:
+            raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
+        published = wiring.publisher.publish(
+            target, wanted.repository, wanted.day, lambda: render(_digest(wiring, wanted))
+        )
+    for note in published.notes:
+        click.echo(note, err=True)
+    click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")
+
+
+@click.command("summary")
+@click.argument("pull_request", metavar="NUMBER")
+@repo_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
+    """Summarise one pull request: 35617, owner/repo#35617 or its address."""
+    with wired() as (settings, wiring):
+        default = Repository.parse(repo) if repo else settings.prdigest_repo
+        reference = parse_reference(pull_request, default)
+        entry = wiring.entries.read(wiring.pulls.pull(reference.repository, reference.number))
+    text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)
+    click.echo(text)
+
+
+class _Wanted(NamedTuple):
+    """Which digest a person asks for."""
+
+    repository: Repository
+    day: LocalDay
+    name: str
+
+
+def _wanted(
+    settings: Settings, repo: str | None, date: str | None, timezone: str | None, name: str | None
+) -> _Wanted:
+    """Options first, then settings; without a date the last day that is over."""
+    repository = Repository.parse(repo) if repo else settings.prdigest_repo
+    if repository is None:
+        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
+    day = LocalDay(date_of(date), zone) if date else yesterday(now(), zone)
+    return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
+
+
+def _digest(wiring: Wiring, wanted: _Wanted) -> Digest:
+    if not wiring.has_model:
+        click.echo(_WITHOUT_MODEL, err=True)
+    with progress_bar() as progress:
+        return wiring.daily.build(wanted.repository, wanted.day, wanted.name, progress)
