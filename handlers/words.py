@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from bot.domain.errors import UsageError
-from bot.domain.requests import PRIVATE
+from bot.domain.options import PRIVATE
 from bot.domain.talk import Question, is_remark
 from bot.domain.visits import Visit
 from handlers import prdigest, prrisks, prsummary
@@ -29,7 +29,7 @@ _GREETINGS = ("help", "hello", "hello there", "hi", "hey")
 _LONGEST = 4_000
 _MOST_WORDS = 3
 _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
-_OPTION = re.compile(r"\b(?:repo|path|author|label|top):\S")
+_OPTION = re.compile(r"\b(?:repo|path|author|not-author|label|only|top|tz):\S")
 _KINDS: dict[str, Accept] = {
     "summary": prsummary.accept,
     "prsummary": prsummary.accept,

@@ -126,6 +126,11 @@ class RedisCache:
         with in_words():
             self._client.set(key, packed(value), ex=lifetime)
 
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        """Keep a value where there is none; whether there was none."""
+        with in_words():
+            return bool(self._client.set(key, packed(value), ex=lifetime, nx=True))
+
     @contextmanager
     def lease(self, name: str) -> Iterator[None]:
         """Wait for the lease of that name and hold it."""

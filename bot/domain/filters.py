@@ -10,13 +10,14 @@ from functools import lru_cache
 from pathspec import GitIgnoreSpec
 
 from bot.domain.errors import UsageError
-from bot.domain.pulls import PullRequest
+from bot.domain.pulls import Account, PullRequest
 from bot.domain.texts import quoted
 
 # the rest of .gitignore's syntax (classes, escapes, comments) means other things, or nothing, here
 _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
 # the time that a pattern takes grows with each star between two slashes, by a power of the length of the path
 _MOST_STARS = 3
+BOTS = "bots"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Filters:
 
     A path is a folder, a file or a glob, as ``.gitignore`` reads it: ``vllm/v1``, ``*.cu``, ``csrc/**/moe``; with
     ``!`` in front it takes away from those before it, or from all.
-    Authors and labels are compared without regard to case.
+    Authors and labels are compared without regard to case; ``bots`` stands for every author that is one.
+    ``not_authors`` take away.
 
     Raises:
         UsageError: a path is none.
@@ -34,6 +36,7 @@ class Filters:
     paths: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    not_authors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for path in self.paths:
@@ -47,7 +50,9 @@ class Filters:
 
     def admit_facts(self, pull: PullRequest) -> bool:
         """Whether it fits by what is known without its files."""
-        return _fits(self.authors, (pull.author.login,)) and _fits(self.labels, pull.labels)
+        names = _names_of(pull.author)
+        is_unwanted = bool(self.not_authors) and _fits(self.not_authors, names)
+        return not is_unwanted and _fits(self.authors, names) and _fits(self.labels, pull.labels)
 
     def _fits_paths(self, pull: PullRequest) -> bool:
         if not self.paths:
@@ -58,14 +63,19 @@ class Filters:
 
     def words(self) -> tuple[str, ...]:
         """As they are written in a command."""
-        kinds = (("path", self.paths), ("author", self.authors), ("label", self.labels))
+        kinds = (
+            ("path", self.paths),
+            ("author", self.authors),
+            ("label", self.labels),
+            ("not-author", self.not_authors),
+        )
         return tuple(f"{kind}:{_quoted(value)}" for kind, values in kinds for value in values)
 
     def __str__(self) -> str:
         return " ".join(self.words())
 
     def __bool__(self) -> bool:
-        return bool(self.paths or self.authors or self.labels)
+        return bool(self.paths or self.authors or self.labels or self.not_authors)
 
 
 EVERYTHING = Filters()
@@ -78,6 +88,11 @@ def _chosen(paths: tuple[str, ...]) -> Callable[[str], bool]:
         taken_away = GitIgnoreSpec.from_lines(path[1:] for path in paths)
         return lambda file: not taken_away.match_file(file)
     return GitIgnoreSpec.from_lines(paths).match_file
+
+
+def _names_of(author: Account) -> tuple[str, ...]:
+    """GitHub names apps with ``[bot]`` behind, here and there; other bots only look like people."""
+    return (author.login, *((BOTS,) if author.is_bot or author.login.endswith("[bot]") else ()))
 
 
 def _fits(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:

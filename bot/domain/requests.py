@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
 
-from bot.domain.days import LocalDay
+from bot.domain.days import LocalDay, zone_of
 from bot.domain.errors import UsageError
 from bot.domain.filters import EVERYTHING, Filters
+from bot.domain.options import FILTERS, PRIVATE, Options, require_short, words_of
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference, parse_reference
 from bot.domain.spans import Span, span_of
@@ -24,14 +23,6 @@ USUAL_RISKS = 5
 LONGEST_RISKS = 31
 # every day of an overview is read in full, by a model if that was not done before
 LONGEST_OVERVIEW = 14
-# also of a request written out in full, which a button carries: its value may have 2,000 characters
-_LONGEST = 1_000
-_FILTERS = ("path", "author", "label")
-_MOST_FILTERS = 10
-
-PRIVATE = "private"
-# phones write these where a person types a straight one
-_CURLY = str.maketrans("“”„‟«»", '""""""')
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +54,12 @@ class SummaryRequest:
     is_private: bool = False
 
     def __post_init__(self) -> None:
-        _require_short(str(self))
+        require_short(str(self))
 
     @classmethod
     def parse(cls, text: str, repositories: Repositories) -> SummaryRequest:
         """Raises UsageError."""
-        words = _words(text.replace(",", " "))
+        words = words_of(text.replace(",", " "))
         named = [word for word in words if word.lower() != PRIVATE]
         if not named:
             raise UsageError("Which pull request? Write its number, such as 35617.")
@@ -92,17 +83,17 @@ class RisksRequest:
     is_private: bool = False
 
     def __post_init__(self) -> None:
-        _require_short(str(self))
+        require_short(str(self))
 
     @classmethod
     def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> RisksRequest:
         """Raises UsageError."""
-        found = _Options.read(text, (*_FILTERS, "top", "repo"))
+        found = Options.read(text, (*FILTERS, "top", "repo"))
         return cls(
-            found.repository(repositories),
-            found.span(today, LONGEST_RISKS),
-            Filters(*(tuple(found.values.get(kind, ())) for kind in _FILTERS)),
-            found.top(),
+            _repository(found, repositories),
+            _span(found, today, LONGEST_RISKS),
+            found.filters,
+            _top(found),
             found.is_private,
         )
 
@@ -112,89 +103,37 @@ class RisksRequest:
 
 @dataclass(frozen=True, slots=True)
 class DigestRequest:
-    """Days of a repository."""
+    """Days of a repository. ``zone`` is where they begin and end, if that was said."""
 
     repository: Repository
     span: Span
     is_private: bool = False
+    zone: ZoneInfo | None = None
 
     @classmethod
     def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> DigestRequest:
         """Raises UsageError."""
-        found = _Options.read(text, ("repo",))
-        return cls(found.repository(repositories), found.span(today, LONGEST_OVERVIEW), found.is_private)
+        found = Options.read(text, ("repo", "tz"))
+        zone = zone_of(found.last("tz")) if found.last("tz") else None
+        span = _span(found, replace(today, zone=zone or today.zone), LONGEST_OVERVIEW)
+        return cls(_repository(found, repositories), span, found.is_private, zone)
 
     def __str__(self) -> str:
-        return f"{self.span} repo:{self.repository}"
+        where = [f"tz:{self.zone}"] if self.zone else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *where])
 
 
-_OPTION = re.compile(r"(?P<name>[A-Za-z]+):(?P<value>.*)", re.S)
+def _repository(found: Options, repositories: Repositories) -> Repository:
+    named = found.last("repo")
+    return repositories.known(Repository.parse(named)) if named else repositories.default
 
 
-@dataclass
-class _Options:
-    """The words of a command by what they are."""
-
-    days: list[str] = field(default_factory=list)
-    values: dict[str, list[str]] = field(default_factory=dict)
-    is_private: bool = False
-
-    @classmethod
-    def read(cls, text: str, names: tuple[str, ...]) -> _Options:
-        found = cls()
-        for word in _words(text):
-            option = _OPTION.fullmatch(word)
-            if option:
-                found.add(option["name"].lower(), option["value"], names)
-            elif word.lower() == PRIVATE:
-                found.is_private = True
-            else:
-                found.days.append(word)
-        if sum(len(found.values.get(kind, ())) for kind in _FILTERS) > _MOST_FILTERS:
-            raise UsageError(f"That is more than {_MOST_FILTERS} filters: leave some out.")
-        return found
-
-    def add(self, name: str, value: str, names: tuple[str, ...]) -> None:
-        if name not in names:
-            known = " ".join(f"{known}:…" for known in names)
-            raise UsageError(f"I don't know {name}: here, use {known} instead.")
-        if not value.strip():
-            raise UsageError(f"{name}: needs a value right after the colon.")
-        self.values.setdefault(name, []).append(value.strip())
-
-    def repository(self, repositories: Repositories) -> Repository:
-        named = self._last("repo")
-        return repositories.known(Repository.parse(named)) if named else repositories.default
-
-    def span(self, today: LocalDay, longest: int) -> Span:
-        return span_of(" ".join(self.days), today, longest)
-
-    def top(self) -> int:
-        named = self._last("top") or str(USUAL_RISKS)
-        if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
-            raise UsageError(f"top:{quoted(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
-        return int(named)
-
-    def _last(self, name: str) -> str:
-        return self.values.get(name, [""])[-1]
+def _span(found: Options, today: LocalDay, longest: int) -> Span:
+    return span_of(" ".join(found.rest), today, longest)
 
 
-def _words(text: str) -> list[str]:
-    """Split at blanks; what stands in double quotes stays together."""
-    _require_short(text)
-    return list(_split(text.translate(_CURLY)))
-
-
-def _require_short(text: str) -> None:
-    if len(text) > _LONGEST:
-        raise UsageError(f"That is too long to be a command: use up to {_LONGEST:,} characters.")
-
-
-def _split(text: str) -> Iterator[str]:
-    lexer = shlex.shlex(text, posix=True)
-    # only what the sentence in the help says: no comments, no escapes, no single quotes as in o'brien
-    lexer.whitespace_split, lexer.commenters, lexer.escape, lexer.quotes = True, "", "", '"'
-    try:
-        yield from lexer
-    except ValueError as error:
-        raise UsageError("A quotation mark is open: close it, or leave it out.") from error
+def _top(found: Options) -> int:
+    named = found.last("top") or str(USUAL_RISKS)
+    if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
+        raise UsageError(f"top:{quoted(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
+    return int(named)

@@ -5,9 +5,21 @@ from __future__ import annotations
 from bot.ports.model import Chat, ChatModel, Completion, Model, Prompt, Reply, Text, ToolCall, ToolResult, Turn
 from bot.ports.pulls import Merged, PullRequests
 from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
-from bot.ports.store import Ballot, Cache, Limiter, Line, PostRecords, Queue, Spending
+from bot.ports.store import (
+    Agenda,
+    Ballot,
+    Cache,
+    Journal,
+    Limiter,
+    Line,
+    PostRecords,
+    Queue,
+    Spending,
+    Subscriptions,
+)
 
 __all__ = [
+    "Agenda",
     "Attachment",
     "Ballot",
     "Cache",
@@ -16,6 +28,7 @@ __all__ = [
     "Completion",
     "Display",
     "Displays",
+    "Journal",
     "Limiter",
     "Line",
     "Merged",
@@ -28,6 +41,7 @@ __all__ = [
     "Queue",
     "Reply",
     "Spending",
+    "Subscriptions",
     "Text",
     "ThreadMessage",
     "Threads",

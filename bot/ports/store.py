@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from bot.domain.runs import Run
+from bot.domain.subscriptions import Subscription
 from bot.domain.talk import Question
 
 
@@ -18,6 +20,9 @@ class Cache(Protocol):
 
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
         """Keep a value for a time."""
+
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        """Keep a value where there is none; whether there was none."""
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Waits until nobody else, in any process, holds the lease of that name, and holds it."""
@@ -93,3 +98,54 @@ class Spending(Protocol):
 
     def add(self, dollars: float, *names: str) -> None:
         """Add to each of the names."""
+
+
+class Subscriptions(Protocol):
+    """Subscriptions by their ids, kept until they are removed. Every method may raise StoreUnavailable."""
+
+    def all(self) -> Sequence[Subscription]:
+        """Every one, in no order."""
+
+    def get(self, name: str) -> Subscription | None:
+        """The one of that id."""
+
+    def put(self, subscription: Subscription) -> None:
+        """Keep it, in place of the one of its id."""
+
+    def remove(self, name: str) -> None:
+        """Forget it."""
+
+
+class Agenda(Protocol):
+    """What is to be done next, and when: names with instants. Durable.
+
+    Every method may raise StoreUnavailable.
+    """
+
+    def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
+        """All that was to be done by now, the oldest first."""
+
+    def at(self, name: str) -> datetime | None:
+        """When it is to be done."""
+
+    def put(self, name: str, instant: datetime) -> None:
+        """It is to be done then, whatever was planned before."""
+
+    def add(self, name: str, instant: datetime) -> None:
+        """It is to be done then, unless it is on the agenda already."""
+
+    def move(self, name: str, before: datetime, after: datetime) -> bool:
+        """It is to be done ``after`` if it is still planned for ``before``; whether it was."""
+
+    def drop(self, name: str) -> None:
+        """It is not to be done any more."""
+
+
+class Journal(Protocol):
+    """What was done lately. May raise StoreUnavailable."""
+
+    def note(self, run: Run) -> None:
+        """Add a run; the oldest are forgotten."""
+
+    def recent(self, count: int) -> Sequence[Run]:
+        """The last ones, newest first."""

@@ -58,6 +58,12 @@ class MemoryCache:
         self.values[key] = value
         self.lifetimes.append(lifetime)
 
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        if key in self.values:
+            return False
+        self.put(key, value, lifetime)
+        return True
+
     @contextmanager
     def lease(self, name: str) -> Iterator[None]:
         with self.lock:

@@ -1,0 +1,130 @@
+"""What is planned and what was done, on Redis: subscriptions, the agenda, the journal. None of it expires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from pydantic import TypeAdapter
+from redis import Redis
+
+from bot.adapters.store import in_words, packed, unpacked
+from bot.domain.runs import Run
+from bot.domain.subscriptions import Subscription
+
+SUBSCRIPTIONS, AGENDA, JOURNAL = "subscriptions", "agenda", "journal"
+# a year of one digest a day, or a week of fifty channels; kilobytes
+_REMEMBERED = 400
+_SUBSCRIPTION = TypeAdapter(Subscription)
+_RUN = TypeAdapter(Run)
+# whole seconds in both places: what is compared was written by us
+_MOVE = """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then
+  redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+  return 1
+end
+return 0
+"""
+
+
+class RedisSubscriptions:
+    """``Subscriptions`` as a hash."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def all(self) -> Sequence[Subscription]:
+        """Every one."""
+        with in_words():
+            found = cast("dict[bytes, bytes]", self._client.hgetall(SUBSCRIPTIONS))
+        return tuple(_SUBSCRIPTION.validate_json(unpacked(value)) for value in found.values())
+
+    def get(self, name: str) -> Subscription | None:
+        """The one of that id."""
+        with in_words():
+            found = cast("bytes | None", self._client.hget(SUBSCRIPTIONS, name))
+        return _SUBSCRIPTION.validate_json(unpacked(found)) if found else None
+
+    def put(self, subscription: Subscription) -> None:
+        """Keep it."""
+        with in_words():
+            value = packed(_SUBSCRIPTION.dump_json(subscription).decode())
+            self._client.hset(SUBSCRIPTIONS, subscription.id, cast("str", value))
+
+    def remove(self, name: str) -> None:
+        """Forget it."""
+        with in_words():
+            self._client.hdel(SUBSCRIPTIONS, name)
+
+
+class RedisAgenda:
+    """``Agenda`` as a sorted set, by seconds since 1970: one look finds what is due, however much is planned."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._move = client.register_script(_MOVE)
+
+    def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
+        """All that was to be done by now."""
+        with in_words():
+            found = cast(
+                "list[tuple[bytes, float]]",
+                self._client.zrangebyscore(AGENDA, "-inf", _seconds(now), withscores=True),
+            )
+        return [(name.decode(), _instant(score)) for name, score in found]
+
+    def at(self, name: str) -> datetime | None:
+        """When it is to be done."""
+        with in_words():
+            found = self._client.zscore(AGENDA, name)
+        return None if found is None else _instant(found)
+
+    def put(self, name: str, instant: datetime) -> None:
+        """It is to be done then."""
+        with in_words():
+            self._client.zadd(AGENDA, {name: _seconds(instant)})
+
+    def add(self, name: str, instant: datetime) -> None:
+        """It is to be done then, unless it is there."""
+        with in_words():
+            self._client.zadd(AGENDA, {name: _seconds(instant)}, nx=True)
+
+    def move(self, name: str, before: datetime, after: datetime) -> bool:
+        """It is to be done later, if nobody has moved it."""
+        with in_words():
+            moved = self._move(keys=[AGENDA], args=[name, str(_seconds(before)), str(_seconds(after))])
+        return bool(moved)
+
+    def drop(self, name: str) -> None:
+        """It is not to be done any more."""
+        with in_words():
+            self._client.zrem(AGENDA, name)
+
+
+class RedisJournal:
+    """``Journal`` as a list."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def note(self, run: Run) -> None:
+        """Add a run."""
+        with in_words(), self._client.pipeline() as together:
+            together.lpush(JOURNAL, cast("str", packed(_RUN.dump_json(run).decode())))
+            together.ltrim(JOURNAL, 0, _REMEMBERED - 1)
+            together.execute()
+
+    def recent(self, count: int) -> Sequence[Run]:
+        """The last ones, newest first."""
+        with in_words():
+            found = cast("list[bytes]", self._client.lrange(JOURNAL, 0, count - 1))
+        return tuple(_RUN.validate_json(unpacked(line)) for line in found)
+
+
+def _seconds(instant: datetime) -> int:
+    return int(instant.timestamp())
+
+
+def _instant(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,120 @@
+"""Who gets which digest, and when: subscriptions, and the instants at which their digests are due.
+
+Times are local. A time that the clocks skip counts from the offset before they moved, one that comes twice is its
+first occurrence: so RFC 5545 (3.3.5) reads them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from zoneinfo import ZoneInfo
+
+from bot.domain.pulls import Repository
+from bot.domain.spans import Span
+from bot.domain.views import WHOLE, View
+
+_DAY = timedelta(days=1)
+_SATURDAY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """The digest of one day, or of a few, of a repository, as one channel gets it."""
+
+    channel: str
+    repository: Repository
+    span: Span
+    view: View = WHOLE
+
+    def key(self, team: str) -> str:
+        """What its messages carry, and where its record is: equal for equal editions and no others."""
+        parts = ["digest", team, self.channel, str(self.repository), str(self.span)]
+        return ":".join([*parts, *([self.view.mark] if self.view else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a digest is posted: at a local time, each day or from Monday to Friday."""
+
+    at: dt.time
+    zone: ZoneInfo
+    weekdays: bool = False
+
+    def due_on(self, date: dt.date) -> datetime:
+        """The instant (UTC) of the post of a local date."""
+        return datetime.combine(date, self.at, tzinfo=self.zone).astimezone(UTC)
+
+    def first_from(self, date: dt.date) -> datetime:
+        """The first instant (UTC) of a post on a local date or later."""
+        return self.due_on(next(self._dates(date, _DAY)))
+
+    def next_after(self, instant: datetime) -> datetime:
+        """The first instant (UTC) of a post after the one given, which is aware."""
+        first = instant.astimezone(self.zone).date() - _DAY
+        return next(due for date in self._dates(first, _DAY) if (due := self.due_on(date)) > instant)
+
+    def is_due(self, instant: datetime) -> bool:
+        """Whether a post is due at that very instant."""
+        date = instant.astimezone(self.zone).date()
+        return self._is_posted_on(date) and self.due_on(date) == instant
+
+    def covers(self, due: datetime) -> Span:
+        """The local days that the post due at an instant tells of: those since the date of the post before it.
+
+        That is the day before, and on a Monday that follows no weekend posts also Friday and Saturday.
+        """
+        date = due.astimezone(self.zone).date()
+        before = next(self._dates(date - _DAY, -_DAY))
+        return Span(before, date - _DAY, self.zone)
+
+    def _dates(self, first: dt.date, step: timedelta) -> Iterator[dt.date]:
+        """The dates with a post from ``first`` on, forwards or backwards."""
+        return (date for n in count() if self._is_posted_on(date := first + n * step))
+
+    def _is_posted_on(self, date: dt.date) -> bool:
+        """A date that a zone left out, as Samoa its 30 December 2011, has none."""
+        exists = self.due_on(date).astimezone(self.zone).date() == date
+        return exists and not (self.weekdays and date.weekday() >= _SATURDAY)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A digest that a channel, or a person in their direct messages, gets again and again.
+
+    ``by`` is the id of the user who asked for it, empty for the one of the settings. ``follows`` is the user whose
+    zone in Slack it follows. ``is_open`` says that the channel is a public one.
+    """
+
+    channel: str
+    repository: Repository
+    timing: Timing
+    view: View = WHOLE
+    by: str = ""
+    follows: str = ""
+    is_paused: bool = False
+    is_open: bool = False
+
+    @property
+    def id(self) -> str:
+        """Short and stable: a channel has one subscription for each repository and view."""
+        named = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
+        return hashlib.sha256(named.encode()).hexdigest()[:8]
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether it goes to one person alone: so Slack begins the ids of direct messages."""
+        return self.channel.startswith("D")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it comes from the settings: people can't change it in Slack."""
+        return not self.by
+
+    def edition(self, due: datetime) -> Edition:
+        """What is to be posted at that instant."""
+        return Edition(self.channel, self.repository, self.timing.covers(due), self.view)
