@@ -1,45 +1,34 @@
-"""The clock: once a minute it asks what is due and puts it on the queue. It keeps nothing in its head."""
+"""The clock: once a minute it looks at what is due. It keeps nothing in its head."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from bot.domain.errors import StoreUnavailable
-from bot.ports import Cache, Queue
+from bot.domain.errors import PrdigestError
+from bot.ports import Queue
 from bot.services.schedule import Schedule
 
 log = logging.getLogger(__name__)
 
-# a job that was lost is put on the queue again after that long; one that was done does nothing the second time
-_AGAIN = timedelta(hours=1)
-
 
 class Clock:
-    """Enqueues what is due. Several clocks, restarts and missed ticks change nothing."""
+    """Ticks. Several clocks, restarts and missed ticks change nothing."""
 
-    def __init__(self, schedule: Schedule, digests: Queue, cache: Cache, now: Callable[[], datetime]) -> None:
+    def __init__(self, schedule: Schedule, digests: Queue, mends: Queue, now: Callable[[], datetime]) -> None:
         self._schedule = schedule
         self._digests = digests
-        self._cache = cache
+        self._mends = mends
         self._now = now
 
     def tick(self) -> None:
-        """Enqueue the digest that is due, unless this was done within the hour."""
-        day = self._schedule.due(self._now())
-        if day is None:
-            return
-        plan = self._schedule
-        key = f"enqueued:{plan.channel}:{plan.repository}:{day.date}"
+        """Put what is due on the queues; while a service is away, the next minute is waited for."""
         try:
-            with self._cache.lease(key):
-                if self._cache.get(key) is None:
-                    self._digests.send(plan.channel, str(plan.repository), str(day.date), str(day.zone))
-                    self._cache.put(key, "1", _AGAIN)
-        except StoreUnavailable as error:
+            self._schedule.tick(self._now(), self._digests, self._mends)
+        except PrdigestError as error:
             log.warning("the clock missed a minute: %s", error)
 
     def start(self) -> BackgroundScheduler:

@@ -60,8 +60,10 @@ class Settings(BaseSettings):
     prdigest_repos: Annotated[tuple[Repository, ...], NoDecode] = ()
     prdigest_name: str | None = None
     prdigest_channel: str | None = None
+    prdigest_admin_channel: str | None = None
     prdigest_timezone: Annotated[ZoneInfo, NoDecode] = Field(default_factory=lambda: ZoneInfo("UTC"))
     prdigest_post_at: time = time(9, 0)
+    prdigest_catch_up_hours: Annotated[int, Field(ge=1, le=168)] = 24
     prdigest_summary_model: str = "claude-haiku-5-5"
     prdigest_answer_model: str = "claude-sonnet-5-5"
     prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000)] = 30_000

@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial, wraps
+from datetime import datetime
+from functools import wraps
 from typing import Any
 
 from dramatiq import Actor, BrokerError, Retry, Worker
@@ -18,14 +19,14 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from bot.adapters.broker import broker_of
-from bot.domain.days import LocalDay, date_of, zone_of
-from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable
+from bot.domain.days import zone_of
+from bot.domain.errors import PrdigestError, StoreUnavailable
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.domain.spans import written_span
+from bot.domain.subscriptions import Edition
 from bot.domain.visits import Audience, Visit
-from bot.render.digest import Rendered, render
 from bot.render.notices import already_there, notice
-from bot.services.publish import Published
 from bot.services.replies import Answer
 from bot.wiring import Wiring
 
@@ -82,6 +83,9 @@ class Jobs:
         self.digest = self._on(
             self._long, self._digest, max_retries=20, min_backoff=_MINUTE // 2, max_backoff=15 * _MINUTE
         )
+        # what fails is put on the queue again by the schedule; only a store that is away is waited for here
+        self.deliver = self._on(self._long, self._deliver, max_retries=20, min_backoff=_SECOND)
+        self.mend = self._on(self._long, self._mend, max_retries=20, min_backoff=_SECOND)
 
     def workers(self, threads: int) -> tuple[Worker, ...]:
         """Those who run the jobs: ``threads`` for the quick ones, as many for questions, two for the long ones."""
@@ -155,33 +159,21 @@ class Jobs:
     def _questions(self, place: str) -> None:
         self._wiring.conversations.serve(place)
 
-    def _digest(
-        self, channel: str, repository: str, date: str, zone: str, visit: Mapping[str, str] | None = None
-    ) -> None:
-        """Post the digest of a day, for the clock or for a visitor, who is told what went wrong."""
-        place, day = Repository.parse(repository), LocalDay(date_of(date), zone_of(zone))
-        if visit:
-            asked = Visit(**visit)
-            make = partial(self._published_for, asked.channel, place, day)
-            self._wiring.replies.give(asked, "digest", Audience.ASKER, make)
-            return
-        try:
-            self._published(channel, place, day)
-        except SlackRefused as error:
-            # a person must mend it; trying again would not
-            log.error("the digest of %s on %s was not posted: %s", place, date, error)  # noqa: TRY400 (a sentence)
+    def _digest(self, visit: Mapping[str, str], repository: str, date: str, zone: str) -> None:
+        """Post the digest of a day for a visitor, who is told what went wrong."""
+        asked, span = Visit(**visit), written_span(date, zone_of(zone))
+        edition = Edition(asked.channel, Repository.parse(repository), span)
+        self._wiring.replies.give(asked, "digest", Audience.ASKER, lambda: self._published_for(edition))
 
-    def _published_for(self, channel: str, place: Repository, day: LocalDay) -> Answer | None:
-        published = self._published(channel, place, day)
+    def _published_for(self, edition: Edition) -> Answer | None:
+        published = self._wiring.scheduling.delivery.publish(edition)
         return Answer.for_asker(already_there(published.address)) if published.already else None
 
-    def _published(self, channel: str, place: Repository, day: LocalDay) -> Published:
-        def build() -> Rendered:
-            return render(self._wiring.daily.build(place, day, self._wiring.name_of(place)))
+    def _deliver(self, name: str, due: str) -> None:
+        self._wiring.scheduling.delivery.deliver(name, datetime.fromisoformat(due))
 
-        published = self._wiring.publisher.publish(channel, place, day, build)
-        log.info("digest of %s on %s: %s", place, day.date, published.address)
-        return published
+    def _mend(self, key: str) -> None:
+        self._wiring.scheduling.delivery.mend(key)
 
 
 def _in_a_line(work: Callable[..., None]) -> Callable[..., None]:

@@ -18,7 +18,6 @@ from bot.config import Settings
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.jobs import Jobs
 from bot.services.questions.attention import Attention
-from bot.services.schedule import Schedule
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
 from bot.wiring import Wiring, required
 from handlers import Desk, Queues
@@ -33,26 +32,10 @@ _THREADS = 16
 _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
-def schedule_of(settings: Settings) -> Schedule:
-    """The one daily post that the environment describes.
-
-    Raises:
-        NotSetUp: the repository or the channel is not set.
-    """
-    if settings.prdigest_repo is None or settings.prdigest_channel is None:
-        raise NotSetUp("Set PRDIGEST_REPO to owner/name and PRDIGEST_CHANNEL to the id of a channel.")
-    return Schedule(
-        repository=settings.prdigest_repo,
-        channel=settings.prdigest_channel,
-        zone=settings.prdigest_timezone,
-        post_at=settings.prdigest_post_at,
-    )
-
-
-def run_clock(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
+def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Enqueue what is due, every minute."""
     stopped = _told_to_stop()
-    with _clock(settings, wiring, now):
+    with _clock(wiring, now):
         _wait("clock", stopped)
 
 
@@ -71,25 +54,25 @@ def run_web(settings: Settings, wiring: Wiring) -> None:
 
 
 def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
-    """All of them in this process. Without a channel nothing is posted by itself."""
+    """All of them in this process."""
     stopped = _told_to_stop()
     with ExitStack() as parts:
         parts.enter_context(_workers(settings, wiring))
-        if settings.prdigest_channel:
-            parts.enter_context(_clock(settings, wiring, now))
-        else:
-            log.info("PRDIGEST_CHANNEL is not set: no daily digest, only answers")
+        parts.enter_context(_clock(wiring, now))
         parts.enter_context(_web(settings, wiring))
         _wait("prdigest", stopped)
 
 
 @contextmanager
-def _clock(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
-    scheduler = Clock(schedule_of(settings), Jobs(wiring, wiring.store).digest, wiring.cache, now).start()
+def _clock(wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
+    _ = wiring.repositories
+    jobs = Jobs(wiring, wiring.store)
+    scheduler = Clock(wiring.scheduling.schedule, jobs.deliver, jobs.mend, now).start()
     try:
         yield
     finally:
         scheduler.shutdown()
+        jobs.close()
 
 
 @contextmanager

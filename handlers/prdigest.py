@@ -22,9 +22,7 @@ def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CH
     is_over = request.span.last < desk.today().date
     if is_over and len(request.span) == 1 and wanted is Audience.CHANNEL:
         day = request.span.days[0]
-        desk.queues.digest.send(
-            visit.channel, str(request.repository), str(day.date), str(day.zone), asdict(visit)
-        )
+        desk.queues.digest.send(asdict(visit), str(request.repository), str(day.date), str(day.zone))
         return f"The digest of {request.span.title} will be here in a minute, if it is not yet."
     desk.queues.overview.send(asdict(visit), str(request), str(wanted))
     return f"Looking at {request.span.title}… Days that nobody asked for before take a minute each."

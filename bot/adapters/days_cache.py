@@ -28,13 +28,13 @@ class CachedDays:
         self._now = now
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """The list of a day. One that is not complete, or whose day is hardly over, is not kept."""
+        """The list of a day. One that is empty or not complete, or whose day is hardly over, is not kept."""
         key = f"day:{repository}:{day.date}:{day.zone}"
         found = read_back(_MERGED, self._cache.get(key))
         if found is not None:
             return found
         listed = self._behind.merged_on(repository, day)
-        if not listed.doubt and self._now() >= day.end + _SETTLED:
+        if listed.pulls and not listed.doubt and self._now() >= day.end + _SETTLED:
             self._cache.put(key, _MERGED.dump_json(listed).decode(), _LIFETIME)
         return listed
 

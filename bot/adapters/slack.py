@@ -62,6 +62,23 @@ class SlackMessenger:
             )
             return str(answer["ts"])
 
+    def direct(self, user: str) -> str:
+        """The channel of the direct messages with a user."""
+        with in_words():
+            return str(self._client.conversations_open(users=user)["channel"]["id"])
+
+    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        """Edit a message of the bot's."""
+        with in_words(channel):
+            self._client.chat_update(
+                channel=channel,
+                ts=message,
+                text=post["text"],
+                blocks=list(post["blocks"]),
+                metadata=metadata_of(key, about),
+                parse="none",
+            )
+
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
         """The bot's own messages that carry a key, by that key."""
         with in_words(channel):

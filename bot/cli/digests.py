@@ -16,6 +16,8 @@ from bot.domain.digest import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
 from bot.domain.references import parse_reference
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition
 from bot.render import terminal
 from bot.render.digest import render
 from bot.render.report import report
@@ -73,9 +75,9 @@ def digest_command(
         target = channel or settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
-        published = wiring.publisher.publish(
-            target, wanted.repository, wanted.day, lambda: render(_digest(wiring, wanted))
-        )
+        span = Span(wanted.day.date, wanted.day.date, wanted.day.zone)
+        edition = Edition(target, wanted.repository, span)
+        published = wiring.scheduling.publisher.publish(edition, lambda: render(_digest(wiring, wanted)))
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")

@@ -39,5 +39,5 @@ def clock_command() -> None:
     """Post the daily digest at its time (a process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415
 
-    with wired("INFO") as (settings, wiring):
-        run_clock(settings, wiring, now)
+    with wired("INFO") as (_, wiring):
+        run_clock(wiring, now)

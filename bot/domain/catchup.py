@@ -22,7 +22,12 @@ class CatchUp:
 
     @property
     def merged(self) -> int:
-        return sum(len(digest.entries) for digest in self.digests)
+        return sum(digest.merged for digest in self.digests)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What is missing of any day; see :attr:`bot.domain.digest.Digest.gaps`."""
+        return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
 
     @property
     def whole(self) -> Digest:
@@ -36,8 +41,10 @@ class CatchUp:
             entries=entries,
             overview=Overview("", cost=self._overviews_cost),
             # what is doubtful is said of each day
-            count=CountCheck(len(entries), newest.count.source),
+            count=CountCheck(self.merged, newest.count.source),
             reverts=reverts_among(entry.pull for entry in entries),
+            view=newest.view,
+            hidden=self.merged - len(entries),
         )
 
     @property

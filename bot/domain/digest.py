@@ -13,12 +13,14 @@ from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import Revert, is_revert, standing
 from bot.domain.risk import Risk
-from bot.domain.summaries import Summary
+from bot.domain.summaries import NO_MODEL, Summary
 from bot.domain.texts import plural
+from bot.domain.views import WHOLE, Only, View
 
 OVERVIEW_LIMIT = 600
 MOST_RISKS = 3
 _MOST_ALONE = 3
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,10 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Everything that the report and the Slack messages show. Entries are newest merge first."""
+    """Everything that the report and the Slack messages show. Entries are newest merge first.
+
+    ``hidden`` pull requests of the day are left out, because ``view`` does not show them.
+    """
 
     repository: Repository
     name: str
@@ -90,6 +95,13 @@ class Digest:
     overview: Overview
     count: CountCheck
     reverts: tuple[Revert, ...] = ()
+    view: View = WHOLE
+    hidden: int = 0
+
+    @property
+    def merged(self) -> int:
+        """How many pull requests were merged, shown or not."""
+        return len(self.entries) + self.hidden
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -109,6 +121,19 @@ class Digest:
     @property
     def clipped(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.summary.coverage is not Coverage.FULL)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What is missing and may be had later, as sentences without a full stop; a model never set up is none."""
+        failed = [entry for entry in self.entries if entry.summary.fallback not in ("", NO_MODEL)]
+        found = [self.count.doubt(self.merged)] if self.count.counted is not None else []
+        if failed:
+            named = ", ".join(f"#{entry.number}" for entry in failed[:_MOST_NAMED])
+            rest = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
+            found.append(f"facts alone of {named}{rest} ({failed[0].summary.fallback})")
+        if self.overview.fallback not in ("", NO_MODEL):
+            found.append(f"no overview by the model ({self.overview.fallback})")
+        return tuple(gap for gap in found if gap)
 
     @property
     def cost(self) -> float | None:
@@ -165,6 +190,22 @@ def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
     together = [entry for label in (*alone, ELSEWHERE) for entry in by_area.get(label, ())]
     together.sort(key=lambda entry: (entry.pull.merge_time, entry.number), reverse=True)
     return {label: entries for label, entries in by_area.items() if label not in alone} | {ELSEWHERE: together}
+
+
+def shown_by(view: View, entries: Iterable[Entry], reverts: Iterable[Revert]) -> tuple[Entry, ...]:
+    """The entries that weigh enough for a view; what was taken back, and what did so, always does."""
+    paired = {number for revert in reverts for number in (revert.number, revert.by)}
+    return tuple(entry for entry in entries if entry.number in paired or _weighs_enough(view.only, entry))
+
+
+def _weighs_enough(only: Only, entry: Entry) -> bool:
+    match only:
+        case Only.ALL:
+            return True
+        case Only.SUBSTANTIAL:
+            return not entry.summary.is_trivial
+        case Only.RISKY:
+            return entry.risk.is_listed
 
 
 def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, ...]:

@@ -50,6 +50,12 @@ class Span:
         return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
 
 
+def written_span(text: str, zone: ZoneInfo) -> Span:
+    """The span of which ``text`` is the ``str``. Raises UsageError."""
+    first, _, last = text.partition("..")
+    return Span(date_of(first), date_of(last or first), zone)
+
+
 def span_of(text: str, today: LocalDay, longest: int) -> Span:
     """The days that someone named: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
 

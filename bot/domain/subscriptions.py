@@ -31,6 +31,11 @@ class Edition:
     span: Span
     view: View = WHOLE
 
+    @property
+    def title(self) -> str:
+        """For people who run the bot: ``owner/name, Saturday 28 February 2026``."""
+        return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if self.view else [])])
+
     def key(self, team: str) -> str:
         """What its messages carry, and where its record is: equal for equal editions and no others."""
         parts = ["digest", team, self.channel, str(self.repository), str(self.span)]

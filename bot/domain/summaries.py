@@ -14,6 +14,8 @@ from bot.domain.pulls import PullRequest
 from bot.domain.texts import one_line, plural, shorten, without_comments
 
 HEADLINE_LIMIT = 120
+# why there is none where nobody gave a key: that is no failure
+NO_MODEL = "no model is set up"
 _QUIET = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
 # a fallback may call a change trivial only where so few lines can hardly change the product's meaning
 _TINY = 20

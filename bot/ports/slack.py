@@ -41,6 +41,12 @@ class Messenger(Protocol):
     ) -> str:
         """Post a message that carries ``key``, and what it is ``about``, in its metadata; its timestamp."""
 
+    def direct(self, user: str) -> str:
+        """The channel of the direct messages between the bot and a user."""
+
+    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        """Put something else in place of a message of the bot's."""
+
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
         """Timestamps of the bot's own messages by key: of the channel since a time, or of a thread."""
 

@@ -10,6 +10,7 @@ from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.coverage import count_difference
 from bot.render.fitting import first_that_fits
+from bot.render.lead import merges
 from bot.render.mrkdwn import escape
 from bot.render.parts import actions, addresses, coverage_line, reverted, risky
 from bot.render.rich import Block, Element, block, bullets, context, header, prose, section, text
@@ -17,8 +18,7 @@ from bot.render.rich import Block, Element, block, bullets, context, header, pro
 
 def catch_up_post(found: CatchUp) -> Post:
     """One line for each day, then what was taken back, may hurt or needs action in all of them."""
-    merged = f"{found.merged:,} merged" if found.merged else "nothing merged"
-    title = f"{shorten(one_line(found.name), 60)} · {found.span.title} · {merged}"
+    title = f"{shorten(one_line(found.name), 60)} · {found.span.title} · {merges(found.whole)}"
     # links in prose, and then words, are left out where they would not fit
     versions = ((200, True), (120, False), (60, False))
     blocks = first_that_fits(_blocks(title, found, limit, links=links) for limit, links in versions)
@@ -36,7 +36,7 @@ def _blocks(title: str, found: CatchUp, limit: int, *, links: bool) -> list[Bloc
 
 
 def _day(digest: Digest, known: dict[int, str], limit: int) -> list[Element]:
-    count = f"{len(digest.entries)} merged" if digest.entries else "nothing merged"
+    count = merges(digest)
     date = text(_date(digest), bold=True)
     if not digest.entries or not digest.overview.text:
         return [date, text(f" · {count}")]

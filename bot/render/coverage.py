@@ -13,10 +13,11 @@ def coverage(digest: Digest) -> str:
     """How many of how many were read, from what, and for how much; empty for a day without merges."""
     total, failed = len(digest.entries), len(digest.fallbacks)
     if not total:
-        return count_difference(digest)
+        return " · ".join(part for part in (_view(digest), count_difference(digest)) if part)
     trivial = len(digest.trivial)
     cached = sum(entry.from_cache for entry in digest.entries)
     parts = [
+        _view(digest),
         f"{total - failed} of {total} read",
         f"{total - trivial} substantial, {trivial} trivial",
         _diffs(digest),
@@ -30,7 +31,12 @@ def coverage(digest: Digest) -> str:
 
 def count_difference(digest: Digest) -> str:
     """What an independent count says if it is another, or that there was none; empty where they agree."""
-    return digest.count.doubt(len(digest.entries))
+    return digest.count.doubt(digest.merged)
+
+
+def _view(digest: Digest) -> str:
+    """What was left out, and by which words."""
+    return f"{len(digest.entries)} of {digest.merged:,} shown: {digest.view}" if digest.view else ""
 
 
 def _diffs(digest: Digest) -> str:

@@ -3,39 +3,74 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
+from bot.domain.catchup import CatchUp
 from bot.domain.digest import Digest, Entry
+from bot.domain.pulls import Repository
+from bot.domain.requests import LONGEST_OVERVIEW, DigestRequest
+from bot.domain.spans import Span
 from bot.ports import Attachment, Post
 from bot.render.buttons import ask, below, details_of
+from bot.render.catchup import catch_up_post
 from bot.render.lead import lead
 from bot.render.report import report
-from bot.render.thread import thread
+from bot.render.rich import context
+from bot.render.thread import thread, threads
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What goes to Slack. A day without merges has no thread and no report."""
+    """What goes to Slack. A day without merges has no thread and no report.
+
+    ``merged`` counts what was merged, shown or not; ``gaps`` is what is missing and may be had later.
+    """
 
     lead: Post
     thread: tuple[Post, ...]
     attachment: Attachment | None
+    merged: int = 0
+    gaps: tuple[str, ...] = ()
 
     def payload(self) -> dict[str, Any]:
         """The messages as Slack takes them."""
         return {"lead": self.lead.payload(), "thread": [post.payload() for post in self.thread]}
 
 
-def render(digest: Digest) -> Rendered:
-    """Render a digest for Slack."""
+def render(digest: Digest, notes: Sequence[str] = ()) -> Rendered:
+    """Render the digest of a day for Slack, with ``notes`` in small print."""
+    top = _noted(lead(digest), notes)
     if not digest.entries:
-        return Rendered(lead(digest), (), None)
+        return Rendered(top, (), None, digest.merged, digest.gaps)
     menu = details_of(entry.pull for entry in _worth_opening(digest))
-    return Rendered(below(lead(digest), menu, ask()), thread(digest), _attachment(digest))
+    file = _attachment([digest], str(digest.day.date))
+    return Rendered(below(top, menu, ask()), thread(digest), file, digest.merged, digest.gaps)
+
+
+def render_days(found: CatchUp, notes: Sequence[str] = ()) -> Rendered:
+    """Render several days for Slack: one lead message, and every pull request in its thread."""
+    top = _noted(catch_up_post(found), notes)
+    if not found.whole.entries:
+        return Rendered(top, (), None, found.merged, found.gaps)
+    menu = details_of(entry.pull for entry in _worth_opening(found.whole))
+    file = _attachment(found.digests, str(found.span))
+    return Rendered(below(top, menu, ask()), threads(found.digests), file, found.merged, found.gaps)
+
+
+def skipped_note(repository: Repository, span: Span) -> str:
+    """What was never posted, and how to see it all the same."""
+    last = replace(span, first=max(span.first, span.last - timedelta(days=LONGEST_OVERVIEW - 1)))
+    request = DigestRequest(repository, last, zone=span.zone)
+    return f"Not posted, as I was away for too long: {span.title}. To see it: /prdigest {request}"
+
+
+def _noted(post: Post, notes: Sequence[str]) -> Post:
+    return Post(post.text, (*post.blocks, *(context(note) for note in notes)))
 
 
 def _worth_opening(digest: Digest) -> Iterator[Entry]:
@@ -47,10 +82,12 @@ def _worth_opening(digest: Digest) -> Iterator[Entry]:
     yield from (entry for entry in digest.entries if not entry.summary.is_trivial)
 
 
-def _attachment(digest: Digest) -> Attachment:
-    stem = _UNSAFE.sub("-", digest.name).strip("-.") or "report"
+def _attachment(digests: Sequence[Digest], date: str) -> Attachment:
+    first = digests[0]
+    stem = _UNSAFE.sub("-", first.name).strip("-.") or "report"
+    parts = (stem, date, first.view.mark)
     return Attachment(
-        name=f"{stem}-{digest.day.date}.md",
-        title=f"Full report of {digest.day.date}",
-        text=report(digest),
+        name=f"{'-'.join(part for part in parts if part)}.md",
+        title=f"{'Report' if first.view else 'Full report'} of {date}",
+        text="".join(report(digest) for digest in digests),
     )

@@ -33,8 +33,14 @@ def _blocks(digest: Digest, known: Mapping[int, str]) -> list[Block]:
 def headline(digest: Digest) -> str:
     """Name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
-    merged = f"{len(digest.entries)} merged" if digest.entries else "nothing merged"
-    return f"{digest.name} · {date} · {merged}"
+    return f"{digest.name} · {date} · {merges(digest)}"
+
+
+def merges(digest: Digest) -> str:
+    """``18 merged``, ``nothing merged``; ``4 of 18 merged`` where a view leaves some out."""
+    if not digest.merged:
+        return "nothing merged"
+    return f"{len(digest.entries)} of {digest.merged:,} merged" if digest.view else f"{digest.merged:,} merged"
 
 
 def _overview(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:

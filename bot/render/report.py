@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from bot.domain.digest import Digest, Entry
 from bot.domain.pulls import Account
 from bot.domain.summaries import Summary
+from bot.domain.texts import one_line
 
 # a bar that is escaped already stays as it is
 _BAR = re.compile(r"(?<!\\)\|")
@@ -19,9 +20,15 @@ def report(digest: Digest) -> str:
     head = (
         f"# {digest.name} Merged PR Report\n\n"
         f"**Report Date:** {digest.day.date} {digest.day.abbreviation}\n\n"
-        f"**Total Merged PRs:** {len(digest.entries)}\n\n---\n\n"
+        f"**Total Merged PRs:** {digest.merged}\n\n{_view(digest)}---\n\n"
     )
     return head + "".join(_entry(place, entry, digest) for place, entry in enumerate(digest.entries, 1))
+
+
+def _view(digest: Digest) -> str:
+    """What the format of a whole day knows nothing of."""
+    shown = f"**Shown:** {len(digest.entries)}, by `{one_line(str(digest.view)).replace('`', '')}`\n\n"
+    return shown if digest.view else ""
 
 
 def _entry(place: int, entry: Entry, digest: Digest) -> str:

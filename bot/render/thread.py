@@ -13,7 +13,7 @@ from bot.render.facts import size
 from bot.render.fitting import MOST_BLOCKS, MOST_CHARACTERS
 from bot.render.mrkdwn import escape
 from bot.render.parts import addresses
-from bot.render.rich import Block, Element, block, bullets, characters, link, prose, section, text
+from bot.render.rich import Block, Element, block, bullets, characters, header, link, prose, section, text
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
 _BLOCK_CHARACTERS = 3_000
@@ -22,12 +22,22 @@ _BLOCK_CHARACTERS = 3_000
 def thread(digest: Digest) -> tuple[Post, ...]:
     """The messages of the thread, in order."""
     blocks = [found for label, entries in digest.groups() for found in _group(label, entries, digest)]
-    return tuple(_post(blocks, place) for place, blocks in enumerate(_split(blocks), 1))
+    return tuple(_post(blocks, f"Part {place}") for place, blocks in enumerate(_split(blocks), 1))
 
 
-def _post(blocks: tuple[Block, ...], place: int) -> Post:
+def threads(digests: Iterable[Digest]) -> tuple[Post, ...]:
+    """The same for several days: each post says which day it belongs to."""
+    return tuple(_dated(post, digest) for digest in digests for post in thread(digest))
+
+
+def _dated(post: Post, digest: Digest) -> Post:
+    day = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B}"
+    return Post(escape(f"{day}, ") + post.text, (header(day), *post.blocks))
+
+
+def _post(blocks: tuple[Block, ...], name: str) -> Post:
     labels = [str(found["elements"][0]["elements"][0]["text"]) for found in blocks]
-    return Post(escape(f"Part {place}: {', '.join(dict.fromkeys(labels))}"), blocks)
+    return Post(escape(f"{name}: {', '.join(dict.fromkeys(labels))}"), blocks)
 
 
 def _split(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:

@@ -80,7 +80,7 @@ class Sample:
     @property
     def daily(self) -> DailyDigest:
         """The service that builds real digests, over the sample."""
-        return DailyDigest(self, self.reader.read, self.overview, workers=1)
+        return DailyDigest(self, self.reader.read, self.overview, self.reader.with_files, workers=1)
 
     @property
     def reader(self) -> Reader:

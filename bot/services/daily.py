@@ -6,9 +6,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from bot.domain.days import LocalDay
-from bot.domain.digest import Digest, Entry, Overview
+from bot.domain.digest import Digest, Entry, Overview, shown_by
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.reverts import reverts_among
+from bot.domain.reverts import Revert, reverts_among
+from bot.domain.views import WHOLE, View
 from bot.ports import PullRequests
 
 Progress = Callable[[int, int], None]
@@ -19,29 +20,46 @@ def unseen(_done: int, _all: int) -> None:
 
 
 class DailyDigest:
-    """Builds digests. ``workers`` pull requests are read and summarised at a time."""
+    """Builds digests. ``workers`` pull requests are read and summarised at a time.
+
+    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had.
+    """
 
     def __init__(
         self,
         pulls: PullRequests,
         entry: Callable[[PullRequest], Entry],
         overview: Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview],
+        with_files: Callable[[PullRequest], PullRequest],
         workers: int,
     ) -> None:
         self._pulls = pulls
         self._entry = entry
         self._overview = overview
+        self._with_files = with_files
         self._workers = workers
 
-    def build(self, repository: Repository, day: LocalDay, name: str, progress: Progress = unseen) -> Digest:
+    def build(
+        self,
+        repository: Repository,
+        day: LocalDay,
+        name: str,
+        progress: Progress = unseen,
+        view: View = WHOLE,
+    ) -> Digest:
         """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
+
+        What ``view`` does not show is not read, as far as its facts and files say so.
 
         Raises:
             PrdigestError: the list of the day can't be had. A single pull request that can't be read does not
                 end a digest; it is shown with what is known and counted as not read.
         """
         merged = self._pulls.merged_on(repository, day)
-        entries = self._entries(merged.pulls, progress)
+        reverts = reverts_among(merged.pulls)
+        read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
+        entries = shown_by(view, read, reverts)
+        shown = {entry.number for entry in entries}
         return Digest(
             repository=repository,
             name=name,
@@ -49,8 +67,29 @@ class DailyDigest:
             entries=entries,
             overview=self._overview(repository, day, entries),
             count=merged.count,
-            reverts=reverts_among(entry.pull for entry in entries),
+            reverts=tuple(revert for revert in reverts if revert.number in shown and revert.by in shown),
+            view=view,
+            hidden=len(merged.pulls) - len(entries),
         )
+
+    def _admitted(
+        self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: View
+    ) -> tuple[PullRequest, ...]:
+        """Those that fit the filters, and both halves of a pair of which one does.
+
+        One whose files can't be had may fit: it is shown rather than lost.
+        """
+        if not view.filters:
+            return pulls
+        candidates = [pull for pull in pulls if view.filters.admit_facts(pull)]
+        if view.filters.paths:
+            with ThreadPoolExecutor(self._workers, thread_name_prefix="files") as pool:
+                loaded = list(pool.map(self._with_files, candidates))
+            candidates = [pull for pull in loaded if pull.files is None or view.filters.admit(pull)]
+        fitting = {pull.number: pull for pull in candidates}
+        pairs = [{revert.number, revert.by} for revert in reverts]
+        paired = {number for pair in pairs if not pair.isdisjoint(fitting) for number in pair}
+        return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in {*fitting, *paired})
 
     def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
         progress(0, len(pulls))

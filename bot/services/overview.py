@@ -12,6 +12,7 @@ from bot.domain.digest import Entry, Overview, Theme, only_known
 from bot.domain.errors import ModelError
 from bot.domain.numbers import without_unknown_numbers
 from bot.domain.pulls import Repository
+from bot.domain.summaries import NO_MODEL
 from bot.domain.texts import plural
 from bot.services.asking import Answer, Asker
 from bot.services.prompts import overview_prompt
@@ -32,7 +33,7 @@ class Overviewer:
         if not entries:
             return Overview("Nothing was merged.")
         if self._asker is None:
-            return _from_facts(entries, "no model is set up")
+            return _from_facts(entries, NO_MODEL)
         prompt = overview_prompt(self._model, repository, day, entries)
         try:
             answer = self._asker.ask(prompt, OverviewAnswer)

@@ -45,6 +45,8 @@ class Reader:
 
     def with_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files; without them where they can't be had."""
+        if pull.files is not None:
+            return pull
         try:
             return self._pulls.with_files(pull)
         except (GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:

@@ -10,7 +10,7 @@ from bot.domain.errors import ModelError
 from bot.domain.packing import Coverage, PackedDiff, pack
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
-from bot.domain.summaries import Quote, Summary, fallback_summary, verify, without_unproven
+from bot.domain.summaries import NO_MODEL, Quote, Summary, fallback_summary, verify, without_unproven
 from bot.services.asking import Asker
 from bot.services.prompts import summary_prompt
 from bot.services.schemas import MOST_EVIDENCE, SummaryAnswer
@@ -46,7 +46,7 @@ class Summariser:
             return Summarised(self._fallback(pull, "its files could not be loaded", Coverage.NONE))
         diff = pack(pull.files, self._budget, pull.changed_files, self._classes)
         if self._asker is None:
-            return Summarised(self._fallback(pull, "no model is set up", diff.coverage))
+            return Summarised(self._fallback(pull, NO_MODEL, diff.coverage))
         return self._asked(self._asker, pull, diff)
 
     def _asked(self, asker: Asker, pull: PullRequest, diff: PackedDiff) -> Summarised:

@@ -47,7 +47,6 @@ from bot.services.details import Details
 from bot.services.entries import Entries
 from bot.services.overview import Overviewer
 from bot.services.prompts import SUMMARY
-from bot.services.publish import Publisher
 from bot.services.questions.answering import Answerer
 from bot.services.questions.archive import Archive
 from bot.services.questions.budget import Budget
@@ -60,6 +59,7 @@ from bot.services.replies import Answer, Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import github_auth, required
+from bot.wiring.scheduling import Scheduling
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -79,10 +79,20 @@ class Wiring:
     @cached_property
     def daily(self) -> DailyDigest:
         """Builds digests and single entries."""
+        return self.daily_of(self.pulls)
+
+    @cached_property
+    def scheduling(self) -> Scheduling:
+        """What posts by itself."""
+        return Scheduling(self, self._settings, self._now, self._sleep)
+
+    def daily_of(self, pulls: PullRequests) -> DailyDigest:
+        """Builds digests of what is listed there."""
         return DailyDigest(
-            self.pulls,
+            pulls,
             self.entries.read,
             Overviewer(self._asker, self._settings.prdigest_answer_model).overview,
+            self._reader.with_files,
             self._settings.prdigest_concurrency,
         )
 
@@ -91,11 +101,6 @@ class Wiring:
         """Pull requests from GitHub, their files through the cache."""
         client = GitHubClient(self._settings.github_api_url, github_auth(self._settings))
         return CachedFiles(GitHubPullRequests(client, self._now), self.cache)
-
-    @cached_property
-    def publisher(self) -> Publisher:
-        """Posts digests to Slack. Needs a store that drops nothing by itself."""
-        return Publisher(self.messenger, RedisPostRecords(self.store), self._now, self._sleep)
 
     @cached_property
     def slack(self) -> WebClient:
@@ -187,7 +192,7 @@ class Wiring:
         Raises:
             NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
         """
-        _ = (self.answers, self.details, self.publisher, self.conversations, self.messenger.team())
+        _ = (self.answers, self.details, self.scheduling.delivery, self.conversations, self.messenger.team())
 
     def name_of(self, repository: Repository) -> str:
         """What headings call a repository."""

@@ -127,7 +127,7 @@ def test_without_credentials_it_says_what_to_set() -> None:
 
 def test_without_a_slack_token_it_says_what_to_set() -> None:
     with pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
-        _ = wired().publisher
+        _ = wired().scheduling.publisher
 
 
 def test_a_model_needs_its_key(monkeypatch: Env) -> None:
@@ -142,7 +142,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = wiring.publisher
+            _ = wiring.scheduling.publisher.publish
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 

@@ -300,7 +300,7 @@ def answers(
         loaded = known.with_files(each)
         return Entry(loaded, summary(), assess(loaded), area_of(loaded))
 
-    daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), 1)
+    daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), known.with_files, 1)
     return Answers(entries, RiskLister(known, reader, entries, 1), daily, lambda each: each.name, lambda: DAY)
 
 

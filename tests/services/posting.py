@@ -10,6 +10,8 @@ from typing import Any
 
 from bot.adapters.slack import SlackMessenger, slack_client
 from bot.domain.errors import InProgress
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition
 from bot.ports import Attachment, Messenger, Post, PostRecords
 from bot.render.digest import Rendered
 from bot.services.publish import Published, Publisher
@@ -18,6 +20,7 @@ from tests.services.doubles import Sleeps
 from tests.support import DAY, REPOSITORY
 
 HOME = "C0DIGEST"
+EDITION = Edition(HOME, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
 MORNING = DAY.end + timedelta(hours=8)
 PARTS = ("Part 1", "Part 2", "Part 3")
 
@@ -59,6 +62,14 @@ class MemoryMessenger:
     ) -> str:
         self.messages.append((channel, thread, key, post["text"]))
         return f"{len(self.messages)}.0"
+
+    def direct(self, user: str) -> str:
+        return f"D{user[1:]}"
+
+    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        place = int(message.partition(".")[0]) - 1
+        assert (self.messages[place][0], self.messages[place][2]) == (channel, key)
+        self.messages[place] = (*self.messages[place][:3], post["text"])
 
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
         assert since <= MORNING
@@ -159,7 +170,7 @@ def publisher(messenger: Any, records: Any, sleeps: Sleeps | None = None) -> Pub
 def publish(
     messenger: Messenger | Fragile, records: PostRecords | Fragile, build: Callable[[], Rendered]
 ) -> Published:
-    return publisher(messenger, records).publish(HOME, REPOSITORY, DAY, build)
+    return publisher(messenger, records).publish(EDITION, build)
 
 
 def messenger_of(slack: SlackEmulator) -> SlackMessenger:

@@ -55,7 +55,7 @@ def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
     return Answers(
         entries,
         RiskLister(pulls, reader, entries, 4),
-        DailyDigest(pulls, entries.read, overview, 4),
+        DailyDigest(pulls, entries.read, overview, reader.with_files, 4),
         lambda repository: f"The {repository.name}",
         lambda: TODAY,
     )
@@ -208,7 +208,7 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     reader = Reader(pulls, Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
     lister = RiskLister(pulls, reader, entries, 2)
-    daily = DailyDigest(pulls, entries.read, overview, 2)
+    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
     with pytest.raises(RepositoryNotFound):
         ask(Answers(entries, lister, daily, lambda repository: repository.name, lambda: TODAY), "ada")
 

@@ -56,7 +56,8 @@ def build(
     workers: int = 4,
     progress: Callable[[int, int], None] = nothing,
 ) -> Digest:
-    daily = DailyDigest(pulls, Reader(pulls, summarise).read, overview, workers)
+    reader = Reader(pulls, summarise)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, workers)
     return daily.build(REPOSITORY, DAY, "Engine", progress)
 
 
@@ -175,12 +176,9 @@ def test_a_revert_within_the_day_is_known() -> None:
 
 def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: int) -> Digest:
     asker = Asker(model, cache, Sleeps())
-    daily = DailyDigest(
-        pulls,
-        Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise).read,
-        Overviewer(asker, "claude-sonnet-5-5").overview,
-        workers,
-    )
+    reader = Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise)
+    overviewer = Overviewer(asker, "claude-sonnet-5-5")
+    daily = DailyDigest(pulls, reader.read, overviewer.overview, reader.with_files, workers)
     return daily.build(REPOSITORY, DAY, "Engine", nothing)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from redis import Redis
 
 from bot.adapters.store import RedisPostRecords
-from bot.domain.days import LocalDay
 from bot.domain.errors import InProgress, SlackRefused, UsageError
+from bot.domain.filters import Filters
 from bot.domain.pulls import Repository
+from bot.domain.spans import Span
+from bot.domain.views import View
 from bot.ports import Messenger, PostRecords
 from bot.render.digest import Rendered
 from bot.services.publish import Published, Publisher
@@ -20,6 +23,7 @@ from tests.emulators.slack import SCOPES, SlackEmulator
 from tests.services.doubles import Sleeps
 from tests.services.posting import (
     COMPLETE,
+    EDITION,
     HOME,
     MORNING,
     PARTS,
@@ -33,7 +37,7 @@ from tests.services.posting import (
     rendered,
     standing,
 )
-from tests.support import DAY, REPOSITORY
+from tests.support import DAY
 
 Ends = tuple[Messenger, PostRecords]
 
@@ -93,20 +97,23 @@ def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Redi
 
 def test_days_repositories_and_channels_are_digests_of_their_own(ends: Ends) -> None:
     build, subject = Build(), publisher(*ends)
-    other_day = LocalDay(DAY.date - timedelta(days=1), DAY.zone)
+    eve = DAY.date - timedelta(days=1)
+    bots = View(Filters(not_authors=("bots",)))
     if isinstance(ends[0], MemoryMessenger):
-        assert not subject.publish("C0OTHER", REPOSITORY, DAY, build).already
-    assert not subject.publish(HOME, REPOSITORY, DAY, build).already
-    assert not subject.publish(HOME, REPOSITORY, other_day, build).already
-    assert not subject.publish(HOME, Repository("octo", "other"), DAY, build).already
-    assert subject.publish(HOME, REPOSITORY, DAY, build).already
+        assert not subject.publish(replace(EDITION, channel="C0OTHER"), build).already
+    assert not subject.publish(EDITION, build).already
+    assert not subject.publish(replace(EDITION, span=Span(eve, eve, DAY.zone)), build).already
+    assert not subject.publish(replace(EDITION, span=Span(eve, DAY.date, DAY.zone)), build).already
+    assert not subject.publish(replace(EDITION, repository=Repository("octo", "other")), build).already
+    assert not subject.publish(replace(EDITION, view=bots), build).already
+    assert subject.publish(EDITION, build).already
 
 
 def test_a_day_that_is_not_over_is_not_posted() -> None:
     messenger, build = MemoryMessenger(), Build()
     early = Publisher(messenger, MemoryRecords(), lambda: DAY.end - timedelta(seconds=1), Sleeps())
     with pytest.raises(UsageError, match="2026-02-28 is not over"):
-        early.publish(HOME, REPOSITORY, DAY, build)
+        early.publish(EDITION, build)
     assert (messenger.messages, build.count) == ([], 0)
 
 
@@ -114,7 +121,7 @@ def test_a_day_that_has_just_ended_is_posted() -> None:
     messenger = MemoryMessenger()
     assert DAY.end < MORNING
     on_time = Publisher(messenger, MemoryRecords(), lambda: DAY.end, Sleeps())
-    assert on_time.publish(HOME, REPOSITORY, DAY, Build()).address == f"https://slack.test/{HOME}/1.0"
+    assert on_time.publish(EDITION, Build()).address == f"https://slack.test/{HOME}/1.0"
 
 
 def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(ends: Ends) -> None:
@@ -169,7 +176,7 @@ def test_a_channel_that_can_not_be_posted_to_is_told_in_a_sentence(
     slack.add_channel("C0OUT", "out", member=False)
     slack.add_channel("C0OLD", "old", archived=True)
     with pytest.raises(SlackRefused, match=channel) as caught:
-        publisher(messenger_of(slack), records).publish(channel, REPOSITORY, DAY, Build())
+        publisher(messenger_of(slack), records).publish(replace(EDITION, channel=channel), Build())
     assert (caught.value.code, hint in str(caught.value)) == (code, True)
 
 

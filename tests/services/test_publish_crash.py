@@ -16,7 +16,7 @@ from tests.emulators.slack import UPLOAD, SlackEmulator
 from tests.services.doubles import Sleeps
 from tests.services.posting import (
     COMPLETE,
-    HOME,
+    EDITION,
     Build,
     Crash,
     Fragile,
@@ -27,7 +27,6 @@ from tests.services.posting import (
     rendered,
     standing,
 )
-from tests.support import DAY, REPOSITORY
 
 # the calls of a whole run: to Slack over HTTP, and to the ports of the publisher
 CALLS = [
@@ -110,7 +109,7 @@ def test_a_server_error_on_a_writing_call_is_mended_in_the_same_run(
 ) -> None:
     slack.fail_next(method, status=503, after_effect=after_effect)
     sleeps = Sleeps()
-    publisher(messenger_of(slack), records, sleeps).publish(HOME, REPOSITORY, DAY, Build())
+    publisher(messenger_of(slack), records, sleeps).publish(EDITION, Build())
     assert (standing(slack), list(sleeps)) == (COMPLETE, [1.0])
 
 
@@ -129,7 +128,7 @@ def test_a_server_that_stays_away_is_tried_three_times_with_growing_pauses(
     slack.fail_next("chat.postMessage", status=503, times=99)
     sleeps = Sleeps()
     with pytest.raises(SlackUnavailable):
-        publisher(messenger_of(slack), records, sleeps).publish(HOME, REPOSITORY, DAY, Build())
+        publisher(messenger_of(slack), records, sleeps).publish(EDITION, Build())
     assert (len(slack.calls_to("chat.postMessage")), list(sleeps)) == (3, [1.0, 2.0])
 
 

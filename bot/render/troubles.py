@@ -1,0 +1,59 @@
+"""What is wrong with digests, in one message for whoever has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.domain.texts import one_line, plural, shorten
+from bot.domain.troubles import Kind, Trouble
+from bot.ports import Post
+from bot.render.mrkdwn import escape
+from bot.render.rich import Element, block, bullets, section, text
+
+_MOST = 10
+_REASON = 300
+_WORDS = {
+    Kind.MISSING: "is not posted yet",
+    Kind.SKIPPED: "will not be posted",
+    Kind.INCOMPLETE: "was posted incomplete",
+}
+
+
+def troubles_post(troubles: Sequence[Trouble]) -> Post:
+    """One line for each; those that have ended say how."""
+    title = f"{plural(len(troubles), 'digest needs', 'digests need')} a look"
+    items = [_line(trouble) for trouble in troubles[:_MOST]]
+    if len(troubles) > _MOST:
+        items.append([text(f"and {len(troubles) - _MOST} more: prdigest doctor lists them")])
+    spoken = ". ".join([title, *(f"{trouble.title}: {_WORDS[trouble.kind]}" for trouble in troubles[:3])])
+    return Post(
+        escape(shorten(one_line(spoken), 800)), (block(section([text(title, bold=True)]), bullets(items)),)
+    )
+
+
+def _line(trouble: Trouble) -> list[Element]:
+    title = text(shorten(one_line(trouble.title), 200), bold=True)
+    where = [text(" for "), place(trouble.channel)]
+    if trouble.settled:
+        return [text("✓ "), title, *where, text(f": {shorten(one_line(trouble.settled), _REASON)}.")]
+    reason = shorten(one_line(trouble.reason).rstrip("."), _REASON)
+    said = [title, *where, text(f" {_WORDS[trouble.kind]}: {reason}. ")]
+    return [*said, *([text("Next try "), moment(trouble.retry), text(".")] if trouble.retry else [])]
+
+
+def place(channel: str) -> Element:
+    """A channel by its name, which Slack shows to whoever may see it; it pings nobody."""
+    if channel.startswith("D"):
+        return text("a direct message")
+    return {"type": "channel", "channel_id": channel}
+
+
+def moment(instant: datetime) -> Element:
+    """An instant as each reader's own clock shows it."""
+    return {
+        "type": "date",
+        "timestamp": int(instant.timestamp()),
+        "format": "{date_short_pretty} at {time}",
+        "fallback": f"{instant:%Y-%m-%d %H:%M} UTC",
+    }

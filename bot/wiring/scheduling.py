@@ -1,0 +1,117 @@
+"""What posts by itself: subscriptions, the schedule, the delivery of digests and the watchdog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.days_cache import CachedDays
+from bot.adapters.store import RedisPostRecords
+from bot.config import Settings
+from bot.domain.subscriptions import Subscription, Timing
+from bot.ports import Agenda, Journal, PostRecords
+from bot.services.delivery import Delivery
+from bot.services.directory import Directory
+from bot.services.editions import Editions
+from bot.services.publish import Publisher
+from bot.services.schedule import Schedule
+from bot.services.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from bot.wiring.root import Wiring
+
+# of messages to operators: how long what ended is still edited into them
+_REPORTED = timedelta(days=30)
+
+
+class Scheduling:
+    """Builds each service when it is first asked for."""
+
+    def __init__(
+        self,
+        root: Wiring,
+        settings: Settings,
+        now: Callable[[], datetime],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._root = root
+        self._settings = settings
+        self._now = now
+        self._sleep = sleep
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Decides what is due."""
+        return Schedule(
+            self.directory,
+            self.agenda,
+            self._records,
+            self._root.cache,
+            self.journal,
+            self.publisher.key,
+            self.watchdog,
+            timedelta(hours=self._settings.prdigest_catch_up_hours),
+        )
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        """Posts and mends."""
+        return Delivery(
+            self.directory,
+            self.publisher,
+            self.editions,
+            self._records,
+            self.agenda,
+            self.journal,
+            self.watchdog,
+            self._now,
+        )
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        """Posts digests to Slack. Needs a store that drops nothing by itself."""
+        return Publisher(self._root.messenger, self._records, self._now, self._sleep)
+
+    @cached_property
+    def editions(self) -> Editions:
+        """Builds what is posted; the list of a day that is over is asked of GitHub once for all channels."""
+        pulls = CachedDays(self._root.pulls, self._root.cache, self._now)
+        return Editions(self._root.daily_of(pulls), self._root.name_of)
+
+    @cached_property
+    def directory(self) -> Directory:
+        """All subscriptions."""
+        return Directory(RedisSubscriptions(self._root.store), self._fixed)
+
+    @cached_property
+    def watchdog(self) -> Watchdog:
+        """Tells of what goes wrong."""
+        records = RedisPostRecords(self._root.store, lifetime=_REPORTED)
+        admin = self._settings.prdigest_admin_channel or ""
+        return Watchdog(self.agenda, self._root.cache, records, self._root.messenger, admin)
+
+    @cached_property
+    def agenda(self) -> Agenda:
+        """What is to be done next."""
+        return RedisAgenda(self._root.store)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """What was done lately."""
+        return RedisJournal(self._root.store)
+
+    @cached_property
+    def _records(self) -> PostRecords:
+        return RedisPostRecords(self._root.store)
+
+    @property
+    def _fixed(self) -> Subscription | None:
+        """The subscription of the settings."""
+        settings = self._settings
+        if settings.prdigest_repo is None or settings.prdigest_channel is None:
+            return None
+        timing = Timing(settings.prdigest_post_at, settings.prdigest_timezone)
+        return Subscription(settings.prdigest_channel, settings.prdigest_repo, timing)
