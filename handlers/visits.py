@@ -20,6 +20,7 @@ def of_command(command: Payload) -> Visit:
         user=_text(command, "user_id"),
         name=_text(command, "user_name"),
         response_url=_text(command, "response_url"),
+        trigger=_text(command, "trigger_id"),
     )
 
 
@@ -41,8 +42,14 @@ def of_message(body: Payload, event: Payload) -> Visit:
     )
 
 
+def of_home(body: Payload, event: Payload) -> Visit:
+    """Somebody who opens App Home."""
+    user, ts = _text(event, "user"), _text(event, "event_ts")
+    return Visit(key=f"home:{user}:{ts}", team=_text(body, "team_id"), channel="", user=user)
+
+
 def of_action(body: Payload) -> Visit:
-    """A click. The answer goes where the message is, into its thread if it is in one."""
+    """A click, or a form that is sent. The answer goes where the message is, into its thread if it is in one."""
     user, container = body["user"], body.get("container") or {}
     return Visit(
         key=f"action:{body['trigger_id']}",
@@ -52,6 +59,7 @@ def of_action(body: Payload) -> Visit:
         name=_text(user, "username") or _text(user, "name"),
         response_url=_text(body, "response_url"),
         thread=_text(container, "thread_ts"),
+        trigger=_text(body, "trigger_id"),
     )
 
 

@@ -26,12 +26,18 @@ class SlackWhispers:
         self._client = client
 
     def whisper(self, visit: Visit, post: Post) -> None:
-        """Tell the asker."""
+        """Tell the asker; who is in App Home finds it among their direct messages."""
         try:
-            if not (visit.response_url and self._responded(visit, post)):
+            if not visit.channel:
+                self._direct(visit, post)
+            elif not (visit.response_url and self._responded(visit, post)):
                 self._ephemeral(visit, post)
         except SlackRefused as error:
             log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
+
+    def _direct(self, visit: Visit, post: Post) -> None:
+        with in_words():
+            self._client.chat_postMessage(channel=visit.user, **post.payload())
 
     def _responded(self, visit: Visit, post: Post) -> bool:
         """Slack takes a handful of answers, for half an hour; it says so with a status that is no success."""

@@ -63,6 +63,11 @@ class Timing:
         first = instant.astimezone(self.zone).date() - _DAY
         return next(due for date in self._dates(first, _DAY) if (due := self.due_on(date)) > instant)
 
+    def last_before(self, instant: datetime) -> datetime:
+        """The last instant (UTC) of a post before the one given, which is aware."""
+        first = instant.astimezone(self.zone).date() + _DAY
+        return next(due for date in self._dates(first, -_DAY) if (due := self.due_on(date)) < instant)
+
     def is_due(self, instant: datetime) -> bool:
         """Whether a post is due at that very instant."""
         date = instant.astimezone(self.zone).date()

@@ -24,6 +24,7 @@ class Visit:
 
     ``key`` is equal for each delivery of the same request and no other. ``team`` and ``enterprise`` are those of
     the asker. ``response_url`` reaches the asker for half an hour; without it ``thread`` is where they asked.
+    ``trigger`` opens a window for three seconds. ``channel`` is empty for who is in App Home.
     """
 
     key: str
@@ -34,6 +35,7 @@ class Visit:
     name: str = ""
     response_url: str = ""
     thread: str = ""
+    trigger: str = ""
 
     @property
     def is_direct(self) -> bool:

@@ -96,10 +96,11 @@ def test_a_list_that_may_lack_something_is_not_kept(cache: RedisCache, store: Re
     assert (len(behind.asked), store.dbsize()) == (2, 0)
 
 
-def test_an_empty_day_is_kept_too(cache: RedisCache) -> None:
+def test_an_empty_day_is_asked_for_again(cache: RedisCache) -> None:
+    """It may be a failure of GitHub's that no count shows, and it costs next to nothing."""
     behind = Recorder(Merged((), CountCheck(0, "the commits of main")))
     assert [cached(behind, cache).merged_on(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
-    assert len(behind.asked) == 1
+    assert len(behind.asked) == 2
 
 
 @pytest.mark.parametrize(

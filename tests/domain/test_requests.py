@@ -209,7 +209,7 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
         pytest.param("risks", "x" * 1_001, "too long", id="too-long-a-text"),
         pytest.param("risks", " " * 1_001, "too long", id="too-long-a-blank"),
         pytest.param("digest", "15d", "up to 14", id="a-day-too-many-for-an-overview"),
-        pytest.param("digest", "path:vllm", "I don't know path: here, use repo:… instead", id="no-filters"),
+        pytest.param("digest", "path:vllm", "I don't know path: here, use repo:… tz:… instead", id="no-filters"),
         pytest.param("digest", "top:3", "I don't know top:", id="no-top"),
         pytest.param("digest", "repo:a/b", "I don't speak of a/b", id="no-such-repository"),
         pytest.param("digest", "<!channel>", "names no days", id="a-broadcast"),

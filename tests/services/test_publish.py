@@ -60,7 +60,7 @@ def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: RedisPostRec
     assert standing(slack) == COMPLETE
     (lead,) = slack.messages(HOME)
     address = f"https://emulated.slack.com/archives/{HOME}/p{lead['ts'].replace('.', '')}"
-    assert published == Published(address)
+    assert published == Published(address, merged=0)
 
 
 def test_the_report_comes_last_and_into_the_thread() -> None:

@@ -1,0 +1,58 @@
+"""Channels, people and App Home over the Slack Web API."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from slack_sdk import WebClient
+
+from bot.adapters.slack_errors import in_words
+from bot.domain.days import zone_of
+from bot.domain.errors import UsageError
+from bot.ports.places import Place
+
+_UTC = ZoneInfo("UTC")
+
+
+class SlackPlaces:
+    """``Places``."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def place(self, channel: str) -> Place:
+        """The channel of that id."""
+        with in_words(channel):
+            found = self._client.conversations_info(channel=channel)["channel"]
+        is_direct = bool(found.get("is_im"))
+        return Place(
+            is_member=is_direct or bool(found.get("is_member")),
+            is_archived=bool(found.get("is_archived")),
+            is_open=not (is_direct or found.get("is_private") or found.get("is_mpim")),
+        )
+
+    def direct(self, user: str) -> str:
+        """The channel of the direct messages with a user."""
+        with in_words():
+            return str(self._client.conversations_open(users=user)["channel"]["id"])
+
+    def zone(self, user: str) -> ZoneInfo:
+        """The time zone of a user; UTC where Slack names one that is unknown here."""
+        with in_words():
+            found = self._client.users_info(user=user)["user"]
+        try:
+            return zone_of(str(found.get("tz") or ""))
+        except UsageError:
+            return _UTC
+
+
+class SlackHomes:
+    """``Homes``."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def show(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
+        """Publish the user's Home."""
+        with in_words():
+            self._client.views_publish(user_id=user, view={"type": "home", "blocks": list(blocks)})

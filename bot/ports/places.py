@@ -1,0 +1,36 @@
+"""Channels and people of Slack, as far as subscriptions need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A channel that the bot can see: whether it is a member, may write there, and everybody may read it."""
+
+    is_member: bool
+    is_archived: bool
+    is_open: bool
+
+
+class Places(Protocol):
+    """Looks up channels and people. Every method may raise SlackRefused or SlackUnavailable."""
+
+    def place(self, channel: str) -> Place:
+        """The channel of that id."""
+
+    def direct(self, user: str) -> str:
+        """The channel of the direct messages between the bot and a user."""
+
+    def zone(self, user: str) -> ZoneInfo:
+        """The time zone that the user has set in Slack."""
+
+
+class Homes(Protocol):
+    """App Home, as each user sees it. May raise SlackRefused or SlackUnavailable."""
+
+    def show(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
+        """Show these blocks to the user."""

@@ -1,0 +1,201 @@
+"""The form in which somebody makes or changes a subscription with pickers instead of words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import time
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from bot.domain.days import zone_of
+from bot.domain.errors import UsageError
+from bot.domain.options import FILTERS, Options
+from bot.domain.pulls import Repository
+from bot.domain.requests import Repositories
+from bot.domain.subscriptions import Subscription
+from bot.domain.texts import shorten
+from bot.domain.views import View
+from bot.domain.wishes import MINE, Wish, only_of, time_of
+from bot.render.rich import Element, plain
+
+FORM = "subscription_form"
+REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
+    "repository",
+    "where",
+    "channel",
+    "at",
+    "zone",
+    "days",
+    "only",
+    "filter",
+)
+_HERE, _ME = "channel", "me"
+_MOST_OPTIONS = 100
+_OWN = "My own zone, as Slack knows it"
+# shown before somebody types: one for most offsets, from west to east
+_USUAL = (
+    "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
+    "Europe/Berlin Europe/Helsinki Africa/Johannesburg Africa/Nairobi Asia/Dubai Asia/Kolkata Asia/Singapore "
+    "Asia/Shanghai Asia/Tokyo Asia/Seoul Australia/Sydney Pacific/Auckland"
+).split()
+
+
+def form(
+    repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, channel: str
+) -> dict[str, Any]:
+    """The window. ``old`` is the subscription that is to be changed; ``channel`` is where the visitor is."""
+    where = old.channel if old else channel
+    is_personal = where.startswith("D")
+    target = _radio([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
+    at, zone = (old.timing.at, old.timing.zone) if old else usual
+    first = old.repository if old else repositories[0]
+    blocks = [
+        _input(REPOSITORY, "Repository", _select(repositories_of(repositories), str(first))),
+        _input(WHERE, "Where", target),
+        _input(CHANNEL, "Channel", _channels("" if is_personal else where), is_optional=True),
+        _input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
+        _input(ZONE, "Time zone", _zones(MINE if old and old.follows else str(zone))),
+        _input(DAYS, "Days", _radio([("Every day", "daily"), ("Monday to Friday", "weekdays")], _days(old))),
+        _input(ONLY, "Show", _select(_WEIGHTS, old.view.only.value or "all" if old else "all")),
+        _input(FILTER, "Only what fits", _filters(old), is_optional=True, hint=_HINT),
+    ]
+    return {
+        "type": "modal",
+        "callback_id": FORM,
+        "private_metadata": json.dumps({"id": old.id if old else "", "channel": channel}),
+        "title": plain("Regular digest", 24),
+        "submit": plain("Save", 24),
+        "close": plain("Cancel", 24),
+        "blocks": blocks,
+    }
+
+
+_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
+_WEIGHTS = (
+    ("Every pull request", "all"),
+    ("Substantial ones", "substantial"),
+    ("Risky ones and what was taken back", "risky"),
+)
+
+
+class FormErrors(UsageError):
+    """What can't be used, by the field in which it stands."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__(" ".join(errors.values()))
+        self.errors = dict(errors)
+
+
+def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, str, str]:
+    """What somebody asks for in the form, the channel that they chose, and the id of what it takes the place of.
+
+    Raises:
+        FormErrors: a field can't be used.
+    """
+    values = {name: found[name] for name, found in view["state"]["values"].items()}
+    known = json.loads(view.get("private_metadata") or "{}")
+    errors: dict[str, str] = {}
+    is_personal = _chosen(values[WHERE]) == _ME
+    channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
+    if not is_personal and not channel:
+        errors[CHANNEL] = "Choose a channel, or have the digest sent to you alone."
+    wish = None
+    try:
+        zone = _chosen(values[ZONE])
+        wish = Wish(
+            repository=repositories.known(Repository.parse(_chosen(values[REPOSITORY]))),
+            at=time_of(str(values[AT].get("selected_time") or "")),
+            zone=None if zone == MINE else zone_of(zone),
+            is_mine=zone == MINE,
+            weekdays=_chosen(values[DAYS]) == "weekdays",
+            view=_view(values),
+            is_personal=is_personal,
+        )
+    except UsageError as error:
+        errors[FILTER] = str(error)
+    if wish is None or errors:
+        raise FormErrors(errors)
+    return wish, channel, str(known.get("id") or "")
+
+
+def zones_like(typed: str) -> list[Element]:
+    """Time zones whose names hold what somebody types, for the picker; the usual ones before they type."""
+    wanted = typed.strip().casefold().replace(" ", "_")
+    if not wanted:
+        return [_zone_option(MINE), *(_zone_option(name) for name in _USUAL)]
+    found = (name for name in _known_zones() if wanted in name.casefold())
+    mine = [_zone_option(MINE)] if wanted in _OWN.casefold() else []
+    return [*mine, *(_zone_option(name) for name in found)][:_MOST_OPTIONS]
+
+
+@cache
+def _known_zones() -> tuple[str, ...]:
+    """Looking for them takes a moment: they are hundreds of files."""
+    return tuple(sorted(available_timezones() - {"localtime", "Factory"}))
+
+
+def repositories_of(repositories: Sequence[Repository]) -> tuple[tuple[str, str], ...]:
+    """As options: what they are called, and their values."""
+    return tuple((str(each), str(each)) for each in repositories[:_MOST_OPTIONS])
+
+
+def _view(values: Mapping[str, Any]) -> View:
+    found = Options.read(str(values[FILTER].get("value") or ""), FILTERS)
+    if found.rest:
+        raise UsageError(f"I don't know {found.rest[0]}: write path:…, author:…, label:… or not-author:… here.")
+    only = _chosen(values[ONLY])
+    return View(found.filters, only_of("" if only == "all" else only))
+
+
+def _chosen(value: Mapping[str, Any]) -> str:
+    return str((value.get("selected_option") or {}).get("value") or "")
+
+
+def _days(old: Subscription | None) -> str:
+    return "weekdays" if old and old.timing.weekdays else "daily"
+
+
+def _input(name: str, label: str, element: Element, *, is_optional: bool = False, hint: str = "") -> Element:
+    return {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label, 75),
+        "element": {"action_id": name, **element},
+        "optional": is_optional,
+        **({"hint": plain(hint, 150)} if hint else {}),
+    }
+
+
+def _select(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+    known = [_option(*each) for each in options]
+    first = next((option for option in known if option["value"] == chosen), known[0])
+    return {"type": "static_select", "options": known, "initial_option": first}
+
+
+def _radio(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+    return {**_select(options, chosen), "type": "radio_buttons"}
+
+
+def _channels(chosen: str) -> Element:
+    first = {"initial_conversation": chosen} if chosen else {}
+    kinds = {"include": ["public", "private"], "exclude_bot_users": True}
+    return {"type": "conversations_select", "filter": kinds, **first}
+
+
+def _zones(chosen: str) -> Element:
+    return {"type": "external_select", "min_query_length": 0, "initial_option": _zone_option(chosen)}
+
+
+def _zone_option(name: str) -> Element:
+    return _option(_OWN if name == MINE else name, name)
+
+
+def _filters(old: Subscription | None) -> Element:
+    words = " ".join(old.view.filters.words()) if old else ""
+    return {"type": "plain_text_input", "max_length": 500, **({"initial_value": words} if words else {})}
+
+
+def _option(label: str, value: str) -> Element:
+    return {"text": plain(shorten(label, 75), 75), "value": value}

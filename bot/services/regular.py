@@ -1,0 +1,93 @@
+"""Answers to what people say of their regular digests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from bot.domain.days import yesterday
+from bot.domain.errors import UsageError
+from bot.domain.requests import Repositories
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition, Subscription
+from bot.domain.visits import Visit
+from bot.domain.wishes import Which, Wish
+from bot.ports import Post
+from bot.render.buttons import below
+from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button
+from bot.services.editions import Editions
+from bot.services.replies import Answer
+from bot.services.subscribing import Subscribing
+
+SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"
+_PREVIEW = "A preview for you alone: nothing was posted."
+
+
+class Regular:
+    """Does what a verb says, and tells the visitor. Every method may raise what :class:`Subscribing` raises."""
+
+    def __init__(
+        self,
+        subscribing: Subscribing,
+        editions: Editions,
+        repositories: Repositories,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._subscribing = subscribing
+        self._editions = editions
+        self._repositories = repositories
+        self._now = now
+
+    def answer(self, visit: Visit, verb: str, text: str, channel: str = "", replaces: str = "") -> Answer:
+        """What came of ``verb``; ``text`` is a wish for ``subscribe``, and says which for all others."""
+        return Answer.for_asker(self._done(visit, verb, text, channel, replaces))
+
+    def preview(self, visit: Visit, text: str) -> Answer:
+        """Yesterday as a subscription would show it; ``text`` says which, or is a wish."""
+        edition = self._previewed(visit, text)
+        return Answer.for_asker(self._editions.build(edition, [_PREVIEW]).lead)
+
+    def _done(self, visit: Visit, verb: str, text: str, channel: str, replaces: str) -> Post:
+        if verb == SUBSCRIBE:
+            wish = Wish.parse(text, self._repositories)
+            made = self._subscribing.subscribe(visit, wish, channel, replaces)
+            return confirmed(made, self._subscribing.next_of(made))
+        if verb == LIST:
+            return below(listing(self._planned(self._subscribing.here(visit))), new_button())
+        which = Which.parse(text, self._repositories)
+        if verb == UNSUBSCRIBE:
+            return changed(self._subscribing.unsubscribe(visit, which), "Unsubscribed", "What was posted stays.")
+        if verb == PAUSE:
+            return changed(self._subscribing.pause(visit, which), "Paused", "/prdigest resume goes on.")
+        if verb == RESUME:
+            return listing(self._planned(self._subscribing.resume(visit, which)))
+        raise UsageError("I don't know that: /prdigest help says what I do.")
+
+    def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
+        return [(each, self._subscribing.next_of(each)) for each in subscriptions]
+
+    def _previewed(self, visit: Visit, text: str) -> Edition:
+        """The edition of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
+        here = tuple(self._subscribing.here(visit))
+        if text and not _is_name(text):
+            wish = Wish.parse(text, self._repositories)
+            probe = self._subscribing.probe(visit, wish)
+        elif text or len(here) > 1:
+            probe = self._named(visit, Which.parse(text, self._repositories), here)
+        else:
+            probe = here[0] if here else self._subscribing.probe(visit, Wish.parse("", self._repositories))
+        day = yesterday(self._now(), probe.timing.zone)
+        return Edition(probe.channel, probe.repository, Span(day.date, day.date, day.zone), probe.view)
+
+    def _named(self, visit: Visit, which: Which, here: tuple[Subscription, ...]) -> Subscription:
+        if which.id and len(which.id) == 8:
+            return self._subscribing.known(visit, which.id)
+        return which.among(here)[0]
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text names a subscription that is there, and not one that might be."""
+    try:
+        return len(text.split()) == 1 and ":" not in text and "/" not in text
+    except ValueError:
+        return False

@@ -1,0 +1,191 @@
+"""What people do with subscriptions: make, change, pause, resume and remove them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.domain.errors import SlackRefused, UsageError
+from bot.domain.subscriptions import Subscription, Timing
+from bot.domain.visits import Visit
+from bot.domain.wishes import Which, Wish
+from bot.ports import Agenda, Subscriptions
+from bot.ports.places import Place, Places
+from bot.services.admission import Admission
+from bot.services.directory import Directory
+
+MOST = 20
+_FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
+_NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+_ARCHIVED = "That channel is archived: choose another one."
+_NOT_YOURS = "That subscription is somebody's own: only they can change it."
+_CLOSED = {"channel_not_found", "not_in_channel"}
+
+
+class Subscribing:
+    """Changes subscriptions. ``at`` and ``zone`` hold for who does not say when.
+
+    Every method may raise UsageError for the visitor, SlackRefused, SlackUnavailable and StoreUnavailable.
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        kept: Subscriptions,
+        agenda: Agenda,
+        places: Places,
+        admission: Admission,
+        usual: tuple[dt.time, ZoneInfo],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._directory = directory
+        self._kept = kept
+        self._agenda = agenda
+        self._places = places
+        self._admission = admission
+        self._usual = usual
+        self._now = now
+
+    def subscribe(self, visit: Visit, wish: Wish, channel: str = "", replaces: str = "") -> Subscription:
+        """Make a subscription, or change the one of the same repository and filters.
+
+        It goes to ``channel``, if one is named, else to where the visitor is; ``replaces`` is the id of the one
+        that it takes the place of.
+        """
+        is_personal = wish.is_personal or (visit.is_direct and not channel)
+        target = self._places.direct(visit.user) if is_personal else channel or visit.channel
+        place = self._place(visit, target)
+        old = self._changed(visit, replaces)
+        made = self._made(visit, wish, target, is_open=place.is_open)
+        known = self._directory.get(made.id)
+        if known and known.is_fixed:
+            raise UsageError(_FIXED)
+        if known is None and old is None and len(self._directory.of(target)) >= MOST:
+            raise UsageError(f"There are {MOST} subscriptions here already: remove one first.")
+        self._keep(made, old or known)
+        if old and old.id != made.id:
+            self._forget(old)
+        return made
+
+    def unsubscribe(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        """Remove them; what was posted stays."""
+        return [self._forget(each) for each in self._meant(visit, which)]
+
+    def pause(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        """Post nothing until they are resumed."""
+        return [self._turned(each, is_paused=True) for each in self._meant(visit, which)]
+
+    def resume(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        """Go on with the next digest that is due; those of the meantime are not posted."""
+        return [self._turned(each, is_paused=False) for each in self._meant(visit, which)]
+
+    def here(self, visit: Visit) -> Sequence[Subscription]:
+        """Those of the visitor's channel."""
+        return self._directory.of(visit.channel)
+
+    def visible(self, user: str) -> Sequence[Subscription]:
+        """Those that a user may know of: of open channels, of those where they subscribed, and their own."""
+        return [each for each in self._directory.all() if _is_visible(each, user)]
+
+    def known(self, visit: Visit, name: str) -> Subscription:
+        """The one of an id, if the visitor may change it."""
+        found = self._directory.get(name)
+        if found is None:
+            raise UsageError("That subscription is not there any more.")
+        if found.is_personal and found.by != visit.user:
+            raise UsageError(_NOT_YOURS)
+        return found
+
+    def follow(self, subscription: Subscription) -> None:
+        """Take over the zone of the user whose zone it follows, who may have travelled."""
+        zone = self._places.zone(subscription.follows)
+        if zone != subscription.timing.zone:
+            moved = replace(subscription, timing=replace(subscription.timing, zone=zone))
+            self._keep(moved, subscription)
+
+    def next_of(self, subscription: Subscription) -> datetime:
+        """When its next digest is due, in UTC; one that is due and not posted yet counts."""
+        return self._agenda.at(subscription.id) or subscription.timing.next_after(self._now())
+
+    def _made(self, visit: Visit, wish: Wish, target: str, *, is_open: bool) -> Subscription:
+        named = Subscription(target, wish.repository, Timing(*self._usual), wish.view)
+        known = self._directory.get(named.id)
+        timing = known.timing if known else named.timing
+        # a personal digest is in the person's own zone unless they say otherwise
+        is_mine = wish.is_mine or (wish.zone is None and known is None and named.is_personal)
+        follows = visit.user if is_mine else known.follows if known and wish.zone is None else ""
+        zone = self._places.zone(visit.user) if is_mine else wish.zone or timing.zone
+        weekdays = timing.weekdays if wish.weekdays is None else wish.weekdays
+        return replace(
+            named,
+            timing=Timing(wish.at or timing.at, zone, weekdays),
+            by=visit.user,
+            follows=follows,
+            is_open=is_open,
+        )
+
+    def _place(self, visit: Visit, channel: str) -> Place:
+        if bar := self._admission.bar(replace(visit, channel=channel)):
+            raise UsageError(bar)
+        try:
+            place = self._places.place(channel)
+        except SlackRefused as error:
+            if error.code in _CLOSED:
+                raise UsageError(_NOT_A_MEMBER) from error
+            raise
+        if place.is_archived:
+            raise UsageError(_ARCHIVED)
+        if not place.is_member:
+            raise UsageError(_NOT_A_MEMBER)
+        return place
+
+    def _changed(self, visit: Visit, name: str) -> Subscription | None:
+        if not name:
+            return None
+        found = self.known(visit, name)
+        if found.is_fixed:
+            raise UsageError(_FIXED)
+        return found
+
+    def _meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        # whoever clicks in App Home names one of another channel
+        one = self._directory.get(which.id) if which.id else None
+        is_elsewhere = one is not None and _is_visible(one, visit.user)
+        found = (one,) if one and is_elsewhere else which.among(tuple(self.here(visit)))
+        changeable = [each for each in found if not each.is_fixed]
+        if not changeable:
+            raise UsageError(_FIXED)
+        return changeable
+
+    def _keep(self, made: Subscription, before: Subscription | None) -> None:
+        """Keep it and plan its next digest: that of the same date, if one of that date is still to come."""
+        planned = self._agenda.at(before.id) if before else None
+        self._kept.put(made)
+        if before and planned:
+            due = made.timing.first_from(planned.astimezone(before.timing.zone).date())
+        else:
+            due = made.timing.next_after(self._now())
+        self._agenda.put(made.id, due)
+
+    def _forget(self, subscription: Subscription) -> Subscription:
+        self._kept.remove(subscription.id)
+        self._agenda.drop(subscription.id)
+        return subscription
+
+    def _turned(self, subscription: Subscription, *, is_paused: bool) -> Subscription:
+        turned = replace(subscription, is_paused=is_paused)
+        if turned != subscription:
+            self._kept.put(turned)
+        if is_paused:
+            self._agenda.drop(turned.id)
+        else:
+            self._agenda.add(turned.id, turned.timing.next_after(self._now()))
+        return turned
+
+
+def _is_visible(subscription: Subscription, user: str) -> bool:
+    is_own = subscription.by == user
+    return is_own or subscription.is_open or (subscription.is_fixed and not subscription.is_personal)
