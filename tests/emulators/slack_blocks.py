@@ -6,8 +6,19 @@ import json
 import re
 from typing import Any
 
+from tests.emulators.slack_elements import (
+    ACCESSORY,
+    ACTIONS,
+    CONTEXT_ACTIONS,
+    CONTEXT_IMAGE,
+    CONTEXT_TEXT,
+    IDENTIFIER,
+    IMAGE,
+    one_source,
+    plain,
+    text_object,
+)
 from tests.emulators.slack_shapes import (
-    Check,
     Shape,
     flag,
     integer,
@@ -27,74 +38,6 @@ TEXT = 40_000  # documented as the length at which text is cut; refused here so 
 MARKDOWN_TEXT = 12_000  # the argument, and all markdown blocks of a message together
 TABLE_TEXT = 10_000
 DATA_TABLE_TEXT = 20_000
-
-# Text objects and elements
-
-IDENTIFIER = string(255)
-
-
-def plain(maximum: int) -> Check:
-    return typed({"plain_text": shape({"text": string(maximum)}, emoji=flag)})
-
-
-def text_object(maximum: int) -> Check:
-    mrkdwn = shape({"text": string(maximum)}, verbatim=flag)
-    return typed({"plain_text": shape({"text": string(maximum)}, emoji=flag), "mrkdwn": mrkdwn})
-
-
-CONFIRM = shape(
-    {"title": plain(100), "text": text_object(300), "confirm": plain(30), "deny": plain(30)},
-    style=one_of("primary", "danger"),
-)
-OPTION = shape({"text": text_object(75), "value": string(150)}, description=plain(75), url=link_url)
-FEEDBACK = shape({"text": plain(75), "value": string(2_000)}, accessibility_label=string(75))
-SLACK_FILE = shape({}, lambda value: len(value) == 1, id=string(), url=string())
-
-
-def one_source(value: Json) -> bool:
-    return ("image_url" in value) != ("slack_file" in value)
-
-
-IMAGE = shape({"alt_text": string(2_000)}, one_source, image_url=link_url, slack_file=SLACK_FILE)
-BUTTON = shape(
-    {"text": plain(75)},
-    action_id=IDENTIFIER,
-    value=string(2_000),
-    url=link_url,
-    style=one_of("primary", "danger"),
-    confirm=CONFIRM,
-    accessibility_label=string(75),
-    agent_prompt=string(4_000),
-    visible_to_user_ids=items(string(), 1, 10),
-)
-OVERFLOW = shape({"options": items(OPTION, 1, 5)}, action_id=IDENTIFIER, confirm=CONFIRM)
-SELECT = shape(
-    {"options": items(OPTION, 1, 100)},
-    action_id=IDENTIFIER,
-    placeholder=plain(150),
-    initial_option=OPTION,
-    confirm=CONFIRM,
-    focus_on_load=flag,
-)
-ACTIONS = typed({"button": BUTTON, "overflow": OVERFLOW, "static_select": SELECT})
-ACCESSORY = typed({"button": BUTTON, "overflow": OVERFLOW, "static_select": SELECT, "image": IMAGE})
-CONTEXT_ACTIONS = typed(
-    {
-        "feedback_buttons": shape(
-            {"positive_button": FEEDBACK, "negative_button": FEEDBACK}, action_id=IDENTIFIER
-        ),
-        "icon_button": shape(
-            {"icon": string(), "text": plain(75)},
-            action_id=IDENTIFIER,
-            value=string(2_000),
-            accessibility_label=string(75),
-            visible_to_user_ids=items(string(), 1, 10),
-            confirm=CONFIRM,
-        ),
-    }
-)
-
-CONTEXT_TEXT, CONTEXT_IMAGE = text_object(3_000), typed({"image": IMAGE})
 
 # Rich text
 

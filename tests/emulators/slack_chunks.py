@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.emulators.slack_blocks import IDENTIFIER, MANY, MARKDOWN_TEXT, listed
+from tests.emulators.slack_blocks import MANY, MARKDOWN_TEXT, listed
+from tests.emulators.slack_elements import IDENTIFIER
 from tests.emulators.slack_limits import check_blocks
 from tests.emulators.slack_shapes import items, link_url, one_of, shape, string, typed
 from tests.emulators.slack_store import Json, SlackError, refuse

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tests.emulators.slack_elements import choices
 from tests.emulators.slack_store import Json
 
 MENUS = frozenset({"static_select", "overflow"})
@@ -52,7 +53,7 @@ def _uses_of(element: Json, block_id: str) -> Iterator[Control]:
     common = {"type": kind, "action_id": name, "block_id": block_id}
     if kind in MENUS:
         shown = {key: element[key] for key in ("placeholder",) if key in element}
-        for option in element["options"]:
+        for option in choices(element):
             yield Control(name, option.get("value"), {**common, **shown, "selected_option": option})
     elif kind == "feedback_buttons":
         for button in (element["positive_button"], element["negative_button"]):

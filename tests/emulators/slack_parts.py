@@ -27,6 +27,40 @@ def button(**more: Any) -> Json:
     return {"type": "button", "text": plain("x"), **more}
 
 
+def option(value: str = "x", **more: Any) -> Json:
+    return {"text": plain(value[:75]), "value": value, **more}
+
+
+def options(count: int, start: int = 0) -> list[Json]:
+    return [option(str(n)) for n in range(start, start + count)]
+
+
+def group(*choices: Json, label: str = "x") -> Json:
+    return {"label": plain(label), "options": list(choices)}
+
+
+def menu(kind: str = "static_select", *choices: Json, **more: Any) -> Json:
+    """An element with choices, named after its kind; without choices, one that finds its own."""
+    return {"type": kind, "action_id": kind, **({"options": list(choices)} if choices else {}), **more}
+
+
+def entry(element: Json, **more: Any) -> Json:
+    """An input block."""
+    return {"type": "input", "label": plain("x"), "element": element, **more}
+
+
+def confirm(**more: Any) -> Json:
+    return {"title": plain("x"), "text": plain("x"), "confirm": plain("x"), "deny": plain("x"), **more}
+
+
+def modal(*blocks: Json, **more: Any) -> Json:
+    return {"type": "modal", "title": plain("x"), "submit": plain("x"), "blocks": list(blocks), **more}
+
+
+def home(*blocks: Json, **more: Any) -> Json:
+    return {"type": "home", "blocks": list(blocks), **more}
+
+
 def actions(*elements: Json) -> Json:
     return {"type": "actions", "elements": list(elements)}
 

@@ -6,47 +6,32 @@ import copy
 import json
 from typing import Any
 
-from tests.emulators.slack_blocks import BLOCK, IDENTIFIER, SELECT, plain
-from tests.emulators.slack_shapes import flag, integer, items, shape, string, typed, unique
+from tests.emulators.slack_blocks import BLOCK
+from tests.emulators.slack_elements import HOME_INPUTS, MODAL_INPUTS, focused, input_block, plain
+from tests.emulators.slack_shapes import Check, Shape, flag, items, shape, string, typed, unique
 from tests.emulators.slack_store import APP_ID, BOT_ID, Json, SlackError, Workspace, refuse
 
 VIEW_BYTES = 250_000
 
-FIELD = shape(
-    {},
-    action_id=IDENTIFIER,
-    placeholder=plain(150),
-    initial_value=string(3_000, 0),
-    multiline=flag,
-    min_length=integer(0, 3_000),
-    max_length=integer(1, 3_000),
-    focus_on_load=flag,
-)
-INPUT = typed(
-    {
-        "input": shape(
-            {"label": plain(2_000), "element": typed({"plain_text_input": FIELD, "static_select": SELECT})},
-            hint=plain(2_000),
-            optional=flag,
-            dispatch_action=flag,
-            block_id=IDENTIFIER,
-        )
-    }
-)
-VIEW_BLOCKS = items(lambda block: BLOCK(block) or INPUT(block), 0, 100)
+
+def view_blocks(inputs: dict[str, Shape]) -> Check:
+    asked = input_block(inputs)
+    return items(lambda block: BLOCK(block) or asked(block), 0, 100)
 
 
 def one_whole(view: Json) -> bool:
-    """No two blocks of one name, and something to submit with where something is put in."""
-    asks = any(block["type"] == "input" for block in view["blocks"])
-    return unique("block_id", view["blocks"]) and (not asks or view["type"] == "home" or "submit" in view)
+    """No two blocks of one name, one focus, and something to submit with where something is put in."""
+    blocks = view["blocks"]
+    asks = any(block["type"] == "input" for block in blocks)
+    sendable = not asks or view["type"] == "home" or "submit" in view
+    return unique("block_id", blocks) and focused(blocks) <= 1 and sendable
 
 
 NAMES = {"private_metadata": string(3_000, 0), "callback_id": string(255, 0), "external_id": string(255, 0)}
 VIEW = typed(
     {
         "modal": shape(
-            {"title": plain(24), "blocks": VIEW_BLOCKS},
+            {"title": plain(24), "blocks": view_blocks(MODAL_INPUTS)},
             one_whole,
             submit=plain(24),
             close=plain(24),
@@ -55,7 +40,7 @@ VIEW = typed(
             submit_disabled=flag,
             **NAMES,
         ),
-        "home": shape({"blocks": VIEW_BLOCKS}, one_whole, title=plain(24), **NAMES),
+        "home": shape({"blocks": view_blocks(HOME_INPUTS)}, one_whole, title=plain(24), **NAMES),
     }
 )
 
