@@ -35,7 +35,7 @@ def text_of(arguments: Json) -> str:
 
 
 def post_message(team: Workspace, arguments: Json) -> Json:
-    channel, thread = team.writable(arguments.get("channel")), arguments.get("thread_ts")
+    channel, thread = team.writable(arguments.get("channel"), by_name=True), arguments.get("thread_ts")
     refuse(check_message(arguments))
     broadcast = "thread_broadcast" if thread and truth(arguments.get("reply_broadcast")) else None
     message = team.add_own(channel, text_of(arguments), thread, subtype=broadcast, **content(arguments))
@@ -86,7 +86,7 @@ def permalink(team: Workspace, arguments: Json) -> Json:
 
 
 def post_ephemeral(team: Workspace, arguments: Json) -> Json:
-    channel = team.writable(arguments.get("channel"))
+    channel = team.writable(arguments.get("channel"), by_name=True)
     if not arguments.get("user"):
         raise SlackError("invalid_arguments")
     refuse(check_message(arguments))

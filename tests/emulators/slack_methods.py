@@ -28,6 +28,7 @@ from tests.emulators.slack_store import (
     Json,
     SlackError,
     Workspace,
+    refuse,
 )
 from tests.emulators.slack_streams import append_stream, start_stream, stop_stream
 from tests.emulators.slack_views import open_view, publish_view, update_view
@@ -39,7 +40,9 @@ def auth_test(team: Workspace, _: Json) -> Json:
 
 
 def conversation_info(team: Workspace, arguments: Json) -> Json:
-    return {"channel": team.readable(arguments.get("channel"), "read").as_json()}
+    channel = team.readable(arguments.get("channel"), "read")
+    gone = {"is_user_deleted": team.profile(channel.user).deleted} if channel.user else {}
+    return {"channel": channel.as_json() | gone}
 
 
 def conversation_list(team: Workspace, arguments: Json) -> Json:
@@ -57,18 +60,15 @@ def conversation_list(team: Workspace, arguments: Json) -> Json:
 
 
 def conversation_open(team: Workspace, arguments: Json) -> Json:
-    users = str(arguments.get("users") or "").split(",")
-    if len(users) != 1 or not users[0].startswith(("U", "W")):
-        raise SlackError("user_not_found")
-    return {"channel": {"id": team.direct(users[0]).id}}
+    """One person only: talks among several are not emulated."""
+    user = team.profile(str(arguments.get("users") or ""))
+    refuse("user_disabled" if user.deleted else None)
+    return {"channel": {"id": team.direct(user.id).id}}
 
 
 def user_info(team: Workspace, arguments: Json) -> Json:
-    user = str(arguments.get("user") or "")
-    if not user.startswith(("U", "W")):
-        raise SlackError("user_not_found")
-    more = {"team_id": team.team_id, "is_bot": user == BOT_USER, "deleted": False, "tz": "Etc/UTC"}
-    return {"user": {"id": user, "name": user.lower(), "real_name": user, **more}}
+    user = team.profile(str(arguments.get("user") or ""))
+    return {"user": user.as_json(team.team_id, team.now())}
 
 
 def add_reaction(team: Workspace, arguments: Json) -> Json:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from tests.emulators.slack_elements import USER
+from tests.emulators.slack_profiles import Profile
 from tests.emulators.slack_status import Statuses
 from tests.emulators.slack_streaming import Streams
 from tests.emulators.slack_triggers import Triggers
@@ -58,6 +60,7 @@ class Channel:
     archived: bool = False
     private: bool = False
     shared: bool = False  # with another team, by Slack Connect
+    user: str = ""  # whose direct messages these are
     messages: list[Json] = field(default_factory=list)
 
     @property
@@ -68,15 +71,20 @@ class Channel:
         return "groups" if self.private else "channels"
 
     def as_json(self) -> Json:
-        kind = self.kind
-        return {
+        """Direct messages have somebody they are with, and neither a name nor members."""
+        shown = {
             "id": self.id,
-            "name": self.name,
-            "is_channel": kind == "channels",
-            "is_group": kind == "groups",
-            "is_im": kind == "im",
-            "is_private": kind != "channels",
             "is_archived": self.archived,
+            "is_im": self.kind == "im",
+            "is_private": self.private,
+        }
+        if self.kind == "im":
+            return {**shown, "user": self.user, "is_org_shared": False}
+        return {
+            **shown,
+            "name": self.name,
+            "is_channel": self.kind == "channels",
+            "is_group": self.kind == "groups",
             "is_member": self.member,
             "is_ext_shared": self.shared,
         }
@@ -141,6 +149,7 @@ class Workspace:
     streams: Streams = field(default_factory=Streams)
     statuses: Statuses = field(default_factory=Statuses)
     channels: dict[str, Channel] = field(default_factory=dict)
+    people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
     ephemerals: list[Json] = field(default_factory=list)
@@ -161,25 +170,36 @@ class Workspace:
         self._count += 1
         return f"{prefix}{self._count:08d}"
 
+    def profile(self, user: str) -> Profile:
+        """Anybody with the id of a person is one of the team."""
+        if not USER(user):
+            raise SlackError("user_not_found")
+        return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
+
     def channel(self, wanted: object) -> Channel:
-        """By id, ``#name``, or a user's id for the direct messages with them."""
-        name = str(wanted)
-        if name.startswith(("U", "W")):
-            return self.direct(name)
-        by_name = {f"#{channel.name}": channel for channel in self.channels.values()}
-        found = self.channels.get(name) or by_name.get(name)
+        found = self.channels.get(str(wanted))
         if found is None or (found.private and not found.member):
             raise SlackError("channel_not_found")
         return found
 
+    def addressed(self, wanted: object) -> Channel:
+        """By id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
+        name = str(wanted)
+        if USER(name):
+            return self.direct(name)
+        return self.channel({f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name))
+
     def direct(self, user: str) -> Channel:
-        return self.channels.setdefault(f"D{user[1:]}", Channel(f"D{user[1:]}", user, private=True))
+        """Its messages can be written even where nobody is left to read them, as others have measured."""
+        refuse("cannot_dm_bot" if self.profile(user).is_bot else None)
+        return self._im(f"D{user[1:]}", user)
 
     def place(self, name: str) -> Channel:
         """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
-        if name.startswith("D"):
-            return self.channels.setdefault(name, Channel(name, "directmessage", private=True))
-        return self.channels[name]
+        return self._im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
+
+    def _im(self, name: str, user: str) -> Channel:
+        return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
 
     def readable(self, wanted: object, right: str) -> Channel:
         """A channel whose kind the token may read: ``right`` is history or read."""
@@ -188,12 +208,11 @@ class Workspace:
         self.require(f"{found.kind}:{right}")
         return found
 
-    def writable(self, wanted: object) -> Channel:
-        found = self.channel(wanted)
-        if not found.member:
-            raise SlackError("not_in_channel")
-        if found.archived:
-            raise SlackError("is_archived")
+    def writable(self, wanted: object, *, by_name: bool = False) -> Channel:
+        """That it is archived counts first: nobody is in such a channel any more."""
+        found = self.addressed(wanted) if by_name else self.channel(wanted)
+        refuse("is_archived" if found.archived else None)
+        refuse(None if found.member else "not_in_channel")
         return found
 
     def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:

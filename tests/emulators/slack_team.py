@@ -11,15 +11,16 @@ from typing import Any
 
 from tests.emulators.loopback import Loopback
 from tests.emulators.slack_live import links, mentions
+from tests.emulators.slack_places import Places
 from tests.emulators.slack_responses import Responses
 from tests.emulators.slack_socket import SlackSocket
 from tests.emulators.slack_status import Statuses
-from tests.emulators.slack_store import START, Channel, Json, Workspace
+from tests.emulators.slack_store import START, Json, Workspace
 from tests.emulators.slack_streaming import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
 from tests.emulators.slack_triggers import TRIGGER_SECONDS, Triggers
 
 
-class SlackTeam(Loopback):
+class SlackTeam(Places, Loopback):
     """Channels, messages and views, and what people's commands and buttons carry. Safe to use from any thread."""
 
     def __init__(
@@ -48,21 +49,7 @@ class SlackTeam(Loopback):
         self._responses = Responses(self.workspace)
         self._lock = threading.Lock()
 
-    # channels and messages
-
-    def add_channel(
-        self,
-        id: str,  # noqa: A002 (Slack's own word)
-        name: str,
-        *,
-        member: bool = True,
-        archived: bool = False,
-        private: bool = False,
-        shared: bool = False,
-    ) -> None:
-        with self._lock:
-            private = private or id.startswith(("G", "D"))
-            self.workspace.channels[id] = Channel(id, name, member, archived, private, shared)
+    # messages
 
     def add_message(
         self, channel: str, text: str, user: str = "U0HUMAN", thread_ts: str | None = None, **more: Any
@@ -107,11 +94,6 @@ class SlackTeam(Loopback):
                 if any(message["ts"] == ts for message in channel.messages):
                     return channel.id
         raise AssertionError(f"no channel has a message {ts}")
-
-    def place(self, channel: str) -> Channel:
-        """A channel that a person is in: one that was added, or direct messages."""
-        with self._lock:
-            return self.workspace.place(channel)
 
     # streams and statuses
 
