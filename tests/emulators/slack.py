@@ -1,8 +1,9 @@
 """A Slack on the loopback for ``slack_sdk.WebClient(token=..., base_url=emulator.url)``.
 
 What it refuses is in ``slack_limits``, what it remembers in ``slack_store``, what tests do with it in
-``slack_team``, the methods of its Web API in ``slack_methods``, Socket Mode in ``slack_socket`` and the people
-who use the app in ``slack_people``; here are the server and the ways in which calls fail.
+``slack_team``, ``slack_places`` and ``slack_shows``, the methods of its Web API in ``slack_methods``, Socket Mode
+in ``slack_socket`` and the people who use the app in ``slack_people``; here are the server and the ways in which
+calls fail.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from slack_bolt import Ack, App, BoltRequest, Respond
 from slack_bolt.adapter.socket_mode import SocketModeHandler
@@ -13,6 +14,7 @@ from tests.emulators.loopback import Loopback, Request, Response
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_client import client_of
 from tests.emulators.slack_store import Json
+from tests.emulators.slack_wire import Ack as Answer
 
 SECRET = "signing-secret"
 
@@ -23,12 +25,18 @@ class TinyApp:
     def __init__(self, slack: SlackEmulator) -> None:
         self.seen: list[tuple[str, Json]] = []
         self.retries: list[str] = []
+        self.answer: Json = {}  # to a form that is sent
+        self.found: Json = {"options": []}  # for a menu that asks
         self.app = App(client=client_of(slack), signing_secret=SECRET, logger=quiet())
         self.app.command("/echo")(self._echo)
         self.app.command("/json")(self._json)
         self.app.action("vote")(self._vote)
         self.app.event("app_mention")(self._keep("mention"))
         self.app.event("message")(self._keep("message"))
+        self.app.event("app_home_opened")(self._keep("home"))
+        self.app.view("form")(self._form)
+        self.app.view_closed("form")(self._closed)
+        self.app.options("repo")(self._find)
 
     def _echo(self, ack: Ack, body: Json, respond: Respond) -> None:
         self.seen.append(("command", body))
@@ -41,6 +49,18 @@ class TinyApp:
     def _vote(self, ack: Ack, body: Json) -> None:
         self.seen.append(("vote", body))
         ack()
+
+    def _form(self, ack: Ack, body: Json) -> None:
+        self.seen.append(("form", body))
+        ack(**self.answer)
+
+    def _closed(self, ack: Ack, body: Json) -> None:
+        self.seen.append(("closed", body))
+        ack()
+
+    def _find(self, ack: Ack, body: Json) -> None:
+        self.seen.append(("find", body))
+        ack(**self.found)
 
     def _keep(self, name: str) -> Callable[[Json, BoltRequest], None]:
         def keep(body: Json, request: BoltRequest) -> None:
@@ -55,6 +75,19 @@ def quiet() -> logging.Logger:
     found = logging.getLogger("tests.tiny")
     found.setLevel(logging.CRITICAL)
     return found
+
+
+@dataclass
+class Scripted:
+    """A wire to an app that answers everything with the same."""
+
+    body: str | Json = ""
+    status: int = 200
+    sent: list[Json] = field(default_factory=list)
+
+    def send(self, kind: str, payload: Json, *, retry: int = 0) -> Answer:
+        self.sent.append(payload)
+        return Answer(self.status, self.body, 0.0)
 
 
 class BoltServer(Loopback):

@@ -1,63 +1,93 @@
-"""The buttons and menus of a message, and what Slack tells the app when somebody uses one."""
+"""The buttons, menus and pickers of a message or a view, and what Slack tells the app when somebody uses one."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from tests.emulators.slack_choices import change, toggled
 from tests.emulators.slack_elements import choices
-from tests.emulators.slack_store import Json
+from tests.emulators.slack_shown import KINDS, Key, Shown, placed
+from tests.emulators.slack_store import Json, Workspace
 
-MENUS = frozenset({"static_select", "overflow"})
+OPEN = frozenset({"plain_text_input", "timepicker", "users_select", "conversations_select", "external_select"})
 
 
 @dataclass(frozen=True)
 class Control:
-    """One thing that can be pressed or chosen: its name, its value and the fields that the app gets."""
+    """One thing that can be pressed or chosen. ``value`` is None for a button without one, and where any goes."""
 
-    action_id: str
-    value: str | None
-    fields: Json
+    key: Key
+    block: Json
+    element: Json
+    value: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether people say what it is set to, rather than choose among what the app has put there."""
+        return self.element["type"] in OPEN
+
+    def means(self, action_id: str, value: str | None) -> bool:
+        return self.key[1] == action_id and (value is None or self.is_open or self.value == value)
 
     def __str__(self) -> str:
-        return self.action_id if self.value is None else f"{self.action_id}={self.value}"
+        return self.key[1] if self.value is None else f"{self.key[1]}={self.value}"
 
 
-def named_blocks(message: Json) -> list[Json]:
-    """The blocks of a message as readers get them: Slack gives a name to those that have none."""
-    blocks = copy.deepcopy(message.get("blocks") or [])
-    return [{"block_id": f"block{at}", **block} for at, block in enumerate(blocks)]
+def controls(blocks: list[Json]) -> Iterator[Control]:
+    for key, block, element in placed(blocks):
+        for value in _values(element):
+            yield Control(key, block, element, value)
 
 
-def controls(message: Json) -> Iterator[Control]:
-    for block in named_blocks(message):
-        for element in (*block.get("elements", ()), block.get("accessory")):
-            if isinstance(element, dict) and "action_id" in element:
-                yield from _uses_of(element, block["block_id"])
+def _values(element: Json) -> Iterator[str | None]:
+    """A button has one use, a menu one for each of its options, a pair of feedback buttons two."""
+    if element["type"] == "feedback_buttons":
+        yield from (element[name]["value"] for name in ("positive_button", "negative_button"))
+    elif element["type"] in OPEN:
+        yield None
+    elif "options" in element or "option_groups" in element:
+        yield from (option["value"] for option in choices(element))
+    else:
+        yield element.get("value")
 
 
-def control(message: Json, action_id: str, value: str | None) -> Control:
+def control(blocks: list[Json], action_id: str, value: str | None, where: str = "message") -> Control:
     """The one that is meant; an error that names all there are if none is, or several."""
-    there = list(controls(message))
-    found = [c for c in there if c.action_id == action_id and value in (None, c.value)]
+    there = list(controls(blocks))
+    found = [c for c in there if c.means(action_id, value)]
     wanted = action_id if value is None else f"{action_id}={value}"
-    assert found, f"the message has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}"
-    assert value is not None or len(found) == 1, f"say which value: {', '.join(map(str, found))}"
+    assert found, f"the {where} has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}"
+    certain = value is not None or (len(found) == 1 and not found[0].is_open)
+    assert certain, f"say which value: {', '.join(map(str, found))}"
     return found[0]
 
 
-def _uses_of(element: Json, block_id: str) -> Iterator[Control]:
-    """A button has one use, a menu one for each of its options, a pair of feedback buttons two."""
-    kind, name = element["type"], element["action_id"]
-    common = {"type": kind, "action_id": name, "block_id": block_id}
-    if kind in MENUS:
-        shown = {key: element[key] for key in ("placeholder",) if key in element}
-        for option in choices(element):
-            yield Control(name, option.get("value"), {**common, **shown, "selected_option": option})
-    elif kind == "feedback_buttons":
-        for button in (element["positive_button"], element["negative_button"]):
-            yield Control(name, button["value"], {**common, "text": button["text"], "value": button["value"]})
-    else:
-        shown = {key: element[key] for key in ("text", "value", "style") if key in element}
-        yield Control(name, element.get("value"), {**common, **shown})
+def use(team: Workspace, shown: Shown, used: Control, value: str | None) -> Json:
+    """Press or set it; the action that Slack tells the app."""
+    element, kind = used.element, used.element["type"]
+    block_id, action_id = used.key
+    action = {"type": kind, "action_id": action_id, "block_id": block_id, "action_ts": f"{team.now():.6f}"}
+    if kind in KINDS:
+        before = shown.settings[used.key]
+        wanted: Any = value or used.value
+        wanted = toggled(before, wanted) if KINDS[kind].many else wanted
+        now = change(team, shown, used.key, element, wanted)
+        return copy.deepcopy({**_shown(element, "placeholder", KINDS[kind].first), **now, **action})
+    return copy.deepcopy({**_pressed(used), **action})
+
+
+def _pressed(used: Control) -> Json:
+    element = used.element
+    if element["type"] == "overflow":
+        return {"selected_option": next(o for o in element["options"] if o["value"] == used.value)}
+    if element["type"] == "feedback_buttons":
+        pair = (element["positive_button"], element["negative_button"])
+        return _shown(next(button for button in pair if button["value"] == used.value), "text", "value")
+    return _shown(element, "text", "value", "style")
+
+
+def _shown(element: Json, *keys: str) -> Json:
+    return {key: element[key] for key in keys if key in element}

@@ -31,7 +31,7 @@ from tests.emulators.slack_store import (
     refuse,
 )
 from tests.emulators.slack_streams import append_stream, start_stream, stop_stream
-from tests.emulators.slack_views import open_view, publish_view, update_view
+from tests.emulators.slack_views import open_view, publish_view, push_view, update_view
 
 
 def auth_test(team: Workspace, _: Json) -> Json:
@@ -116,5 +116,6 @@ METHODS: dict[str, Method] = {
     "users.info": Method(user_info, "users:read"),
     "views.open": Method(open_view),
     "views.publish": Method(publish_view),
+    "views.push": Method(push_view),
     "views.update": Method(update_view),
 }

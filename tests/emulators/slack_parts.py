@@ -61,8 +61,8 @@ def home(*blocks: Json, **more: Any) -> Json:
     return {"type": "home", "blocks": list(blocks), **more}
 
 
-def actions(*elements: Json) -> Json:
-    return {"type": "actions", "elements": list(elements)}
+def actions(*elements: Json, **more: Any) -> Json:
+    return {"type": "actions", "elements": list(elements), **more}
 
 
 def context(*elements: Json) -> Json:

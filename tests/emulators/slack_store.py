@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.emulators.slack_elements import USER
 from tests.emulators.slack_profiles import Profile
+from tests.emulators.slack_shown import Shown
 from tests.emulators.slack_status import Statuses
 from tests.emulators.slack_streaming import Streams
 from tests.emulators.slack_triggers import Triggers
@@ -152,6 +153,8 @@ class Workspace:
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)  # by the id of a view
+    home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
     _last: int = 0
     _count: int = 0

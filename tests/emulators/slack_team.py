@@ -13,6 +13,7 @@ from tests.emulators.loopback import Loopback
 from tests.emulators.slack_live import links, mentions
 from tests.emulators.slack_places import Places
 from tests.emulators.slack_responses import Responses
+from tests.emulators.slack_shows import Shows
 from tests.emulators.slack_socket import SlackSocket
 from tests.emulators.slack_status import Statuses
 from tests.emulators.slack_store import START, Json, Workspace
@@ -20,7 +21,7 @@ from tests.emulators.slack_streaming import ENDED, STOPPED_BY_USER, STREAM_SECON
 from tests.emulators.slack_triggers import TRIGGER_SECONDS, Triggers
 
 
-class SlackTeam(Places, Loopback):
+class SlackTeam(Places, Shows, Loopback):
     """Channels, messages and views, and what people's commands and buttons carry. Safe to use from any thread."""
 
     def __init__(
@@ -143,17 +144,7 @@ class SlackTeam(Places, Loopback):
         with self._lock:
             return copy.deepcopy(self.workspace.ephemerals)
 
-    @property
-    def views(self) -> list[Json]:
-        with self._lock:
-            return copy.deepcopy(list(self.workspace.views.values()))
-
     # what commands and buttons carry
-
-    def trigger_id(self) -> str:
-        """Opens one view within ``triggers.seconds``."""
-        with self._lock:
-            return self.triggers.mint()
 
     def response_url(
         self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None

@@ -9,6 +9,18 @@ from dataclasses import dataclass, field
 TRIGGER_SECONDS = 3.0
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Who did something, in which conversation and in which view; empty where a test made the trigger up."""
+
+    user: str = ""
+    place: str = ""
+    view: str = ""
+
+
+NOBODY = Origin()
+
+
 @dataclass
 class Triggers:
     """Those that were given out. ``seconds`` is how long one is good for, by ``clock``."""
@@ -16,13 +28,18 @@ class Triggers:
     clock: Callable[[], float] = time.monotonic
     seconds: float = TRIGGER_SECONDS
     _born: dict[str, float] = field(default_factory=dict)
+    _from: dict[str, Origin] = field(default_factory=dict)
     _spent: set[str] = field(default_factory=set)
 
-    def mint(self) -> str:
+    def mint(self, origin: Origin = NOBODY) -> str:
         number = len(self._born) + 1
         trigger = f"13345224609.738474920.{number:032x}"
         self._born[trigger] = self.clock()
+        self._from[trigger] = origin
         return trigger
+
+    def origin(self, trigger: str) -> Origin:
+        return self._from[trigger]
 
     def fault(self, trigger: str) -> str | None:
         """Slack's error code if this one opens nothing."""
