@@ -12,7 +12,7 @@ from tests.checks import eventually
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_app import SECRET, BoltServer, TinyApp, connected
 from tests.emulators.slack_client import HOME, Json
-from tests.emulators.slack_parts import actions, button, plain, section
+from tests.emulators.slack_parts import actions, button, entry, group, home, menu, modal, option, section
 from tests.emulators.slack_people import Person
 from tests.emulators.slack_wire import HttpWire, SocketWire, Wire
 
@@ -35,10 +35,6 @@ def ada(request: pytest.FixtureRequest, slack: SlackEmulator, tiny: TinyApp) -> 
         return
     with connected(tiny.app, slack):
         yield Person(slack, SocketWire(slack))
-
-
-def option(value: str) -> Json:
-    return {"text": plain(value), "value": value}
 
 
 VOTE = button(action_id="vote", value="yes")
@@ -108,6 +104,47 @@ def test_what_no_listener_takes_is_not_acknowledged(slack: SlackEmulator, tiny: 
     with connected(tiny.app, slack):
         over_socket = Person(slack, SocketWire(slack, patience=0.2)).slash("/nothing").ack
     assert (over_http.status, over_socket.status, over_socket.text) == (404, 0, "")
+
+
+# Views
+
+
+def test_a_form_goes_to_and_fro(slack: SlackEmulator, web: WebClient, tiny: TinyApp, ada: Person) -> None:
+    repo = entry(menu("external_select", action_id="repo"), block_id="which")
+    vote = entry(MENU, block_id="vote", dispatch_action=True)
+    trigger = ada.slash("/json").payload["trigger_id"]
+    web.views_open(trigger_id=trigger, view=modal(repo, vote, callback_id="form"))
+    view = slack.modal_of("U0ASKER") or {}
+    tiny.found = {"option_groups": [group(option("octo/engine"), label="Recent")]}
+    assert [found["value"] for found in ada.suggest(view, "repo", "oct")] == ["octo/engine"]
+    assert ada.press_in(view, "vote", value="two").ack.status == 200
+    tiny.answer = {"response_action": "errors", "errors": {"which": "Not this one: ü."}}
+    assert ada.submit(view, repo="octo/engine").errors == {"which": "Not this one: ü."}
+    tiny.answer = {"response_action": "update", "view": modal(section(), callback_id="form")}
+    assert ada.submit(view).errors == {}
+    tiny.answer = {}
+    assert ada.submit(view).ack.status == 200
+    assert slack.modal_of("U0ASKER") is None
+    kinds = eventually(lambda: len(tiny.seen) == 5 and [kind for kind, _ in tiny.seen])
+    assert kinds == ["find", "vote", "form", "form", "form"]
+    values = tiny.seen[2][1]["view"]["state"]["values"]
+    chosen = [
+        values[block][name]["selected_option"]["value"] for block, name in (("which", "repo"), ("vote", "vote"))
+    ]
+    assert chosen == ["octo/engine", "two"]
+
+
+def test_a_home_is_opened_and_a_form_closed(
+    slack: SlackEmulator, web: WebClient, tiny: TinyApp, ada: Person
+) -> None:
+    web.views_publish(user_id="U0ASKER", view=home(actions(VOTE)))
+    assert ada.open_home().ack.status == 200
+    ((kind, body),) = eventually(lambda: tiny.seen)
+    assert (kind, body["event"]["tab"], body["event"]["view"]["type"]) == ("home", "home", "home")
+    web.views_open(trigger_id=slack.trigger_id("U0ASKER"), view=modal(callback_id="form", notify_on_close=True))
+    closed = ada.close(slack.modal_of("U0ASKER") or {})
+    assert closed
+    assert (closed.ack.status, slack.modal_of("U0ASKER"), tiny.seen[-1][0]) == (200, None, "closed")
 
 
 # What only HTTP has
