@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 
 from bot.adapters.broker import broker_of
 from bot.domain.days import zone_of
-from bot.domain.errors import PrdigestError, StoreUnavailable
+from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.spans import written_span
@@ -69,6 +69,10 @@ class Jobs:
         self.tell = self._answering(self._tell)
         self.say = self._answering(self._say)
         self.votes = self._answering(self._votes)
+        self.regular = self._answering(self._regular)
+        self.form = self._answering(self._form)
+        self.home = self._answering(self._home)
+        self.preview = self._on(self._long, self._preview, max_retries=5, min_backoff=_SECOND)
         self.questions = self._on(
             self._talk,
             self._questions,
@@ -151,6 +155,36 @@ class Jobs:
         """For everybody in the thread to read."""
         said = Answer.for_asker(notice(sentence))
         self._wiring.replies.give(Visit(**visit), "say", Audience.CHANNEL, lambda: said)
+
+    def _regular(
+        self, visit: Mapping[str, str], verb: str, text: str, channel: str = "", replaces: str = ""
+    ) -> None:
+        """What somebody says of their regular digests. Who is in App Home sees there what came of it."""
+        asked = Visit(**visit)
+
+        def make() -> Answer:
+            return self._wiring.scheduling.regular.answer(asked, verb, text, channel, replaces)
+
+        if asked.channel:
+            self._wiring.replies.give(asked, "regular", Audience.ASKER, make)
+            return
+        try:
+            note = make().private.text
+        except UsageError as error:
+            note = str(error)
+        self._wiring.scheduling.home.show(asked.user, note)
+
+    def _preview(self, visit: Mapping[str, str], text: str) -> None:
+        self._reply(visit, "preview", Audience.ASKER, lambda _: self._previewed(Visit(**visit), text))
+
+    def _previewed(self, visit: Visit, text: str) -> Answer:
+        return self._wiring.scheduling.regular.preview(visit, text)
+
+    def _form(self, visit: Mapping[str, str], name: str) -> None:
+        self._wiring.scheduling.forms.open(Visit(**visit), name)
+
+    def _home(self, visit: Mapping[str, str]) -> None:
+        self._wiring.scheduling.home.show(Visit(**visit).user)
 
     def _votes(self, visit: Mapping[str, str], message: str, verdict: str) -> None:
         is_known = self._wiring.votes.vote(Visit(**visit), message, verdict)

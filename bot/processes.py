@@ -122,6 +122,10 @@ def _desk(wiring: Wiring) -> Desk:
         say=jobs.say,
         questions=jobs.questions,
         votes=jobs.votes,
+        regular=jobs.regular,
+        preview=jobs.preview,
+        form=jobs.form,
+        home=jobs.home,
     )
     cache = wiring.hurried_cache
     return Desk(

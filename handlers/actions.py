@@ -12,7 +12,7 @@ from slack_bolt import Ack, App
 from bot.domain.visits import Audience, Visit
 from bot.render import buttons
 from bot.render.answers import BAD, GOOD, VOTE
-from handlers import prdigest, prrisks, prsummary, visits
+from handlers import prdigest, prrisks, prsummary, regular, visits
 from handlers.desk import Accept, Desk
 
 Click = Callable[[Desk, Visit, dict[str, Any]], str | None]
@@ -45,6 +45,8 @@ def register(app: App, desk: Desk) -> None:
     listen(VOTE, _vote)
     for action, accept in _SHARED.items():
         listen(action, _sharing(accept))
+    for action, does in regular.BUTTONS.items():
+        listen(action, _doing(does))
     listen(re.compile(""), lambda *_: _UNKNOWN)
 
 
@@ -64,6 +66,10 @@ def _sharing(accept: Accept) -> Click:
         accept(desk, visit, _value(body), Audience.SHARED)
 
     return share
+
+
+def _doing(does: regular.Accept) -> Click:
+    return lambda desk, visit, body: does(desk, visit, _value(body))
 
 
 def _value(body: dict[str, Any]) -> str:

@@ -47,6 +47,10 @@ class Queues:
     say: Queue
     questions: Queue
     votes: Queue
+    regular: Queue
+    preview: Queue
+    form: Queue
+    home: Queue
 
 
 @dataclass(frozen=True)

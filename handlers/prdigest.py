@@ -6,17 +6,21 @@ from dataclasses import asdict
 
 from bot.domain.requests import LONGEST_OVERVIEW, DigestRequest
 from bot.domain.visits import Audience, Visit
+from handlers import regular
 from handlers.desk import Desk
 
 USAGE = (
     "Get the digest here: `/prdigest` for yesterday's, `/prdigest 2026-02-28`; `today` so far, `7d` or "
     f"`2026-02-24..2026-02-28` as one overview (up to {LONGEST_OVERVIEW} days); `repo:owner/name` for another "
-    "repository; `private` to keep an overview to yourself."
+    "repository; `private` to keep an overview to yourself.\n" + regular.USAGE
 )
 
 
 def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
     """Put a digest or an overview on its queue. Raises UsageError, StoreUnavailable."""
+    verb, _, rest = text.partition(" ")
+    if regular.is_verb(verb):
+        return regular.accept(desk, visit, verb, rest.strip())
     request = DigestRequest.parse(text, desk.repositories, desk.today())
     wanted = Audience.ASKER if request.is_private else audience
     is_over = request.span.last < desk.today().date

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bot.domain.visits import Visit
@@ -60,6 +62,14 @@ def of_action(body: Payload) -> Visit:
         response_url=_text(body, "response_url"),
         thread=_text(container, "thread_ts"),
         trigger=_text(body, "trigger_id"),
+    )
+
+
+def of_form(body: Payload) -> Visit:
+    """A form that is sent; its visitor is where they opened it."""
+    known = json.loads(_text(body["view"], "private_metadata") or "{}")
+    return replace(
+        of_action(body), key=f"form:{body['view']['id']}:{body['view']['hash']}", channel=known["channel"]
     )
 
 

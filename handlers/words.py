@@ -10,7 +10,7 @@ from bot.domain.errors import UsageError
 from bot.domain.options import PRIVATE
 from bot.domain.talk import Question, is_remark
 from bot.domain.visits import Visit
-from handlers import prdigest, prrisks, prsummary
+from handlers import prdigest, prrisks, prsummary, regular
 from handlers.desk import Accept, Desk
 
 USAGE = (
@@ -53,6 +53,8 @@ def accept(desk: Desk, visit: Visit, text: str, ts: str) -> None:
         raise UsageError(USAGE)
     if turn := _TURNS.get(text.lower().strip(" .!")):
         turn(desk, visit)
+    elif regular.is_spoken(name, words):
+        regular.accept(desk, visit, name, words)
     elif command := _command(name, words, text):
         command(desk, visit, words if name.lower() in _KINDS else text)
     else:

@@ -61,10 +61,12 @@ class TestManifest:
 
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:
         settings = self.manifest["settings"]
-        heard = re.findall(r'@app\.event\("(\w+)"\)', (ROOT / "handlers" / "threads.py").read_text())
+        sources = "".join(path.read_text() for path in sorted((ROOT / "handlers").glob("*.py")))
+        heard = re.findall(r'@app\.event\("(\w+)"\)', sources)
         told = settings["event_subscriptions"]["bot_events"]
-        assert [name.partition(".")[0] for name in told] == ["app_mention", *["message"] * 3]
-        assert list(dict.fromkeys(name.partition(".")[0] for name in told)) == heard
+        assert [name.partition(".")[0] for name in told] == ["app_home_opened", "app_mention", *["message"] * 3]
+        assert list(dict.fromkeys(name.partition(".")[0] for name in told)) == sorted(heard)
+        assert self.manifest["features"]["app_home"]["home_tab_enabled"]
         # without their scopes Slack sends none of them
         kinds = {f"{name.partition('.')[2]}:history" for name in told if name.startswith("message.")}
         assert kinds <= set(self.manifest["oauth_config"]["scopes"]["bot"])

@@ -20,7 +20,7 @@ from bot.domain.views import WHOLE, Only, View
 ALL = "all"
 MINE = "mine"
 _CLOCK = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
-_ID = re.compile(r"[0-9a-f]{4,8}")
+ID = re.compile(r"[0-9a-f]{4,8}")
 _HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky"
 
 
@@ -137,7 +137,7 @@ class Which:
             return cls(is_all=True)
         if "/" in word:
             return cls(repository=repositories.known(Repository.parse(word)))
-        if word and not _ID.fullmatch(word.lower()):
+        if word and not ID.fullmatch(word.lower()):
             raise UsageError(
                 f"I don't know {quoted(word)}: write a repository, an id as the list shows it, or all."
             )

@@ -15,8 +15,8 @@ from bot.render.troubles import moment
 _MOST_DIGESTS = 3
 _ALIVE = timedelta(minutes=3)
 _ASK = (
-    "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with links "
-    "to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+    "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with "
+    "links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
 )
 
 
@@ -25,7 +25,7 @@ def home(
 ) -> tuple[Block, ...]:
     """The blocks of the page. ``note`` is what came of the last click."""
     return (
-        *([block(section([text(note, bold=True)]))] if note else []),
+        *([block(section([text(labelled(note), bold=True)]))] if note else []),
         header("The last digests"),
         *_digests(latest),
         header("Subscriptions"),

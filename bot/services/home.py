@@ -5,40 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from bot.domain.health import Health, Latest
-from bot.domain.runs import Outcome, Run
+from bot.domain.health import Latest
 from bot.domain.subscriptions import Edition, Subscription
-from bot.ports import Cache, Journal, PostRecords
+from bot.ports import PostRecords
 from bot.ports.places import Homes
 from bot.render.home import home
-from bot.services.schedule import TICKED
+from bot.services.health import Healths
 from bot.services.subscribing import Subscribing
-
-_GOOD = (Outcome.POSTED, Outcome.MENDED)
-_LOOKED_AT = 50
 
 
 class Home:
-    """Shows App Home. ``spent`` and ``budget`` are US dollars of today's answers."""
+    """Shows App Home."""
 
     def __init__(
         self,
         subscribing: Subscribing,
         records: PostRecords,
-        journal: Journal,
-        cache: Cache,
+        healths: Healths,
         homes: Homes,
         key_of: Callable[[Edition], str],
-        money: Callable[[], tuple[float, float, bool]],
         now: Callable[[], datetime],
     ) -> None:
         self._subscribing = subscribing
         self._records = records
-        self._journal = journal
-        self._cache = cache
+        self._healths = healths
         self._homes = homes
         self._key_of = key_of
-        self._money = money
         self._now = now
 
     def show(self, user: str, note: str = "") -> None:
@@ -50,7 +42,7 @@ class Home:
         visible, now = self._subscribing.visible(user), self._now()
         planned = [(each, self._subscribing.next_of(each)) for each in visible]
         latest = sorted(self._latest(visible, now), key=lambda each: each.due, reverse=True)
-        self._homes.show(user, home(latest, planned, self._health(), now, note))
+        self._homes.show(user, home(latest, planned, self._healths.read(), now, note))
 
     def _latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[Latest]:
         """The last digest of each that stands, each text once: a hundred channels may get the same."""
@@ -70,20 +62,3 @@ class Home:
             if record.get("done") and record.get("text"):
                 return Latest(record["text"], record.get("address", ""), due)
         return None
-
-    def _health(self) -> Health:
-        runs = self._journal.recent(_LOOKED_AT)
-        ticked = self._cache.get(TICKED)
-        spent, budget, has_model = self._money()
-        return Health(
-            ticked=datetime.fromisoformat(ticked) if ticked else None,
-            good=_first(runs, is_good=True),
-            bad=_first(runs, is_good=False),
-            spent=spent,
-            budget=budget,
-            has_model=has_model,
-        )
-
-
-def _first(runs: Sequence[Run], *, is_good: bool) -> Run | None:
-    return next((run for run in runs if (run.outcome in _GOOD) is is_good), None)

@@ -11,7 +11,7 @@ from bot.domain.requests import Repositories
 from bot.domain.spans import Span
 from bot.domain.subscriptions import Edition, Subscription
 from bot.domain.visits import Visit
-from bot.domain.wishes import Which, Wish
+from bot.domain.wishes import ID, Which, Wish
 from bot.ports import Post
 from bot.render.buttons import below
 from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button
@@ -68,26 +68,12 @@ class Regular:
 
     def _previewed(self, visit: Visit, text: str) -> Edition:
         """The edition of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
-        here = tuple(self._subscribing.here(visit))
-        if text and not _is_name(text):
-            wish = Wish.parse(text, self._repositories)
-            probe = self._subscribing.probe(visit, wish)
-        elif text or len(here) > 1:
-            probe = self._named(visit, Which.parse(text, self._repositories), here)
-        else:
-            probe = here[0] if here else self._subscribing.probe(visit, Wish.parse("", self._repositories))
-        day = yesterday(self._now(), probe.timing.zone)
-        return Edition(probe.channel, probe.repository, Span(day.date, day.date, day.zone), probe.view)
-
-    def _named(self, visit: Visit, which: Which, here: tuple[Subscription, ...]) -> Subscription:
-        if which.id and len(which.id) == 8:
-            return self._subscribing.known(visit, which.id)
-        return which.among(here)[0]
-
-
-def _is_name(text: str) -> bool:
-    """Whether a text names a subscription that is there, and not one that might be."""
-    try:
-        return len(text.split()) == 1 and ":" not in text and "/" not in text
-    except ValueError:
-        return False
+        is_name = bool(ID.fullmatch(text.lower()))
+        has_one = is_name or (not text and self._subscribing.here(visit))
+        found = (
+            self._subscribing.meant(visit, Which.parse(text, self._repositories))[0]
+            if has_one
+            else self._subscribing.probe(visit, Wish.parse(text, self._repositories))
+        )
+        day = yesterday(self._now(), found.timing.zone)
+        return Edition(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)

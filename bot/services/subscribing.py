@@ -150,11 +150,18 @@ class Subscribing:
             raise UsageError(_FIXED)
         return found
 
-    def _meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
-        # whoever clicks in App Home names one of another channel
+    def meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        """Which of the channel's somebody means, or one of another channel that they may know of."""
         one = self._directory.get(which.id) if which.id else None
         is_elsewhere = one is not None and _is_visible(one, visit.user)
-        found = (one,) if one and is_elsewhere else which.among(tuple(self.here(visit)))
+        return (one,) if one and is_elsewhere else which.among(tuple(self.here(visit)))
+
+    def probe(self, visit: Visit, wish: Wish) -> Subscription:
+        """What a wish would make, without making it."""
+        return self._made(visit, wish, visit.channel, is_open=False)
+
+    def _meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        found = self.meant(visit, which)
         changeable = [each for each in found if not each.is_fixed]
         if not changeable:
             raise UsageError(_FIXED)

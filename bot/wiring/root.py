@@ -262,10 +262,14 @@ class Wiring:
         settings = self._settings
         pulls = CachedDays(self.pulls, self.cache, self._now)
         archive = Archive(pulls, self._reader, self.entries, settings.prdigest_concurrency)
-        spending = RedisSpending(self.store)
-        budget = Budget(spending, self.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
         model = settings.prdigest_answer_model
-        return Writer(archive, self.repositories, self.today, self._answerer, model, budget, time.monotonic)
+        return Writer(archive, self.repositories, self.today, self._answerer, model, self.budget, time.monotonic)
+
+    @cached_property
+    def budget(self) -> Budget:
+        """How much answers may cost."""
+        settings, spending = self._settings, RedisSpending(self.store)
+        return Budget(spending, self.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
 
     @cached_property
     def _answered(self) -> PostRecords:

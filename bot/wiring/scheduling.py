@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.days_cache import CachedDays
+from bot.adapters.slack_places import SlackHomes, SlackPlaces
+from bot.adapters.slack_private import SlackViews
 from bot.adapters.store import RedisPostRecords
 from bot.config import Settings
 from bot.domain.subscriptions import Subscription, Timing
-from bot.ports import Agenda, Journal, PostRecords
+from bot.ports import Agenda, Journal, PostRecords, Subscriptions
 from bot.services.delivery import Delivery
 from bot.services.directory import Directory
 from bot.services.editions import Editions
+from bot.services.forms import Forms
+from bot.services.health import Healths
+from bot.services.home import Home
 from bot.services.publish import Publisher
+from bot.services.regular import Regular
 from bot.services.schedule import Schedule
+from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -84,7 +93,7 @@ class Scheduling:
     @cached_property
     def directory(self) -> Directory:
         """All subscriptions."""
-        return Directory(RedisSubscriptions(self._root.store), self._fixed)
+        return Directory(self._kept, self._fixed)
 
     @cached_property
     def watchdog(self) -> Watchdog:
@@ -102,6 +111,51 @@ class Scheduling:
     def journal(self) -> Journal:
         """What was done lately."""
         return RedisJournal(self._root.store)
+
+    @cached_property
+    def regular(self) -> Regular:
+        """What people say of their regular digests."""
+        return Regular(self.subscribing, self.editions, self._root.repositories, self._now)
+
+    @cached_property
+    def forms(self) -> Forms:
+        """The form of a subscription."""
+        views, replies = SlackViews(self._root.slack), self._root.replies
+        return Forms(self.subscribing, self._root.repositories, views, replies, self._usual)
+
+    @cached_property
+    def home(self) -> Home:
+        """App Home."""
+        return Home(
+            self.subscribing,
+            self._records,
+            Healths(self.journal, self._root.cache, self._root.budget, has_model=self._root.has_model),
+            SlackHomes(self._root.slack),
+            self.publisher.key,
+            self._now,
+        )
+
+    @cached_property
+    def subscribing(self) -> Subscribing:
+        """Changes subscriptions."""
+        return Subscribing(
+            self.directory,
+            self._kept,
+            self.agenda,
+            SlackPlaces(self._root.slack),
+            self._root.admission,
+            self._usual,
+            self._now,
+        )
+
+    @cached_property
+    def _kept(self) -> Subscriptions:
+        return RedisSubscriptions(self._root.store)
+
+    @property
+    def _usual(self) -> tuple[dt.time, ZoneInfo]:
+        """When a digest is posted for who does not say when."""
+        return self._settings.prdigest_post_at, self._settings.prdigest_timezone
 
     @cached_property
     def _records(self) -> PostRecords:

@@ -33,6 +33,10 @@ class Budget:
             return _ALL.format(zone)
         return _OWN.format(zone) if self._spending.spent(own) >= self._personal else ""
 
+    def spent_today(self) -> tuple[float, float]:
+        """What all answers of today have cost, and what they may cost. Raises StoreUnavailable."""
+        return self._spending.spent(f"{self._today().date}"), self._daily
+
     def spend(self, visit: Visit, dollars: float) -> None:
         """An answer cost this. Raises StoreUnavailable."""
         if dollars > 0:

@@ -1,0 +1,43 @@
+"""How the bot is, from what it wrote down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.domain.health import Health
+from bot.domain.runs import Outcome, Run
+from bot.ports import Cache, Journal
+from bot.services.questions.budget import Budget
+from bot.services.schedule import TICKED
+
+_GOOD = (Outcome.POSTED, Outcome.MENDED)
+_LOOKED_AT = 50
+
+
+class Healths:
+    """Reads how the bot is."""
+
+    def __init__(self, journal: Journal, cache: Cache, budget: Budget, *, has_model: bool) -> None:
+        self._journal = journal
+        self._cache = cache
+        self._budget = budget
+        self._has_model = has_model
+
+    def read(self) -> Health:
+        """As it is now. Raises StoreUnavailable."""
+        runs = self._journal.recent(_LOOKED_AT)
+        ticked = self._cache.get(TICKED)
+        spent, budget = self._budget.spent_today()
+        return Health(
+            ticked=datetime.fromisoformat(ticked) if ticked else None,
+            good=_first(runs, is_good=True),
+            bad=_first(runs, is_good=False),
+            spent=spent,
+            budget=budget,
+            has_model=self._has_model,
+        )
+
+
+def _first(runs: Sequence[Run], *, is_good: bool) -> Run | None:
+    return next((run for run in runs if (run.outcome in _GOOD) is is_good), None)

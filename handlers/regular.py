@@ -1,0 +1,135 @@
+"""Regular digests: the verbs of ``/prdigest``, their buttons, the form, and App Home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from slack_bolt import Ack, App
+
+from bot.domain.errors import UsageError
+from bot.domain.visits import Visit
+from bot.domain.wishes import Which, Wish
+from bot.render import subscriptions
+from bot.render.form import FILTER, FORM, ZONE, FormErrors, filled, zones_like
+from bot.services.regular import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
+from handlers import visits
+from handlers.desk import Desk
+
+TEST, SCHEDULE = "test", "schedule"
+USAGE = (
+    "Get it regularly: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
+    "not-author:bots only:substantial` (all of it optional; `tz mine` for your own zone, `me` for a digest to you "
+    "alone), or `/prdigest schedule` for a form. `/prdigest list`, `pause`, `resume`, `unsubscribe`; `test` shows "
+    "you a preview, posting nothing."
+)
+_LOOKING = "Looking at yesterday for a preview…"
+
+Accept = Callable[[Desk, Visit, str], str]
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word after the command is one of these verbs."""
+    return word.lower() in _VERBS
+
+
+def is_spoken(word: str, rest: str) -> bool:
+    """Whether a message is one of the verbs with its words, and not a sentence that begins like one."""
+    name = word.lower()
+    if name not in _VERBS or name == SCHEDULE or "?" in rest:
+        return False
+    return name in (SUBSCRIBE, UNSUBSCRIBE) or len(rest.split()) <= 1
+
+
+def accept(desk: Desk, visit: Visit, verb: str, text: str) -> str:
+    """Put what somebody says of their regular digests on a queue. Raises UsageError, StoreUnavailable."""
+    return _VERBS[verb.lower()](desk, visit, text)
+
+
+def register(app: App, desk: Desk) -> None:
+    """Listen to App Home, the form and its pickers."""
+
+    @app.event("app_home_opened")
+    def home(body: dict[str, Any], event: dict[str, Any]) -> None:
+        if event.get("tab") == "home":
+            visit = visits.of_home(body, event)
+            desk.hear(visit, lambda: desk.queues.home.send(asdict(visit)), is_named=False)
+
+    @app.view(FORM)
+    def sent(ack: Ack, body: dict[str, Any]) -> None:
+        errors = _errors_of(desk, body)
+        if errors:
+            ack(response_action="errors", errors=errors)
+        else:
+            ack()
+
+    @app.options(ZONE)
+    def zones(ack: Ack, payload: dict[str, Any]) -> None:
+        ack(options=zones_like(str(payload.get("value") or "")))
+
+
+def _errors_of(desk: Desk, body: dict[str, Any]) -> dict[str, str]:
+    """What is wrong with a form, by its fields; nothing where its work is on the queue."""
+    visit = visits.of_form(body)
+    try:
+        wish, channel, replaces = filled(body["view"], desk.repositories)
+    except FormErrors as error:
+        return error.errors
+
+    def take() -> str:
+        desk.queues.regular.send(asdict(visit), SUBSCRIBE, str(wish), channel, replaces)
+        return ""
+
+    said = desk.answer(visit, take)
+    return {FILTER: said} if said else {}
+
+
+def _subscribe(desk: Desk, visit: Visit, text: str) -> str:
+    desk.queues.regular.send(asdict(visit), SUBSCRIBE, str(Wish.parse(text, desk.repositories)))
+    return ""
+
+
+def _which(verb: str) -> Accept:
+    def accept(desk: Desk, visit: Visit, text: str) -> str:
+        desk.queues.regular.send(asdict(visit), verb, str(Which.parse(text, desk.repositories)))
+        return ""
+
+    return accept
+
+
+def _list(desk: Desk, visit: Visit, text: str) -> str:
+    if text:
+        raise UsageError("The list takes no words: it shows all that comes to this channel.")
+    desk.queues.regular.send(asdict(visit), LIST, "")
+    return ""
+
+
+def _preview(desk: Desk, visit: Visit, text: str) -> str:
+    desk.queues.preview.send(asdict(visit), text)
+    return _LOOKING
+
+
+def _open(desk: Desk, visit: Visit, text: str) -> str:
+    desk.queues.form.send(asdict(visit), text)
+    return ""
+
+
+_VERBS: dict[str, Accept] = {
+    SUBSCRIBE: _subscribe,
+    UNSUBSCRIBE: _which(UNSUBSCRIBE),
+    PAUSE: _which(PAUSE),
+    RESUME: _which(RESUME),
+    LIST: _list,
+    TEST: _preview,
+    SCHEDULE: _open,
+}
+# the buttons do what the verbs do; they carry an id
+BUTTONS: dict[str, Accept] = {
+    subscriptions.PAUSE: _VERBS[PAUSE],
+    subscriptions.RESUME: _VERBS[RESUME],
+    subscriptions.REMOVE: _VERBS[UNSUBSCRIBE],
+    subscriptions.PREVIEW: _preview,
+    subscriptions.CHANGE: _open,
+    subscriptions.NEW: lambda desk, visit, _: _open(desk, visit, ""),
+}
