@@ -36,7 +36,9 @@ def count_difference(digest: Digest) -> str:
 
 def _view(digest: Digest) -> str:
     """What was left out, and by which words."""
-    return f"{len(digest.entries)} of {digest.merged:,} shown: {digest.view}" if digest.view else ""
+    if not (digest.view and digest.merged):
+        return ""
+    return f"{len(digest.entries)} of {digest.merged:,} shown: {digest.view}"
 
 
 def _diffs(digest: Digest) -> str:

@@ -57,4 +57,11 @@ def _block(block: Mapping[str, Any]) -> str:
 def _rich(element: Mapping[str, Any]) -> str:
     if element["type"] == "rich_text_list":
         return "\n".join(f"  • {_rich(item)}" for item in element["elements"])
-    return "".join(piece["text"] for piece in element["elements"])
+    return "".join(map(_piece, element["elements"]))
+
+
+def _piece(piece: Mapping[str, Any]) -> str:
+    """Instants and channels have no text of their own: Slack shows them as each reader knows them."""
+    if piece["type"] == "channel":
+        return f"#{piece['channel_id']}"
+    return str(piece["fallback"] if piece["type"] == "date" else piece["text"])
