@@ -205,6 +205,7 @@ class Jobs:
 
     def _deliver(self, name: str, due: str) -> None:
         self._wiring.scheduling.delivery.deliver(name, datetime.fromisoformat(due))
+        self._wiring.scheduling.subscribing.keep_up(name)
 
     def _mend(self, key: str) -> None:
         self._wiring.scheduling.delivery.mend(key)

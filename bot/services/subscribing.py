@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.domain.errors import SlackRefused, UsageError
+from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions import Subscription, Timing
 from bot.domain.visits import Visit
 from bot.domain.wishes import Which, Wish
@@ -16,6 +17,8 @@ from bot.ports import Agenda, Subscriptions
 from bot.ports.places import Place, Places
 from bot.services.admission import Admission
 from bot.services.directory import Directory
+
+log = logging.getLogger(__name__)
 
 MOST = 20
 _FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
@@ -105,6 +108,16 @@ class Subscribing:
         if zone != subscription.timing.zone:
             moved = replace(subscription, timing=replace(subscription.timing, zone=zone))
             self._keep(moved, subscription)
+
+    def keep_up(self, name: str) -> None:
+        """Follow whom the subscription of an id follows, if it does; at the next digest, if Slack does not say."""
+        found = self._directory.get(name)
+        if found is None or not found.follows or found.is_paused:
+            return
+        try:
+            self.follow(found)
+        except (SlackRefused, SlackUnavailable) as error:
+            log.info("the zone of %s stays %s: %s", found.follows, found.timing.zone, error)
 
     def next_of(self, subscription: Subscription) -> datetime:
         """When its next digest is due, in UTC; one that is due and not posted yet counts."""
