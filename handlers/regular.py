@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from slack_bolt import Ack, App
 
 from bot.domain.errors import UsageError
+from bot.domain.markup import labelled
 from bot.domain.visits import Visit
 from bot.domain.wishes import Which, Wish
 from bot.render import subscriptions
@@ -17,6 +19,8 @@ from bot.services.regular import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
 from handlers import visits
 from handlers.desk import Desk
 
+log = logging.getLogger(__name__)
+
 TEST, SCHEDULE = "test", "schedule"
 USAGE = (
     "Get it regularly: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
@@ -24,6 +28,7 @@ USAGE = (
     "alone), or `/prdigest schedule` for a form. `/prdigest list`, `pause`, `resume`, `unsubscribe`; `test` shows "
     "you a preview, posting nothing."
 )
+_OLD_FORM = "This form is of another version of mine: close it and open it again."
 _LOOKING = "Looking at yesterday for a preview…"
 
 Accept = Callable[[Desk, Visit, str], str]
@@ -76,13 +81,16 @@ def _errors_of(desk: Desk, body: dict[str, Any]) -> dict[str, str]:
         wish, channel, replaces = filled(body["view"], desk.repositories)
     except FormErrors as error:
         return error.errors
+    except (KeyError, ValueError):
+        log.exception("a form that can't be read [%s]", visit.reference)
+        return {FILTER: _OLD_FORM}
 
     def take() -> str:
         desk.queues.regular.send(asdict(visit), SUBSCRIBE, str(wish), channel, replaces)
         return ""
 
     said = desk.answer(visit, take)
-    return {FILTER: said} if said else {}
+    return {FILTER: labelled(said)} if said else {}
 
 
 def _subscribe(desk: Desk, visit: Visit, text: str) -> str:

@@ -47,7 +47,8 @@ class Admission:
         allowed = self._allowed
         if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
             return _ELSEWHERE
-        if not _admits(allowed.channels, visit.channel):
+        # App Home is no channel; what is done there to a channel's subscription is checked for that channel
+        if visit.channel and not _admits(allowed.channels, visit.channel):
             return _WRONG_CHANNEL
         if not _admits(allowed.users, visit.user):
             return _WRONG_USER

@@ -6,10 +6,12 @@ that it stands, or until it is too late to be of use.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from bot.domain.errors import PrdigestError
 from bot.domain.runs import Outcome, Run
 from bot.domain.subscriptions import Edition, Subscription
 from bot.domain.troubles import Kind, Trouble
@@ -17,6 +19,8 @@ from bot.ports import Agenda, Cache, Journal, PostRecords, Queue
 from bot.services.directory import Directory
 from bot.services.mending import MEND, next_mend, skipped_before
 from bot.services.watchdog import Watchdog
+
+log = logging.getLogger(__name__)
 
 TICKED = "clock:ticked"
 _DAY = timedelta(days=1)
@@ -65,11 +69,20 @@ class Schedule:
         if not self._is_complete:
             self._complete(now)
         for name, at in self._agenda.due(now):
-            if name.startswith(MEND):
-                self._mend(name, at, mends)
-            elif not self._watchdog.owns(name):
-                self._attend(name, at, now, digests)
+            try:
+                self._look_at(name, at, now, digests, mends)
+            except PrdigestError:
+                raise
+            except Exception:
+                # one entry that can't be read shall not keep all others from being posted
+                log.exception("%s is on the agenda and can't be looked at", name)
         self._watchdog.speak(now)
+
+    def _look_at(self, name: str, at: datetime, now: datetime, digests: Queue, mends: Queue) -> None:
+        if name.startswith(MEND):
+            self._mend(name, at, mends)
+        elif not self._watchdog.owns(name):
+            self._attend(name, at, now, digests)
 
     def _complete(self, now: datetime) -> None:
         """Once: what is not on the agenda yet, or stands there for another time than it should."""
