@@ -17,7 +17,6 @@ from bot.clock import Clock
 from bot.config import Settings
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.jobs import Jobs
-from bot.services.questions.attention import Attention
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
 from bot.wiring import Wiring, required
 from handlers import Desk, Queues
@@ -127,14 +126,13 @@ def _desk(wiring: Wiring) -> Desk:
         form=jobs.form,
         home=jobs.home,
     )
-    cache = wiring.hurried_cache
     return Desk(
         queues=queues,
         admission=wiring.admission,
         repositories=wiring.repositories,
-        cache=cache,
+        cache=wiring.hurried_cache,
         line=wiring.line,
-        attention=Attention(cache),
+        attention=wiring.attention,
         today=wiring.today,
     )
 

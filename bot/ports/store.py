@@ -28,6 +28,16 @@ class Cache(Protocol):
         """Waits until nobody else, in any process, holds the lease of that name, and holds it."""
 
 
+class Contexts(Protocol):
+    """What is known of threads, kept for good. Every method may raise StoreUnavailable."""
+
+    def get(self, key: str) -> str | None:
+        """The text, or None."""
+
+    def put(self, key: str, text: str) -> None:
+        """Keep a text, in place of the one of that key."""
+
+
 class Limiter(Protocol):
     """How often somebody may ask. May raise StoreUnavailable."""
 

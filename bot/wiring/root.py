@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from redis import Redis
 from slack_sdk import WebClient
 
+from bot.adapters.contexts import RedisContexts
 from bot.adapters.days_cache import CachedDays
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
@@ -49,6 +50,7 @@ from bot.services.overview import Overviewer
 from bot.services.prompts import SUMMARY
 from bot.services.questions.answering import Answerer
 from bot.services.questions.archive import Archive
+from bot.services.questions.attention import Attention
 from bot.services.questions.budget import Budget
 from bot.services.questions.conversations import Conversations
 from bot.services.questions.memory import Memories, posted
@@ -148,7 +150,12 @@ class Wiring:
     @cached_property
     def memories(self) -> Memories:
         """What threads remember."""
-        return Memories(self.cache, SlackThreads(self.messenger))
+        return Memories(RedisContexts(self.store), SlackThreads(self.messenger))
+
+    @cached_property
+    def attention(self) -> Attention:
+        """Where the bot answers without being named, for those who must answer Slack at once."""
+        return Attention(RedisContexts(self.hurried_store))
 
     @cached_property
     def votes(self) -> Votes:

@@ -71,6 +71,19 @@ class MemoryCache:
 
 
 @dataclass
+class MemoryContexts:
+    """``Contexts`` in a dictionary."""
+
+    values: dict[str, str] = field(default_factory=dict)
+
+    def get(self, key: str) -> str | None:
+        return self.values.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        self.values[key] = text
+
+
+@dataclass
 class ScriptedPulls:
     """``PullRequests`` over a list; ``failing`` are the errors that reading the files of a number raises."""
 

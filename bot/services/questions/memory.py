@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
 
 from pydantic import TypeAdapter
 
@@ -11,14 +10,12 @@ from bot.domain.errors import SlackRefused
 from bot.domain.markup import labelled, typed
 from bot.domain.talk import Memory, Said, is_remark
 from bot.domain.texts import shorten
-from bot.ports import Cache, ThreadMessage, Threads
+from bot.ports import Contexts, ThreadMessage, Threads
 from bot.ports.kept import read_back
 
 log = logging.getLogger(__name__)
 
 _MEMORY = TypeAdapter(Memory)
-# counted from the last question
-_LIFETIME = timedelta(days=30)
 # of one message that is read back from Slack
 _LONGEST = 4_000
 
@@ -26,8 +23,8 @@ _LONGEST = 4_000
 class Memories:
     """Keeps what was said in threads. Every method may raise StoreUnavailable."""
 
-    def __init__(self, cache: Cache, threads: Threads) -> None:
-        self._cache = cache
+    def __init__(self, contexts: Contexts, threads: Threads) -> None:
+        self._contexts = contexts
         self._threads = threads
 
     def of(self, channel: str, thread: str, until: str) -> Memory:
@@ -44,7 +41,7 @@ class Memories:
 
     def keep(self, channel: str, thread: str, memory: Memory) -> None:
         """Remember."""
-        self._cache.put(_key(channel, thread), _MEMORY.dump_json(memory).decode(), _LIFETIME)
+        self._contexts.put(_key(channel, thread), _MEMORY.dump_json(memory).decode())
 
     def note(self, channel: str, thread: str, text: str) -> None:
         """The bot posted something else into a thread; of one that nobody asked in yet, Slack will tell."""
@@ -53,7 +50,7 @@ class Memories:
             self.keep(channel, thread, found.with_said(Said("bot", text)))
 
     def _kept(self, channel: str, thread: str) -> Memory | None:
-        return read_back(_MEMORY, self._cache.get(_key(channel, thread)))
+        return read_back(_MEMORY, self._contexts.get(_key(channel, thread)))
 
     def _rebuilt(self, channel: str, thread: str, until: str) -> Memory:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, Sto
 from bot.domain.talk import Memory, Question, Said
 from bot.ports import ThreadMessage
 from bot.services.questions.memory import Memories, posted
-from tests.services.doubles import MemoryCache, visit
+from tests.services.doubles import MemoryContexts, visit
 
 CHANNEL, THREAD = "C0DIGEST", "100.000000"
 DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
@@ -44,7 +43,7 @@ def person(ts: int, text: str) -> ThreadMessage:
 
 
 def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> Memory:
-    return Memories(MemoryCache(), ScriptedThreads(messages)).of(CHANNEL, THREAD, until)
+    return Memories(MemoryContexts(), ScriptedThreads(messages)).of(CHANNEL, THREAD, until)
 
 
 # kept
@@ -52,7 +51,7 @@ def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> Memory:
 
 def test_what_is_kept_is_not_read_again() -> None:
     threads = ScriptedThreads()
-    memories = Memories(MemoryCache(), threads)
+    memories = Memories(MemoryContexts(), threads)
     kept = Memory(ABOUT, (Said("person", "Who?"), Said("bot", "Ada.", is_short=True)), "event:1")
     memories.keep(CHANNEL, THREAD, kept)
     assert memories.of(CHANNEL, THREAD, "900.0") == kept
@@ -61,40 +60,34 @@ def test_what_is_kept_is_not_read_again() -> None:
 
 def test_threads_do_not_share_it() -> None:
     threads = ScriptedThreads()
-    memories = Memories(MemoryCache(), threads)
+    memories = Memories(MemoryContexts(), threads)
     memories.keep(CHANNEL, THREAD, Memory(ABOUT))
     assert memories.of(CHANNEL, "200.0", "900.0") == Memory("")
     assert memories.of("C0OTHER", THREAD, "900.0") == Memory("")
     assert threads.reads == [(CHANNEL, "200.0"), ("C0OTHER", THREAD)]
 
 
-def test_it_is_kept_for_a_month() -> None:
-    cache = MemoryCache()
-    Memories(cache, ScriptedThreads()).keep(CHANNEL, THREAD, Memory(ABOUT))
-    assert cache.lifetimes == [timedelta(days=30)]
-
-
 def test_it_is_read_back_once() -> None:
     threads = ScriptedThreads((own(100, "Engine", key=DIGEST), person(101, "Who?")))
-    cache = MemoryCache()
-    first = Memories(cache, threads).of(CHANNEL, THREAD, "900.0")
-    assert Memories(cache, threads).of(CHANNEL, THREAD, "900.0") == first
+    contexts = MemoryContexts()
+    first = Memories(contexts, threads).of(CHANNEL, THREAD, "900.0")
+    assert Memories(contexts, threads).of(CHANNEL, THREAD, "900.0") == first
     assert threads.reads == [(CHANNEL, THREAD)]
 
 
 @pytest.mark.parametrize("kept", ["", "{}", '{"about": 3}', '{"about": "", "said": [{"by": "cat", "text": ""}]}'])
 def test_what_an_older_version_kept_is_read_anew(kept: str) -> None:
-    cache = MemoryCache()
+    contexts = MemoryContexts()
     threads = ScriptedThreads((own(100, "Engine", key=DIGEST),))
-    memories = Memories(cache, threads)
+    memories = Memories(contexts, threads)
     memories.keep(CHANNEL, THREAD, Memory("old"))
-    cache.values = dict.fromkeys(cache.values, kept)
+    contexts.values = dict.fromkeys(contexts.values, kept)
     assert memories.of(CHANNEL, THREAD, "900.0") == Memory(DIGEST)
     assert len(threads.reads) == 1
 
 
 def test_a_question_is_remembered_with_its_answer() -> None:
-    memories = Memories(MemoryCache(), ScriptedThreads())
+    memories = Memories(MemoryContexts(), ScriptedThreads())
     question = Question(visit("event:1"), "Who?", "101.0")
     memory = memories.of(CHANNEL, THREAD, question.ts).with_answer(question, "Ada.")
     memories.keep(CHANNEL, THREAD, memory)
@@ -204,7 +197,7 @@ def test_a_file_of_the_bots_is_nothing_said() -> None:
 
 def test_a_thread_that_may_not_be_read_begins_anew() -> None:
     threads = ScriptedThreads(error=SlackRefused("no scope", "missing_scope"))
-    memories = Memories(MemoryCache(), threads)
+    memories = Memories(MemoryContexts(), threads)
     assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
     assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
     assert len(threads.reads) == 1
@@ -212,7 +205,7 @@ def test_a_thread_that_may_not_be_read_begins_anew() -> None:
 
 def test_a_slack_that_is_away_is_asked_again() -> None:
     threads = ScriptedThreads((own(100, "Engine", key=DIGEST),), SlackUnavailable("away"))
-    memories = Memories(MemoryCache(), threads)
+    memories = Memories(MemoryContexts(), threads)
     with pytest.raises(SlackUnavailable):
         memories.of(CHANNEL, THREAD, "900.0")
     threads.error = None
@@ -223,7 +216,7 @@ def test_a_slack_that_is_away_is_asked_again() -> None:
 
 
 def test_a_note_is_added_to_what_is_kept() -> None:
-    memories = Memories(MemoryCache(), ScriptedThreads())
+    memories = Memories(MemoryContexts(), ScriptedThreads())
     memories.keep(CHANNEL, THREAD, Memory(DIGEST, (Said("person", "Who?"),), "event:1"))
     memories.note(CHANNEL, THREAD, "[The bot posted: risks]")
     kept = memories.of(CHANNEL, THREAD, "900.0")
@@ -231,13 +224,13 @@ def test_a_note_is_added_to_what_is_kept() -> None:
 
 
 def test_a_note_in_a_thread_that_nobody_asked_in_keeps_nothing() -> None:
-    cache, threads = MemoryCache(), ScriptedThreads()
-    Memories(cache, threads).note(CHANNEL, THREAD, "[The bot posted: risks]")
-    assert (cache.values, threads.reads) == ({}, [])
+    contexts, threads = MemoryContexts(), ScriptedThreads()
+    Memories(contexts, threads).note(CHANNEL, THREAD, "[The bot posted: risks]")
+    assert (contexts.values, threads.reads) == ({}, [])
 
 
 def test_a_store_that_is_away_is_said() -> None:
-    class Away(MemoryCache):
+    class Away(MemoryContexts):
         def get(self, key: str) -> str | None:
             raise StoreUnavailable("away")
 

@@ -1,0 +1,24 @@
+"""What is known of threads, on Redis: a string for each, without expiry."""
+
+from __future__ import annotations
+
+from redis import Redis
+
+from bot.adapters.store import RedisCache, in_words, packed
+
+
+class RedisContexts:
+    """``Contexts`` on Redis."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._cache = RedisCache(client)
+
+    def get(self, key: str) -> str | None:
+        """The text, or None; None also where it can't be read, as Slack still has the thread."""
+        return self._cache.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        """Keep a text."""
+        with in_words():
+            self._client.set(key, packed(text))
