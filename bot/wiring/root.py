@@ -18,6 +18,7 @@ from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.line import RedisLine, RedisSpending
+from bot.adapters.schema import migrate
 from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.slack_display import SlackDisplays
 from bot.adapters.slack_private import SlackViews, SlackWhispers
@@ -221,6 +222,7 @@ class Wiring:
     def hurried_store(self) -> Redis:
         """The same for those who must answer within Slack's three seconds, if only that they can't."""
         require_durable(self._store)
+        migrate(self._store)
         return self._connected(HURRIED)
 
     @cached_property
@@ -232,6 +234,7 @@ class Wiring:
     def store(self) -> Redis:
         """The store itself, for the job queue. It must not drop anything by itself."""
         require_durable(self._store)
+        migrate(self._store)
         return self._store
 
     @property
