@@ -10,6 +10,7 @@ import click
 from bot.cli.base import wired
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.cli.store import export_command, import_command
 from bot.sandbox.demo import demo
 
 
@@ -42,6 +43,8 @@ for command in (
     web_command,
     worker_command,
     clock_command,
+    export_command,
+    import_command,
 ):
     cli.add_command(command)
 

@@ -18,6 +18,7 @@ from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.line import RedisLine, RedisSpending
+from bot.adapters.moving import Moving
 from bot.adapters.schema import migrate
 from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.slack_display import SlackDisplays
@@ -236,6 +237,12 @@ class Wiring:
         require_durable(self._store)
         migrate(self._store)
         return self._store
+
+    @property
+    def moving(self) -> Moving:
+        """Takes what is kept for good to another store."""
+        require_durable(self._store)
+        return Moving(self._store)
 
     @property
     def has_model(self) -> bool:

@@ -1,0 +1,106 @@
+"""Commands that take what is kept for good from one store to another."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import IO
+
+import click
+
+from bot.cli.base import now, progress_bar, wired
+from bot.domain.errors import UsageError
+
+
+@click.command("export")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write, for your eyes only; stdout if not given.",
+)
+def export_command(out: Path | None) -> None:
+    """Write all that is kept for good, as lines of JSON.
+
+    That is subscriptions and when they are due, the journal, posted digests, what threads remember, votes, and the
+    history of repositories; not the cache, the job queue and what was spent today. It holds what people asked.
+
+    The bot may run meanwhile: each record is as it was at one moment, and what is written meanwhile may be
+    missing. To lose nothing, stop the bot first.
+    """
+    # between lines on a terminal, a bar is only in the way
+    bar = nullcontext(_unseen) if out is None and sys.stdout.isatty() else progress_bar("record", "Export")
+    with wired() as (_, wiring), bar as progress:
+        lines = (f"{line}\n".encode() for line in wiring.moving.export(now(), progress))
+        try:
+            if out is None:
+                _print(lines)
+            else:
+                _write(out, lines)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise UsageError(f"{out or 'stdout'} can't be written ({error.strerror}): choose a file.") from error
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb"))
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Into a store that holds records: replace those that FILE holds too, leave the others.",
+)
+def import_command(file: IO[bytes], *, overwrite: bool) -> None:
+    """Take into the store what prdigest export wrote to FILE (- for stdin).
+
+    Stop the old installation before you export, and start the new one after the import: two that run post twice.
+    FILE is looked through before anything is written. If the import breaks off, the bot refuses the store until
+    the same import ran to its end.
+    """
+    with wired() as (_, wiring), progress_bar("record", "Import") as progress, _from_its_beginning(file) as found:
+        counts = wiring.moving.restore(found, progress, overwrite=overwrite)
+    for name, count in sorted(counts.items()):
+        click.echo(f"{name}: {count:,}")
+    if not counts:
+        click.echo("The export holds nothing.")
+
+
+def _unseen(done: int, total: int) -> None:
+    """No bar."""
+
+
+def _print(lines: Iterable[bytes]) -> None:
+    # what Python's own stdout can't get rid of, it complains about once more at exit
+    with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as stdout:
+        stdout.writelines(lines)
+
+
+def _write(out: Path, lines: Iterable[bytes]) -> None:
+    """All or nothing, readable by the owner alone. Raises OSError."""
+    target = out.resolve()
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{out} is no file: choose another name.")
+    with NamedTemporaryFile(dir=target.parent, prefix=".prdigest-", delete=False) as made:
+        try:
+            made.writelines(lines)
+            made.flush()
+            os.fsync(made.fileno())
+            Path(made.name).replace(target)
+        except BaseException:
+            Path(made.name).unlink()
+            raise
+
+
+@contextmanager
+def _from_its_beginning(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A file that can be read twice; what comes through a pipe is put into one that nobody else can open."""
+    if file.seekable():
+        yield file
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(file, copy)
+        yield copy
