@@ -28,7 +28,7 @@ class Plan:
     lead: Mapping[str, Any]
     thread: tuple[Mapping[str, Any], ...]
     attachment: Attachment | None
-    merged: int = 0
+    merged: int | None = None
     gaps: tuple[str, ...] = ()
 
     @classmethod
@@ -43,14 +43,14 @@ class Plan:
 
     @classmethod
     def load(cls, text: str) -> Plan:
-        """The plan of a record, of this version or an earlier one."""
+        """The plan of a record, of this version or an earlier one, which did not count merges."""
         found = json.loads(text)
         file = found["attachment"]
         return cls(
             found["lead"],
             tuple(found["thread"]),
             Attachment(**file) if file else None,
-            found.get("merged", 0),
+            found.get("merged"),
             tuple(found.get("gaps", ())),
         )
 

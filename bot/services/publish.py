@@ -139,7 +139,8 @@ class Publisher:
 def _shown(plan: Plan) -> dict[str, str]:
     """What is recorded of a digest that stands."""
     gaps = json.dumps(plan.gaps)
-    return {"shown": plan.mark, "merged": str(plan.merged), "gaps": gaps, "text": plan.lead["text"]}
+    merged = "" if plan.merged is None else str(plan.merged)
+    return {"shown": plan.mark, "merged": merged, "gaps": gaps, "text": plan.lead["text"]}
 
 
 def _corrected(file: Attachment | None) -> Attachment | None:
