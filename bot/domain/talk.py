@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.domain.secrets import without_secrets
 from bot.domain.texts import one_line, shorten
 from bot.domain.visits import Visit
 
@@ -93,9 +94,10 @@ class Memory:
     def with_said(self, *more: Said) -> Memory:
         """After more was said; the older half is shortened when it becomes too much, then the oldest forgotten.
 
-        Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows.
+        Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows. What
+        looks like a credential that somebody typed by mistake is not kept.
         """
-        said = (*self.said, *more)
+        said = (*self.said, *(replace(each, text=without_secrets(each.text)) for each in more))
         if _size(said) > MOST_REMEMBERED:
             half = len(said) // 2
             said = (*(_short(each) for each in said[:half]), *said[half:])

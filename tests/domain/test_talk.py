@@ -267,3 +267,11 @@ def test_what_stands_at_the_beginning_rarely_changes(answer: int) -> None:
 def changes(memories: list[Memory]) -> list[bool]:
     """After which questions what was said before stands otherwise than it stood."""
     return [after.said[: len(before.said)] != before.said for before, after in pairwise(memories)]
+
+
+def test_a_credential_typed_by_mistake_is_not_remembered() -> None:
+    """What a thread remembers is kept for good."""
+    token = "ghp_" + "A1b2" * 9
+    kept = Memory("").with_said(Said("person", f"why does {token} fail?"))
+    assert token not in kept.said[0].text
+    assert kept.said[0].text.startswith("why does ")

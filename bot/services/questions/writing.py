@@ -13,6 +13,7 @@ from bot.domain.days import LocalDay
 from bot.domain.errors import ModelError
 from bot.domain.pulls import PullRequest
 from bot.domain.requests import Repositories
+from bot.domain.secrets import without_secrets
 from bot.domain.subjects import Subject, subject_of
 from bot.domain.summaries import Evidence
 from bot.domain.talk import Memory, Question
@@ -142,7 +143,7 @@ class _Work:
     def _inputs(self, text: str, made: Mapping[str, Any]) -> Mapping[str, Any]:
         """Enough to ask the same again, and to judge the answer."""
         return {
-            "question": self._question.text,
+            "question": without_secrets(self._question.text),
             "repository": str(self._subject.repository),
             "days": str(self._subject.span),
             "numbers": list(self._subject.numbers),
