@@ -7,9 +7,11 @@ from bot.ports.pulls import Merged, PullRequests
 from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
 from bot.ports.store import (
     Agenda,
+    Backfilled,
     Ballot,
     Cache,
     Contexts,
+    History,
     Journal,
     Limiter,
     Line,
@@ -22,6 +24,7 @@ from bot.ports.store import (
 __all__ = [
     "Agenda",
     "Attachment",
+    "Backfilled",
     "Ballot",
     "Cache",
     "Chat",
@@ -30,6 +33,7 @@ __all__ = [
     "Contexts",
     "Display",
     "Displays",
+    "History",
     "Journal",
     "Limiter",
     "Line",

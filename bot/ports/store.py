@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from bot.domain.backfill import Fill
+from bot.domain.days import LocalDay
+from bot.domain.pulls import PullRequest, Repository
 from bot.domain.runs import Run
 from bot.domain.subscriptions import Subscription
 from bot.domain.talk import Question
@@ -159,3 +162,26 @@ class Journal(Protocol):
 
     def recent(self, count: int) -> Sequence[Run]:
         """The last ones, newest first."""
+
+
+class History(Protocol):
+    """What is known of merged pull requests, for those who look back. Durable. May raise StoreUnavailable."""
+
+    def record(self, pulls: Iterable[PullRequest]) -> None:
+        """Keep merged pull requests less their patches and the ends of long descriptions.
+
+        Each takes the place of what was recorded of it; one without files is kept only where nothing was.
+        """
+
+    def read(self, repository: Repository, since: datetime, until: datetime) -> Sequence[PullRequest]:
+        """What was merged from ``since`` up to but not including ``until`` (aware instants), newest first."""
+
+
+class Backfilled(Protocol):
+    """Which past days were filled. Durable. May raise StoreUnavailable."""
+
+    def get(self, repository: Repository, day: LocalDay) -> Fill | None:
+        """What was done for the day."""
+
+    def put(self, repository: Repository, day: LocalDay, fill: Fill) -> None:
+        """Note what was done; a fill without summaries replaces none."""
