@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from bot.cli.backfill import backfill_command
 from bot.cli.base import wired
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
@@ -39,6 +40,7 @@ for command in (
     report_command,
     digest_command,
     summary_command,
+    backfill_command,
     run_command,
     web_command,
     worker_command,

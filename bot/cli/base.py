@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 from tqdm import tqdm
@@ -46,14 +46,21 @@ def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
         yield settings, wiring
 
 
+class Show(Protocol):
+    """Says how far the work is, and with ``note`` what else there is to say of it."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
+
+
 @contextmanager
-def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Callable[[int, int], None]]:
+def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Show]:
     """A bar on stderr; nothing where that is no terminal."""
     with tqdm(unit=unit, desc=title, leave=False, disable=None, file=sys.stderr) as bar:
 
-        def show(done: int, total: int) -> None:
+        def show(done: int, total: int, note: str = "") -> None:
             bar.total = total
             bar.n = done
+            bar.set_postfix_str(note, refresh=False)
             bar.refresh()
 
         yield show

@@ -16,6 +16,7 @@ from bot.adapters.days_cache import CachedDays
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
+from bot.adapters.history import RedisHistory
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.line import RedisLine, RedisSpending
 from bot.adapters.moving import Moving
@@ -41,9 +42,10 @@ from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.risk import RULES
 from bot.domain.visits import Visit
-from bot.ports import Cache, Line, PostRecords, PullRequests
+from bot.ports import Cache, History, Line, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
+from bot.services.backfill import Backfill
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
 from bot.services.details import Details
@@ -63,6 +65,7 @@ from bot.services.replies import Answer, Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import github_auth, required
+from bot.wiring.filling import backfill_of
 from bot.wiring.scheduling import Scheduling
 
 if TYPE_CHECKING:
@@ -105,6 +108,16 @@ class Wiring:
         """Pull requests from GitHub, their files through the cache."""
         client = GitHubClient(self._settings.github_api_url, github_auth(self._settings))
         return CachedFiles(GitHubPullRequests(client, self._now), self.cache)
+
+    @cached_property
+    def history(self) -> History:
+        """What is known of merged pull requests. Needs a store that drops nothing by itself."""
+        return RedisHistory(self.store)
+
+    @cached_property
+    def backfill(self) -> Backfill:
+        """Fills history and caches for past days."""
+        return backfill_of(self, self._settings, self._now, self._sleep)
 
     @cached_property
     def slack(self) -> WebClient:

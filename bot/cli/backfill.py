@@ -1,0 +1,94 @@
+"""The command that fills history and caches for past days."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+from bot.cli.base import Show, now, progress_bar, repo_option, timezone_option, wired
+from bot.config import Settings
+from bot.domain.backfill import Outcome
+from bot.domain.days import date_of, yesterday, zone_of
+from bot.domain.errors import PrdigestError, UsageError
+from bot.domain.pulls import Repository
+from bot.domain.spans import Span
+from bot.domain.texts import plural
+from bot.render import backfill as render
+from bot.services.backfill import CostLimit
+
+log = logging.getLogger(__name__)
+
+
+@click.command("backfill")
+@repo_option
+@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First local day.")
+@click.option("--until", metavar="YYYY-MM-DD", help="Last local day; yesterday if not given.")
+@timezone_option
+@click.option("--facts", is_flag=True, help="Ask no model: history and files alone.")
+@click.option(
+    "--max-cost",
+    metavar="USD",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    help="What summaries may cost.",
+)
+def backfill_command(
+    repo: str | None, since: str, until: str | None, timezone: str | None, *, facts: bool, max_cost: float
+) -> None:
+    """Fill history and caches for past days, newest first; run again, it goes on where it was."""
+    # where the bar is silent, each day is a line of the log
+    with wired("WARNING" if sys.stderr.isatty() else "INFO") as (settings, wiring):
+        repository, span = _wanted(settings, repo, since, until, timezone)
+        if not (facts or wiring.has_model):
+            click.echo("ANTHROPIC_API_KEY is not set: filling history and files alone.", err=True)
+        limit = CostLimit(max_cost) if wiring.has_model and not facts else None
+        outcomes: list[Outcome] = []
+        try:
+            with progress_bar("day", "Days") as show:
+                watch = _Watch(show, len(span), limit, outcomes)
+                for outcome in wiring.backfill.fill(repository, span, limit, watch.say):
+                    watch.add(outcome)
+        finally:
+            # also for who interrupts it, or comes to the limit
+            if outcomes or (limit and limit.spent):
+                click.echo(render.summary(repository, span, outcomes, limit.spent if limit else None))
+    failed = sum(not outcome.is_filled for outcome in outcomes)
+    if failed:
+        raise PrdigestError(f"{plural(failed, 'day')} could not be filled: run the same again to try once more.")
+
+
+class _Watch:
+    """Shows days as they are done."""
+
+    def __init__(self, show: Show, days: int, limit: CostLimit | None, outcomes: list[Outcome]) -> None:
+        self._show = show
+        self._days = days
+        self._limit = limit
+        self._outcomes = outcomes
+        self.say("")
+
+    def add(self, outcome: Outcome) -> None:
+        self._outcomes.append(outcome)
+        log.info("%s", render.line(outcome))
+        self.say("")
+
+    def say(self, sentence: str) -> None:
+        read = sum(outcome.pulls for outcome in self._outcomes)
+        done = render.total(read, self._limit.spent if self._limit else None)
+        self._show(len(self._outcomes), self._days, "; ".join(filter(None, (done, sentence))))
+
+
+def _wanted(
+    settings: Settings, repo: str | None, since: str, until: str | None, timezone: str | None
+) -> tuple[Repository, Span]:
+    repository = Repository.parse(repo) if repo else settings.prdigest_repo
+    if repository is None:
+        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
+    span = Span(date_of(since), date_of(until) if until else yesterday(now(), zone).date, zone)
+    if span.last < span.first:
+        raise UsageError(f"There is no day from {span.first} to {span.last}: give the earlier date as --since.")
+    return repository, span
