@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from bot.domain.days import LocalDay
@@ -22,7 +22,8 @@ def unseen(_done: int, _all: int) -> None:
 class DailyDigest:
     """Builds digests. ``workers`` pull requests are read and summarised at a time.
 
-    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had.
+    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. ``record``
+    hears of all that was merged, and of what was read once more, with its files.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class DailyDigest:
         overview: Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview],
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
+        record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None,
     ) -> None:
         self._pulls = pulls
         self._entry = entry
         self._overview = overview
         self._with_files = with_files
         self._workers = workers
+        self._record = record
 
     def build(
         self,
@@ -58,6 +61,7 @@ class DailyDigest:
         merged = self._pulls.merged_on(repository, day)
         reverts = reverts_among(merged.pulls)
         read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
+        self._record([*merged.pulls, *(entry.pull for entry in read)])
         entries = shown_by(view, read, reverts)
         shown = {entry.number for entry in entries}
         return Digest(

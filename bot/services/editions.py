@@ -7,7 +7,7 @@ from functools import partial
 
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest
-from bot.domain.pulls import PullRequest, Repository
+from bot.domain.pulls import Repository
 from bot.domain.subscriptions import Edition
 from bot.render.digest import Rendered, render, render_days
 from bot.services.catchup import catch_up
@@ -15,17 +15,11 @@ from bot.services.daily import DailyDigest
 
 
 class Editions:
-    """Builds editions. ``name_of`` gives what headings call a repository; ``read`` hears of all that was read."""
+    """Builds editions. ``name_of`` gives what headings call a repository."""
 
-    def __init__(
-        self,
-        daily: DailyDigest,
-        name_of: Callable[[Repository], str],
-        read: Callable[[Sequence[PullRequest]], None] = lambda pulls: None,
-    ) -> None:
+    def __init__(self, daily: DailyDigest, name_of: Callable[[Repository], str]) -> None:
         self._daily = daily
         self._name_of = name_of
-        self._read = read
 
     def build(self, edition: Edition, notes: Sequence[str] = ()) -> Rendered:
         """The messages. Raises what :meth:`bot.services.daily.DailyDigest.build` raises."""
@@ -36,6 +30,4 @@ class Editions:
         return render_days(catch_up(build, edition.repository, edition.span, name), notes)
 
     def _day(self, edition: Edition, repository: Repository, day: LocalDay, name: str) -> Digest:
-        digest = self._daily.build(repository, day, name, view=edition.view)
-        self._read([entry.pull for entry in digest.entries])
-        return digest
+        return self._daily.build(repository, day, name, view=edition.view)
