@@ -1,13 +1,15 @@
-"""``python -m benchmarks``: what a day, commands and questions cost, each figure beside its bound.
+"""``python -m benchmarks``: what a day, commands, questions and the clock cost, each figure beside its bound.
 
-Everything runs as processes against loopback emulators with fixed latencies and an empty embedded store. Exit code
-1 if a bound is missed. ``python -m benchmarks day``, ``commands`` or ``questions`` runs one part.
+Everything but the clock runs as processes against loopback emulators with fixed latencies, all of it on an empty
+embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions`` or
+``clock`` runs one part.
 """
 
 from __future__ import annotations
 
 import sys
 
+from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.questions import price_questions, time_threads
@@ -16,6 +18,7 @@ from benchmarks.table import Table
 PARTS = {
     "day": (time_a_day, count_replay),
     "questions": (price_questions, time_threads),
+    "clock": (time_ticks,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 

@@ -1,0 +1,87 @@
+"""What the clock takes: a minute in which nothing is due, and one in which very many digests are."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from redis import Redis
+
+from benchmarks.table import Table
+from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.embedded import embedded_url
+from bot.adapters.store import RedisCache, RedisPostRecords, connect
+from bot.domain.pulls import Repository
+from bot.domain.subscriptions import Edition, Subscription, Timing
+from bot.services.directory import Directory
+from bot.services.schedule import Schedule
+from bot.services.watchdog import Watchdog
+from tests.services.posting import MemoryMessenger
+
+SUBSCRIPTIONS, DUE = 10_000, 1_000
+ZONE = ZoneInfo("America/Los_Angeles")
+BEFORE = datetime(2026, 3, 2, 16, 58, tzinfo=UTC)
+# seconds: a minute has sixty, and whoever looks at App Home uses the same store
+MOST_IDLE, MOST_BUSY = 0.05, 10.0
+
+
+@dataclass
+class Sent:
+    """A queue that counts."""
+
+    jobs: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def send(self, *arguments: Any) -> None:
+        self.jobs.append(arguments)
+
+
+def time_ticks(table: Table) -> None:
+    """A tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
+    with _store() as store:
+        schedule, queue = _schedule(store), Sent()
+        schedule.tick(BEFORE, queue, Sent())
+        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, Sent()))
+        assert not queue.jobs
+        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, Sent()))
+        assert len(queue.jobs) == DUE
+    table.row(
+        f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MOST_IDLE, "ms"
+    )
+    table.row(f"the same, {DUE:,} due in one minute", busy, MOST_BUSY, "s")
+
+
+def _schedule(store: Redis) -> Schedule:
+    """Those that are due are due at nine, all others an hour later."""
+    kept, agenda, cache = RedisSubscriptions(store), RedisAgenda(store), RedisCache(store)
+    for number in range(SUBSCRIPTIONS):
+        timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
+        kept.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
+    records, journal = RedisPostRecords(store), RedisJournal(store)
+    watchdog = Watchdog(agenda, cache, records, MemoryMessenger(), "C0ADMIN")
+    window = timedelta(hours=24)
+    return Schedule(Directory(kept, None), agenda, records, cache, journal, _key, watchdog, window)
+
+
+def _key(edition: Edition) -> str:
+    return edition.key("T0TEAM")
+
+
+def _seconds(act: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    act()
+    return time.perf_counter() - begin
+
+
+@contextmanager
+def _store() -> Iterator[Redis]:
+    with tempfile.TemporaryDirectory() as folder, connect(embedded_url(Path(folder))) as store:
+        store.ping()
+        yield store
