@@ -1,4 +1,4 @@
-"""A loopback Claude: ``POST /v1/messages`` as JSON or server-sent events, scripted step by step.
+"""A loopback Claude: ``POST /v1/messages`` as JSON or server-sent events, scripted step by step, and its models.
 
 The steps are in ``claude_script``, what it refuses in ``claude_limits`` and ``claude_tools``, what it remembers
 in ``claude_cache`` and ``claude_thoughts``, and the forms of its answers in ``claude_replies`` and
@@ -18,6 +18,7 @@ from typing import Any
 from tests.emulators.claude_cache import PromptCache
 from tests.emulators.claude_errors import Rejected, require
 from tests.emulators.claude_limits import check_body, check_request
+from tests.emulators.claude_models import MODELS_PATH, model_answer
 from tests.emulators.claude_replies import Reply, error_response, output_tokens, reply_of, with_thought
 from tests.emulators.claude_request import schema_of
 from tests.emulators.claude_script import (
@@ -139,6 +140,8 @@ class ClaudeEmulator(Loopback):
 
     def _handle(self, request: Request) -> Response:
         try:
+            if request.path.startswith(MODELS_PATH):
+                return model_answer(request, self.api_key)
             check_request(request, self.api_key)
             body = self._recorded(request)
             check_body(body)

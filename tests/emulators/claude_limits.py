@@ -33,6 +33,11 @@ def check_request(request: Request, api_key: str) -> None:
     """Refuse what the service refuses before it reads the body."""
     require(request.path == "/v1/messages" and request.method == "POST", "Not found", 404, "not_found_error")
     require(len(request.body) <= BODY_LIMIT, "Request exceeds the maximum size", 413, "request_too_large")
+    check_caller(request, api_key)
+
+
+def check_caller(request: Request, api_key: str) -> None:
+    """Refuse whoever has no key, or does not say which version of the interface is meant."""
     bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
     given = request.headers.get("x-api-key") or bearer
     require(given == api_key, "invalid x-api-key", 401, "authentication_error")
