@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,8 @@ def _http_address(value: str) -> str:
 # workspaces and organisations, channels, users
 _ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 
+DOTENV = ".env"
+
 Address = Annotated[str, AfterValidator(_http_address)]
 
 
@@ -36,7 +39,7 @@ class Settings(BaseSettings):
     """The environment and ``.env``; an empty value counts as unset. ``.env.example`` explains each."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, arbitrary_types_allowed=True
+        env_file=DOTENV, env_ignore_empty=True, extra="ignore", frozen=True, arbitrary_types_allowed=True
     )
 
     github_token: SecretStr | None = None
@@ -104,6 +107,13 @@ class Settings(BaseSettings):
             raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
         return found
 
+    @field_validator("prdigest_admin_channel")
+    @classmethod
+    def _one_id(cls, value: str | None) -> str | None:
+        if value is not None and not _ID.fullmatch(value):
+            raise ValueError("use an id of Slack, as C0123ABCD; not a name")
+        return value
+
     @field_validator("prdigest_timezone", mode="before")
     @classmethod
     def _zone(cls, value: object) -> object:
@@ -125,18 +135,40 @@ def _parsed(parse: Callable[[str], object], value: object, advice: str) -> objec
         raise ValueError(advice) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """What can be used of the settings. ``problems`` says by variable why the others have their defaults."""
+
+    settings: Settings
+    problems: Mapping[str, str]
+
+
+def usable_settings() -> Usable:
+    """The settings of this process. A file that can't be read at all leaves nothing but defaults."""
+    try:
+        return Usable(Settings(), {})
+    except UnicodeDecodeError:
+        return Usable(Settings.model_construct(), {DOTENV: "save it as UTF-8 text"})
+    except OSError as error:
+        return Usable(Settings.model_construct(), {DOTENV: f"it can't be read ({error.strerror})"})
+    except ValidationError as error:
+        problems: dict[str, str] = {}
+        for each in error.errors():
+            # of several problems of one value the first says what to write
+            problems.setdefault(str(each["loc"][0]), str(each["msg"]).removeprefix("Value error, ").rstrip("."))
+    defaults: dict[str, Any] = {
+        name: Settings.model_fields[name].get_default(call_default_factory=True) for name in problems
+    }
+    return Usable(Settings(**defaults), {name.upper(): reason for name, reason in problems.items()})
+
+
 def load_settings() -> Settings:
     """The settings of this process.
 
     Raises:
         NotSetUp: a value can't be used; the sentence names the variable, never the value.
     """
-    try:
-        return Settings()
-    except UnicodeDecodeError as error:
-        raise NotSetUp("The file .env is not UTF-8 text: save it as such.") from error
-    except ValidationError as error:
-        problem = error.errors()[0]
-        name = str(problem["loc"][0]).upper()
-        reason = str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
-        raise NotSetUp(f"{name} can't be used: {reason}. See .env.example.") from error
+    usable = usable_settings()
+    for name, reason in usable.problems.items():
+        raise NotSetUp(f"{name} can't be used: {reason}. See .env.example.")
+    return usable.settings
