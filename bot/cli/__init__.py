@@ -10,6 +10,7 @@ import click
 from bot.cli.backfill import backfill_command
 from bot.cli.base import wired
 from bot.cli.digests import digest_command, report_command, summary_command
+from bot.cli.doctor import doctor_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.store import export_command, import_command
 from bot.sandbox.demo import demo
@@ -45,6 +46,7 @@ for command in (
     web_command,
     worker_command,
     clock_command,
+    doctor_command,
     export_command,
     import_command,
 ):

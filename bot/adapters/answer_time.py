@@ -1,0 +1,15 @@
+"""What a server's clock shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+
+def time_of(headers: Mapping[str, str]) -> datetime | None:
+    """The time in the Date header of an HTTP answer, to the second; None where there is none."""
+    try:
+        return parsedate_to_datetime({name.lower(): value for name, value in headers.items()}["date"])
+    except (KeyError, ValueError):
+        return None

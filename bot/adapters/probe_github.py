@@ -1,0 +1,82 @@
+"""GitHub as the doctor asks it: once, with little patience."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from github import Auth, Github, GithubException
+
+from bot.adapters.answer_time import time_of
+from bot.adapters.github_errors import GraphQLFailed, in_words
+from bot.domain.errors import GitHubUnavailable
+from bot.domain.pulls import Repository
+from bot.ports.probes import Allowance, GitHubAccess
+
+# what the sentences about the token alone name
+_ANY = Repository("any", "repository")
+_READ = """
+query Read($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    pullRequests(states: MERGED, first: 1) { nodes { number } }
+    defaultBranchRef { name }
+  }
+}
+"""
+# the resources that a digest uses
+_USED = ("core", "graphql")
+
+
+class PyGithubProbe:
+    """``GitHubProbe`` over PyGithub. ``timeout`` is in seconds."""
+
+    def __init__(self, base_url: str, auth: Auth.Auth, timeout: int) -> None:
+        client = Github(
+            auth=auth,
+            base_url=base_url,
+            timeout=timeout,
+            retry=None,
+            user_agent="prdigest",
+            # pauses are for those who ask for hours
+            seconds_between_requests=None,
+            seconds_between_writes=None,
+        )
+        self._requester = client.requester
+
+    def access(self) -> GitHubAccess:
+        """Show the token. Asking for the limits counts against none."""
+        with in_words(_ANY):
+            try:
+                headers, answer = self._requester.requestJsonAndCheck("GET", "/rate_limit")
+            except GithubException as error:
+                # so answers a server of GitHub Enterprise without limits
+                if error.status != 404:
+                    raise
+                headers, answer = error.headers or {}, {"resources": {}}
+        if "resources" not in answer:
+            raise GitHubUnavailable("Something else than GitHub answers: check GITHUB_API_URL.")
+        return GitHubAccess(_allowance(answer["resources"]), time_of(headers))
+
+    def reads(self, repository: Repository) -> bool:
+        """Read the number of one pull request, and the name of the default branch."""
+        names = {"owner": repository.owner, "name": repository.name}
+        with in_words(repository):
+            _, answer = self._requester.requestJsonAndCheck(
+                "POST", self._requester.graphql_url, input={"query": _READ, "variables": names}
+            )
+            found = (answer.get("data") or {}).get("repository")
+            if not found:
+                raise GraphQLFailed(answer.get("errors") or [{"type": "NOT_FOUND", "message": "no repository"}])
+            if found.get("pullRequests") is None:
+                raise GraphQLFailed([{"type": "FORBIDDEN", "message": "no pull requests"}])
+        return found.get("defaultBranchRef") is not None
+
+
+def _allowance(resources: Mapping[str, Any]) -> Allowance | None:
+    """Of the resource with the fewest calls left."""
+    used = [resources[name] for name in _USED if name in resources]
+    if not used:
+        return None
+    scarce = min(used, key=lambda each: int(each["remaining"]))
+    return Allowance(int(scarce["remaining"]), datetime.fromtimestamp(int(scarce["reset"]), UTC))

@@ -1,0 +1,69 @@
+"""Slack as the doctor asks it: once, with little patience."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web import SlackResponse
+
+from bot.adapters.answer_time import time_of
+from bot.adapters.slack_errors import in_words
+from bot.adapters.slack_scopes import SCOPES
+from bot.ports.probes import Installed
+
+_APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)
+
+
+class BotProbe:
+    """``SlackProbe`` over the Web API. ``timeout`` is in seconds."""
+
+    def __init__(self, token: str, base_url: str, timeout: int) -> None:
+        self._client = WebClient(token=token, base_url=base_url, timeout=timeout, retry_handlers=[])
+
+    def installed(self) -> Installed:
+        """Show the token; Slack names its scopes beside the answer."""
+        with in_words():
+            answer = self._client.auth_test()
+        return Installed(str(answer["team"]), _missing(answer.headers), time_of(answer.headers))
+
+    def channel(self, name: str) -> str:
+        """Direct messages have neither a name nor members who could leave."""
+        with in_words(name):
+            answer = self._client.conversations_info(channel=name)
+            found = answer["channel"]
+            if found.get("is_im"):
+                return "direct messages"
+            if found.get("is_archived"):
+                raise _refusal(answer, "is_archived")
+            if not found.get("is_member"):
+                raise _refusal(answer, "not_in_channel")
+        return f"#{found['name']}"
+
+
+class SocketModeProbe:
+    """``AppProbe`` over the Web API. ``timeout`` is in seconds."""
+
+    def __init__(self, token: str, base_url: str, timeout: int) -> None:
+        self._token = token
+        self._client = WebClient(base_url=base_url, timeout=timeout, retry_handlers=[])
+
+    def connect(self) -> None:
+        """Slack gives an address, which nobody uses."""
+        with in_words(token=_APP_TOKEN):
+            self._client.apps_connections_open(app_token=self._token)
+
+
+def _refusal(answer: SlackResponse, code: str) -> SlackApiError:
+    """What Slack would say to a post."""
+    answer.data = {"ok": False, "error": code}
+    return SlackApiError(code, answer)  # type: ignore[no-untyped-call]
+
+
+def _missing(headers: Mapping[str, str]) -> Mapping[str, str] | None:
+    told = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
+    if told is None:
+        return None
+    given = {scope.strip() for scope in told.split(",")}
+    return {scope: loss for scope, loss in SCOPES.items() if scope not in given}

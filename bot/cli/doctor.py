@@ -1,0 +1,34 @@
+"""``prdigest doctor``: what is wrong with this installation, and what to do."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+
+import click
+
+from bot.cli.base import now
+from bot.config import usable_settings
+from bot.domain.findings import Finding, Status
+from bot.render.findings import as_json, lines, verdict
+
+
+@click.command("doctor")
+@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+def doctor_command(*, for_scripts: bool) -> None:
+    """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
+    # the SDKs take most of a second to import; help and a mistyped option shall not wait for them
+    from bot.wiring.doctor import doctor  # noqa: PLC0415
+
+    # the findings say it better
+    logging.basicConfig(level=logging.CRITICAL)
+    findings: list[Finding] = []
+    with doctor(usable_settings(), now, time.sleep) as found:
+        for finding in found.findings():
+            findings.append(finding)
+            if not for_scripts:
+                click.echo(lines(finding, sys.stdout.encoding))
+    click.echo(as_json(findings) if for_scripts else verdict(findings))
+    if any(each.status is Status.FAILED for each in findings):
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""Checks an installation, and says what to do about what is wrong."""

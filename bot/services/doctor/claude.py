@@ -1,0 +1,42 @@
+"""Checks Claude: the key, the models, whether it is known what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from bot.domain.costs import PRICES
+from bot.domain.errors import ModelRejected, PrdigestError
+from bot.domain.findings import Finding
+from bot.ports.probes import ModelProbe
+from bot.services.doctor.outcomes import failure
+
+KEY = "Claude key"
+_REFUSED = "Set ANTHROPIC_API_KEY to a key that is valid, or leave it empty for summaries made of facts alone."
+_AWAY = "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes: summaries are facts until then."
+
+
+def claude_checks(opened: Callable[[], ModelProbe] | str, models: Mapping[str, str]) -> Iterator[Finding]:
+    """``models`` has each model with the settings that name it."""
+    if isinstance(opened, str):
+        yield Finding.note("Claude", opened)
+        return
+    try:
+        probe = opened()
+        known = {model: probe.knows(model) for model in models}
+    except PrdigestError as error:
+        yield failure(KEY, error, _REFUSED if isinstance(error, ModelRejected) else _AWAY)
+        yield from (Finding.unchecked(f"Model {model}", f"see {KEY} above") for model in models)
+        return
+    yield Finding.ok(KEY, "accepted")
+    for model, settings in models.items():
+        yield _model(model, settings, is_known=known[model])
+
+
+def _model(model: str, settings: str, *, is_known: bool) -> Finding:
+    name = f"Model {model}"
+    if not is_known:
+        return Finding.failed(name, "Claude has none of that name", f"Set {settings} to the name of a model.")
+    price = PRICES.get(model)
+    if price is None:
+        return Finding.note(name, "known, cost unknown: budgets count it as the dearest model there is")
+    return Finding.ok(name, f"known, ${price.input:.2f} in and ${price.output:.2f} out for a million tokens")

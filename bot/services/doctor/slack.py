@@ -1,0 +1,92 @@
+"""Checks Slack: the tokens, the scopes, the channels that digests and notices go to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from datetime import datetime, timedelta
+
+from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+from bot.domain.findings import Finding
+from bot.ports.probes import AppProbe, Installed, SlackProbe
+from bot.services.doctor.outcomes import failure
+
+TOKEN, SCOPES, APP = "Slack token", "Slack scopes", "Slack app token"
+SILENT = "Slack does not answer"
+_CLOSED = {
+    "not_in_channel": "the bot is not in it",
+    "channel_not_found": "not found",
+    "is_archived": "archived",
+}
+
+
+def slack_checks(
+    opened: Callable[[], SlackProbe] | str, now: Callable[[], datetime]
+) -> Generator[Finding, None, tuple[SlackProbe | str, timedelta | None]]:
+    """Returns Slack, or why it can't be asked, and how far its clock is ahead of ours."""
+    if isinstance(opened, str):
+        yield Finding.note("Slack", opened)
+        return "see Slack above", None
+    try:
+        probe = opened()
+        installed = probe.installed()
+        ahead = installed.time - now() if installed.time else None
+    except PrdigestError as error:
+        yield failure(TOKEN, error)
+        cause = SILENT if isinstance(error, SlackUnavailable) else f"see {TOKEN} above"
+        yield Finding.unchecked(SCOPES, cause)
+        return cause, None
+    yield Finding.ok(TOKEN, f"accepted, the workspace is {installed.workspace}")
+    yield from _scopes(installed)
+    return probe, ahead
+
+
+def _scopes(installed: Installed) -> Iterator[Finding]:
+    if installed.missing is None:
+        yield Finding.note(SCOPES, "not checked: Slack does not tell them")
+    elif not installed.missing:
+        yield Finding.ok(SCOPES, "all there")
+    else:
+        for scope, loss in installed.missing.items():
+            advice = f"Add {scope} to the app, or give it manifest.json anew, and install it again."
+            yield Finding.failed(f"Slack scope {scope}", f"missing: {loss}", advice)
+
+
+def app_checks(opened: Callable[[], AppProbe] | str, slack: SlackProbe | str) -> Iterator[Finding]:
+    """The app's own token, for Socket Mode. ``slack`` is what became of the bot's."""
+    if isinstance(opened, str):
+        yield Finding.note(APP, opened)
+        return
+    if slack == SILENT:
+        yield Finding.unchecked(APP, SILENT)
+        return
+    try:
+        opened().connect()
+    except PrdigestError as error:
+        yield failure(APP, error)
+    else:
+        yield Finding.ok(APP, "accepted, for Socket Mode")
+
+
+def channel_checks(slack: SlackProbe | str, channels: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether the bot can post in each channel; ``channels`` says by id what each is for."""
+    for channel, use in channels.items():
+        name = f"Channel {channel} ({use})"
+        if isinstance(slack, str):
+            yield Finding.unchecked(name, slack)
+            continue
+        finding, slack = _channel(name, channel, slack)
+        yield finding
+
+
+def _channel(name: str, channel: str, slack: SlackProbe) -> tuple[Finding, SlackProbe | str]:
+    """What was found, and whom to ask for the next one: one that does not answer is not asked again."""
+    try:
+        return Finding.ok(name, f"{slack.channel(channel)}, open to the bot"), slack
+    except SlackRefused as error:
+        if error.code == "missing_scope":
+            return Finding.unchecked(name, "the bot lacks a scope, see above"), slack
+        return Finding.failed(name, _CLOSED.get(error.code, "refused"), str(error)), slack
+    except SlackUnavailable as error:
+        if error.retry_after is not None:
+            return Finding.unchecked(name, "Slack asks for a pause"), "Slack asks for a pause"
+        return failure(name, error), SILENT

@@ -1,0 +1,85 @@
+"""Checks the store: that it answers, takes what is written, and keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from datetime import datetime, timedelta
+
+from bot.domain.errors import PrdigestError, StoreUnavailable
+from bot.domain.findings import Finding, Status
+from bot.ports.probes import Records, Server, StoreProbe
+from bot.services.doctor.outcomes import failure
+
+STORE = "Store"
+_DETAILS = ("Store policy", "Store memory", "Store persistence", "Store writes", "Store schema")
+POLICY, MEMORY, PERSISTENCE, WRITES, SCHEMA = _DETAILS
+# part of maxmemory
+_FULL = 0.9
+_MEGABYTE = 1_000_000
+
+
+def store_checks(
+    opened: Callable[[], Records] | str, place: str, now: Callable[[], datetime]
+) -> Generator[Finding, None, tuple[Records | str, timedelta | None]]:
+    """Returns the store, or why it can't be asked, and how far its clock is ahead of ours."""
+    if isinstance(opened, str):
+        yield Finding.note(STORE, opened)
+        return f"see {STORE} above", None
+    try:
+        records = opened()
+        server = records.probe.server()
+        ahead = server.time - now()
+    except PrdigestError as error:
+        yield failure(STORE, error)
+        yield from (Finding.unchecked(name, f"see {STORE} above") for name in _DETAILS)
+        return f"see {STORE} above", None
+    yield Finding.ok(STORE, f"{place} answers")
+    yield from _details(records.probe, server)
+    schema = _tried(SCHEMA, records.probe.schema)
+    yield schema
+    return (f"see {SCHEMA} above" if schema.status is Status.FAILED else records), ahead
+
+
+def _details(probe: StoreProbe, server: Server) -> Iterator[Finding]:
+    yield _tried(POLICY, lambda: _durable(probe, server))
+    yield _memory(server)
+    yield _persistence(server)
+    yield _tried(WRITES, lambda: _written(probe))
+
+
+def _tried(name: str, act: Callable[[], str]) -> Finding:
+    try:
+        return Finding.ok(name, act())
+    except StoreUnavailable as error:
+        return Finding.failed(name, "refused", str(error))
+
+
+def _durable(probe: StoreProbe, server: Server) -> str:
+    probe.require_durable()
+    return f"{server.policy}: nothing is dropped that has to stay"
+
+
+def _written(probe: StoreProbe) -> str:
+    probe.write()
+    return "taken"
+
+
+def _memory(server: Server) -> Finding:
+    used = f"{server.used / _MEGABYTE:,.1f}"
+    if not server.limit:
+        return Finding.ok(MEMORY, f"{used} MB used, no limit")
+    found = f"{used} of {server.limit / _MEGABYTE:,.1f} MB used"
+    # with another policy the server makes room by dropping what is cached
+    if server.policy == "noeviction" and server.used > _FULL * server.limit:
+        advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
+        return Finding.failed(MEMORY, found, advice)
+    return Finding.ok(MEMORY, found)
+
+
+def _persistence(server: Server) -> Finding:
+    if server.keeps is None:
+        return Finding.note(PERSISTENCE, "not checked: the server does not tell")
+    if not server.keeps:
+        found = "none: a restart of the server forgets subscriptions and what was posted"
+        return Finding.note(PERSISTENCE, found, "Set appendonly to yes on the server.")
+    return Finding.ok(PERSISTENCE, server.keeps)
