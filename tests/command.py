@@ -6,9 +6,42 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Protocol
+
+from tests.fork_server import Request
+from tests.forks import Forks
 
 ROOT = Path(__file__).parents[1]
+
+
+class Process(Protocol):
+    """What a test does with a process that runs."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, number: int, /) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Start(Protocol):
+    """Starts a command in a folder; standard files that are not given are those of this process."""
+
+    def __call__(
+        self,
+        *arguments: str,
+        settings: Mapping[str, str],
+        folder: Path,
+        module: str = "bot",
+        stdin: int = 0,
+        stdout: int = 1,
+        stderr: int = 2,
+    ) -> Process: ...
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -17,22 +50,101 @@ def environment(**settings: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **settings}
 
 
-def command(*arguments: str) -> list[str]:
+def command(*arguments: str, module: str = "bot") -> list[str]:
     """The command line of a prdigest command in this interpreter."""
-    return [sys.executable, "-m", "bot", *arguments]
+    return [sys.executable, "-m", module, *arguments]
+
+
+_forks = Forks(ROOT, environment())
+
+
+def forked(
+    *arguments: str,
+    settings: Mapping[str, str],
+    folder: Path,
+    module: str = "bot",
+    stdin: int = 0,
+    stdout: int = 1,
+    stderr: int = 2,
+) -> Process:
+    """Without the second that a new interpreter takes to import: what most tests want."""
+    request = Request(module, list(arguments), environment(**settings), str(folder))
+    return _forks.start(request, (stdin, stdout, stderr))
+
+
+def executed(
+    *arguments: str,
+    settings: Mapping[str, str],
+    folder: Path,
+    module: str = "bot",
+    stdin: int = 0,
+    stdout: int = 1,
+    stderr: int = 2,
+) -> Process:
+    """By its command line, in an interpreter of its own."""
+    return subprocess.Popen(
+        command(*arguments, module=module),
+        env=environment(**settings),
+        cwd=folder,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+    )
+
+
+# the forks need Linux; elsewhere the same tests take longer
+started: Start = forked if sys.platform == "linux" else executed
+
+
+class Caught:
+    """A command whose output is caught until it has ended; ``typed`` is its standard input."""
+
+    def __init__(
+        self,
+        *arguments: str,
+        settings: Mapping[str, str],
+        folder: Path,
+        module: str = "bot",
+        typed: str = "",
+        start: Start = started,
+    ) -> None:
+        self._arguments = arguments
+        with ExitStack() as stack:
+            # files, so that nobody has to read along
+            stdin, self._stdout, self._stderr = (stack.enter_context(TemporaryFile()) for _ in range(3))
+            stdin.write(typed.encode())
+            stdin.seek(0)
+            self.process = start(
+                *arguments,
+                settings=settings,
+                folder=folder,
+                module=module,
+                stdin=stdin.fileno(),
+                stdout=self._stdout.fileno(),
+                stderr=self._stderr.fileno(),
+            )
+            self._files = stack.pop_all()
+
+    def ended(self, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        """Wait for its end; it is killed where that takes too long."""
+        with self._files:
+            try:
+                code = self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise
+            said, complaint = (_text(file) for file in (self._stdout, self._stderr))
+        return subprocess.CompletedProcess(self._arguments, code, said, complaint)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 def prdigest(
-    *arguments: str, settings: Mapping[str, str], folder: Path, typed: str = ""
+    *arguments: str, settings: Mapping[str, str], folder: Path, typed: str = "", start: Start = started
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end in a folder; ``typed`` is its standard input."""
-    return subprocess.run(
-        command(*arguments),
-        env=environment(**settings),
-        cwd=folder,
-        input=typed,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return Caught(*arguments, settings=settings, folder=folder, typed=typed, start=start).ended()

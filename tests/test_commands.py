@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from bot.adapters.votes import RedisBallot
-from tests.command import prdigest
+from bot.cli import cli
+from tests.command import executed, prdigest, started
 from tests.emulators.claude import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github_store import changed_file, pull
 from tests.emulators.slack_limits import links, mentions
@@ -24,6 +26,33 @@ def there(store: Redis, store_url: str):  # type: ignore[no-untyped-def]
     with world(store_url) as made:
         yield made
         assert made.claude.problems == []
+
+
+class TestCommandLine:
+    """The command line itself, in an interpreter of its own; the others here are forks that had it imported."""
+
+    def test_help_names_every_command(self, tmp_path: Path) -> None:
+        done = prdigest("--help", settings={}, folder=tmp_path, start=executed)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert all(f"\n  {name}  " in done.stdout for name in cli.commands)
+
+    def test_the_version_is_that_of_the_package(self, tmp_path: Path) -> None:
+        done = prdigest("--version", settings={}, folder=tmp_path, start=executed)
+        assert (done.returncode, done.stdout) == (0, f"prdigest, version {version('prdigest')}\n")
+
+    def test_a_wrong_use_is_one_sentence_and_an_exit_code(self, tmp_path: Path) -> None:
+        done = prdigest("nosuch", settings={}, folder=tmp_path, start=executed)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", "No such command 'nosuch'.\n")
+
+    def test_a_report_of_it_is_that_of_others(self, there: World, tmp_path: Path) -> None:
+        """What one process kept another one finds, though its hashes are seeded otherwise."""
+        add_small_day(there.github)
+        first, second = (
+            prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path, start=start)
+            for start in (started, executed)
+        )
+        assert (second.returncode, second.stdout, second.stderr) == (0, first.stdout, "")
+        assert len(there.claude.requests) == 4
 
 
 class TestDemo:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ import pytest
 from bot.domain.errors import UsageError
 from evals.cases import Case, Suite, load
 from evals.scoring import mark
-from tests.command import environment
+from tests.command import ROOT, Caught, Start, executed, started
 from tests.emulators.claude import Step, Text, ToolUse, default_answer
 from tests.support import SHARED, needs_shared
 from tests.world import World, add_small_day, replay, world
 
-ROOT = Path(__file__).parents[1]
 QUESTIONS = """
 repository = "octo/engine"
 date = "2026-02-28"
@@ -39,17 +37,9 @@ RIGHT = '<answer>#102 sets retries.<cite pr="102" path="engine/retry.py">retries
 WRONG = '<answer>#103 does.<cite pr="103" path="engine/retry.py">retries = 999</cite></answer>'
 
 
-def evals(there: World, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def evals(there: World, folder: Path, *arguments: str, start: Start = started) -> subprocess.CompletedProcess[str]:
     settings = {**there.settings, "PRDIGEST_STATE_DIR": str(folder), "REDIS_URL": ""}
-    return subprocess.run(
-        [sys.executable, "-m", "evals", *arguments],
-        env=environment(**settings),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return Caught(*arguments, settings=settings, folder=ROOT, module="evals", start=start).ended()
 
 
 def answering(*answers: str) -> Any:
@@ -95,9 +85,10 @@ class TestAsProcess:
         assert second["missing"] == ["does not say 'nothing|no retries'"]
 
     def test_without_a_key_there_is_nothing_to_judge(self, questions: Path, tmp_path: Path) -> None:
+        """By the command line itself."""
         with world("") as there:
             keyless = replace(there, settings={**there.settings, "ANTHROPIC_API_KEY": ""})
-            ended = evals(keyless, tmp_path, str(questions))
+            ended = evals(keyless, tmp_path, str(questions), start=executed)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert "Set ANTHROPIC_API_KEY" in ended.stderr
 

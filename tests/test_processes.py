@@ -5,9 +5,8 @@ What people do in Slack and what comes of it is in ``scenarios/``.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from redis import Redis
 
 from tests.checks import closed_port, eventually
-from tests.command import ROOT, command, environment
+from tests.command import ROOT, Process, Start, executed, prdigest, started
 from tests.emulators.github_store import changed_file, pull
 from tests.emulators.slack_people import Person
 from tests.emulators.slack_wire import HttpWire
@@ -43,23 +42,22 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
 
 
 @contextmanager
-def running(there: World, folder: Path, *names: str) -> Iterator[None]:
+def running(there: World, folder: Path, *names: str, start: Start = started) -> Iterator[None]:
     """Processes that have started, and end with the block: by SIGTERM, cleanly."""
     logs = [folder / f"{number}-{name}.log" for number, name in enumerate(names)]
-    with ExitStack() as stack:
-        processes = [stack.enter_context(started(there, name, log)) for name, log in zip(names, logs, strict=True)]
-        try:
-            eventually(lambda: all(" started\n" in log.read_text() for log in logs))
-            yield
-        finally:
-            for process in processes:
-                process.terminate()
-            assert [process.wait(timeout=40) for process in processes] == [0] * len(processes)
+    processes = [logged(there, name, log, start) for name, log in zip(names, logs, strict=True)]
+    try:
+        eventually(lambda: all(" started\n" in log.read_text() for log in logs))
+        yield
+    finally:
+        for process in processes:
+            process.terminate()
+        assert [process.wait(timeout=40) for process in processes] == [0] * len(processes)
 
 
-def started(there: World, name: str, log: Path) -> subprocess.Popen[bytes]:
+def logged(there: World, name: str, log: Path, start: Start) -> Process:
     with log.open("wb") as file:
-        return subprocess.Popen(command(name), env=environment(**there.settings), cwd=log.parent, stderr=file)
+        return start(name, settings=there.settings, folder=log.parent, stderr=file.fileno())
 
 
 def test_the_procfile_names_commands_that_exist() -> None:
@@ -81,8 +79,9 @@ def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tm
 
 
 def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_path: Path) -> None:
+    """Both by their command lines, as the Procfile starts them; processes of other tests are forks."""
     wire = HttpWire(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
-    with running(there, tmp_path, "web", "worker"):
+    with running(there, tmp_path, "web", "worker", start=executed):
         assert Person(there.slack, wire).slash("/prsummary", "101").ack.text == "Looking at #101…"
         eventually(lambda: there.slack.messages(CHANNEL))
     (message,) = there.slack.messages(CHANNEL)
@@ -109,9 +108,6 @@ def test_what_is_taken_while_no_worker_runs_is_answered_by_the_next_one(there: W
 def test_a_process_without_a_setting_ends_with_a_sentence(
     name: str, missing: str, sentence: str, there: World, tmp_path: Path
 ) -> None:
-    settings = environment(**{**there.settings, missing: ""})
-    done = subprocess.run(
-        command(name), env=settings, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
-    )
+    done = prdigest(name, settings={**there.settings, missing: ""}, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(sentence)

@@ -6,27 +6,26 @@ import fcntl
 import os
 import pty
 import struct
-import subprocess
 import termios
 from pathlib import Path
 
 from redis import Redis
 
-from tests.command import command, environment
+from tests.command import started
 from tests.world import SMALL_DAY, add_small_day, world
 
 
-def _on_a_terminal(arguments: list[str], settings: dict[str, str], folder: Path) -> str:
+def _on_a_terminal(*arguments: str, settings: dict[str, str], folder: Path) -> str:
     """What a command writes to a terminal of 100 columns on its stderr."""
     here, there = pty.openpty()
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    with subprocess.Popen(
-        arguments, env=settings, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=there
-    ) as process:
-        os.close(there)
-        shown = _read_all(here)
+    with Path(os.devnull).open("r+b", buffering=0) as nothing:
+        none = nothing.fileno()
+        process = started(*arguments, settings=settings, folder=folder, stdin=none, stdout=none, stderr=there)
+    os.close(there)
+    shown = _read_all(here)
     os.close(here)
-    assert process.returncode == 0
+    assert process.wait(timeout=60) == 0
     return shown
 
 
@@ -46,6 +45,6 @@ def _read_all(terminal: int) -> str:
 def test_a_terminal_shows_how_far_the_work_is(store: Redis, store_url: str, tmp_path: Path) -> None:
     with world(store_url) as there:
         add_small_day(there.github, 3)
-        shown = _on_a_terminal(command("report", *SMALL_DAY), environment(**there.settings), tmp_path)
+        shown = _on_a_terminal("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
     assert "Pull requests:" in shown
     assert "3/3" in shown

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from redis import Redis
 
 from bot.adapters.store import RedisCache, RedisPostRecords, connect
-from tests.adapters.worlds import PYTHON
 from tests.command import ROOT
 
 ROUNDS = 5
@@ -20,7 +19,7 @@ ROUNDS = 5
 @contextmanager
 def holder(url: str, kind: str, name: str) -> Iterator[subprocess.Popen[str]]:
     """Another process that does what ``kind`` says; for the holding kinds it holds the lease already."""
-    command = [PYTHON, "-m", "tests.adapters.holder", url, kind, name]
+    command = [sys.executable, "-m", "tests.adapters.holder", url, kind, name]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdout is not None

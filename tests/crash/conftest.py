@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 import threading
 import urllib.request
@@ -23,7 +22,7 @@ from bot.adapters.store import connect
 from bot.render import buttons
 from tests import support
 from tests.checks import closed_port, eventually
-from tests.command import command, environment
+from tests.command import Process, started
 from tests.emulators.claude import Step, default_answer
 from tests.emulators.github import GitHubEmulator
 from tests.emulators.github_store import changed_file, pull
@@ -37,8 +36,6 @@ DAY = "2026-02-28"
 PATIENCE = 40.0
 # longer than the client of the store tries again, and how long after that a job may take to be done again
 AWAY, AGAIN = 5.0, 25.0
-
-Process = subprocess.Popen[bytes]
 
 
 class Gate:
@@ -88,8 +85,7 @@ class Site:
     # processes
 
     def start(self, name: str, **settings: str) -> Process:
-        found = environment(**{**self.world.settings, **settings})
-        process = subprocess.Popen(command(name), env=found, cwd=self.folder)
+        process = started(name, settings={**self.world.settings, **settings}, folder=self.folder)
         self._processes.append(process)
         return process
 

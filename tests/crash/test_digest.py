@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from tests.command import command, environment
+from tests.command import Caught, Process
 from tests.emulators.slack import UPLOAD
 from tests.world import CHANNEL, SMALL_DAY, add_small_day, world
 
@@ -35,29 +35,29 @@ class _Killer:
         self._method = method
         self._skip = skip
         self._lock = threading.Lock()
-        self.process: subprocess.Popen[str] | None = None
+        self._process: Process | None = None
         self.struck = False
+
+    def aim(self, start: Callable[[], Caught]) -> Caught:
+        """Start the process; its calls wait until it is known whom to kill."""
+        with self._lock:
+            found = start()
+            self._process = found.process
+        return found
 
     def __call__(self, method: str, _arguments: dict[str, Any]) -> None:
         with self._lock:
             if self.struck or method != self._method:
                 return
             self._skip -= 1
-            if self._skip < 0 and self.process:
-                self.process.kill()
-                self.process.wait()
+            if self._skip < 0 and self._process:
                 self.struck = True
+                self._process.kill()
+                self._process.wait()
 
 
-def _start(settings: dict[str, str], folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        command("digest", *SMALL_DAY, "--channel", CHANNEL),
-        env=environment(**settings),
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def _start(settings: dict[str, str], folder: Path) -> Caught:
+    return Caught("digest", *SMALL_DAY, "--channel", CHANNEL, settings=settings, folder=folder)
 
 
 def _killed_and_run_again(call: tuple[str, int], store_url: str, place: int, folder: Path) -> None:
@@ -65,13 +65,11 @@ def _killed_and_run_again(call: tuple[str, int], store_url: str, place: int, fol
         add_small_day(there.github)
         killer = _Killer(*call)
         there.slack.after = killer
-        first = killer.process = _start(there.settings, folder)
-        first.communicate(timeout=60)
+        killer.aim(lambda: _start(there.settings, folder)).ended(timeout=60)
         assert killer.struck, f"{call} was never made"
-        second = _start(there.settings, folder)
-        said, complaint = second.communicate(timeout=60)
-        assert (second.returncode, complaint) == (0, "")
-        assert said.startswith("Posted: ")
+        second = _start(there.settings, folder).ended(timeout=60)
+        assert (second.returncode, second.stderr) == (0, "")
+        assert second.stdout.startswith("Posted: ")
         _, replies = there.digest()
         assert [reply["text"] for reply in replies if not reply.get("files")] == ["Part 1: Engine and scheduling"]
         assert len(there.slack.files) == 1
@@ -91,8 +89,7 @@ def test_a_digest_survives_kill_9_after_any_call(store: Redis, store_url: str, t
 def test_the_list_of_calls_is_that_of_a_whole_run(store: Redis, store_url: str, tmp_path: Path) -> None:
     with world(store_url) as there:
         add_small_day(there.github)
-        run = _start(there.settings, tmp_path)
-        assert run.communicate(timeout=60)[1] == ""
+        assert _start(there.settings, tmp_path).ended(timeout=60).stderr == ""
         assert [method for method, _ in there.slack.calls] == [method for method, _ in CALLS]
 
 
@@ -104,10 +101,9 @@ def test_a_kill_before_the_first_call_to_slack_loses_nothing(
         add_small_day(there.github)
         run = _start(there.settings, tmp_path)
         there.claude.latency = 0.2
-        while not there.claude.requests and run.poll() is None:
+        while not there.claude.requests and run.process.poll() is None:
             threading.Event().wait(0.02)
-        getattr(run, signal)()
-        run.communicate(timeout=30)
-        again = _start(there.settings, tmp_path)
-        assert again.communicate(timeout=60)[1] == ""
+        getattr(run.process, signal)()
+        run.ended(timeout=30)
+        assert _start(there.settings, tmp_path).ended(timeout=60).stderr == ""
         there.digest()

@@ -12,7 +12,8 @@ from bot.adapters.keeper import LINGER
 from bot.adapters.store import connect
 from tests.adapters.test_embedded import is_running, keeper_of, server_of
 from tests.checks import closed_port, eventually
-from tests.crash.conftest import Process, Site, Web
+from tests.command import Process
+from tests.crash.conftest import Site, Web
 
 STOPPED = 40  # seconds: a worker has 25 for its last work
 

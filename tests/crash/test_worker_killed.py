@@ -14,7 +14,8 @@ from redis import Redis
 
 from bot.adapters.store import connect
 from tests.checks import eventually
-from tests.crash.conftest import DAY, Process, Site, site_on
+from tests.command import Process
+from tests.crash.conftest import DAY, Site, site_on
 from tests.emulators.loopback import HangUp
 from tests.emulators.slack_people import Delivery, Person
 

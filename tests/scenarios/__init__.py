@@ -6,7 +6,6 @@ what another did.
 
 from __future__ import annotations
 
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -23,6 +22,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from tests.checks import eventually
+from tests.command import Process
 from tests.emulators.claude import Step
 from tests.emulators.github_faults import FailureKind
 from tests.emulators.github_store import changed_file, pull
@@ -71,7 +71,7 @@ class Bot:
     transport: str
     world: World
     store: Redis
-    process: subprocess.Popen[bytes]
+    process: Process
     log_file: Path
     zone: ZoneInfo
     supply: Supply

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 from bot.adapters.embedded import embedded_url
 from bot.adapters.store import connect
 from tests.checks import closed_port
-from tests.command import command, environment
+from tests.command import started
 from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
 from tests.world import World, world
 
@@ -61,9 +60,7 @@ class Bots:
         own = replace(there, settings={**there.settings, **usual, **entrance, **settings})
         log = self._folder / f"{name}.log"
         with log.open("wb") as file:
-            process = subprocess.Popen(
-                command("run"), env=environment(**own.settings), cwd=self._folder, stderr=file
-            )
+            process = started("run", settings=own.settings, folder=self._folder, stderr=file.fileno())
         return Bot(transport, own, store, process, log, zone, self._supply)
 
     def close(self) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 from redis import Redis
@@ -15,24 +16,10 @@ from bot.domain.errors import ModelError, ModelRefused
 from bot.ports import Model
 from bot.services.asking import Answer, Asker
 from bot.services.schemas import SummaryAnswer
-from tests.adapters.worlds import PYTHON
-from tests.command import ROOT
+from tests.command import Caught
 from tests.emulators.claude import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
 from tests.services.doubles import Sleeps
 from tests.services.test_asking import PROMPT
-
-COMMAND = """
-import sys, time
-from bot.adapters.claude import ClaudeModel, claude_client
-from bot.adapters.store import RedisCache, connect
-from bot.services.schemas import SummaryAnswer
-from bot.services.asking import Asker
-from tests.services.test_asking import PROMPT
-url, store = sys.argv[1:]
-with claude_client("sk-ant-test", url) as client, connect(store) as redis:
-    asker = Asker(ClaudeModel(client), RedisCache(redis), time.sleep)
-    print(asker.ask(PROMPT, SummaryAnswer).value.headline)
-"""
 
 
 def ask(model: Model, cache: RedisCache, sleeps: Sleeps | None = None) -> Answer[SummaryAnswer]:
@@ -63,14 +50,14 @@ def test_threads_that_ask_different_things_do_not_wait_for_each_other(
 
 
 def test_two_processes_that_ask_the_same_make_one_call(
-    claude: ClaudeEmulator, store: Redis, store_url: str
+    claude: ClaudeEmulator, store: Redis, store_url: str, tmp_path: Path
 ) -> None:
     store.ping()
     claude.latency = 1.0
     claude.script(Json(summary_answer(headline="from the one call")))
-    command = [PYTHON, "-c", COMMAND, claude.url, store_url]
-    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=30)[0] for process in processes]
+    asked = (claude.url, store_url, json.dumps(asdict(PROMPT)))
+    processes = [Caught(*asked, settings={}, folder=tmp_path, module="tests.services.asker") for _ in range(2)]
+    said = [process.ended(timeout=30).stdout for process in processes]
     assert said == ["from the one call\n"] * 2
     assert len(claude.requests) == 1
 
