@@ -80,8 +80,9 @@ def unharmed(bot: Bot) -> Iterator[Bot]:
     assert "a defect" not in bot.log()[before:], bot.log()[before:]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
+    """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
     folder = tmp_path_factory.mktemp("scenarios")
     url = embedded_url(folder / "store")
     with connect(url) as keeper:
