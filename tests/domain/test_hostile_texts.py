@@ -18,12 +18,12 @@ from tests.support import pull
 TITLE, BODY = 256, 65_536  # GitHub's limits
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """The best of three: other processes may be in the way of one."""
-    return min(_timed(work) for _ in range(3))
+def takes_less(limit: float, work: Callable[[], object]) -> bool:
+    """At one of three times: other processes may be in the way of one."""
+    return any(_seconds(work) < limit for _ in range(3))
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _seconds(work: Callable[[], object]) -> float:
     before = time.perf_counter()
     work()
     return time.perf_counter() - before
@@ -32,12 +32,12 @@ def _timed(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize("work", [is_revert, assess], ids=["is_revert", "assess"])
 def test_a_title_of_empty_tags_is_read_at_once(work: Callable[[object], object]) -> None:
     title = "[]" * 20 + "x"  # 41 of 256 characters; each further pair doubles the time
-    assert seconds(lambda: work(pull(title=title))) < 0.05
+    assert takes_less(0.05, lambda: work(pull(title=title)))
 
 
 def test_a_description_of_blank_lines_is_read_at_once() -> None:
     body = "\n" * 6_000  # of 65,536 characters: at the limit it takes a hundred times as long
-    assert seconds(lambda: reverts_among([pull(body=body)])) < 0.1
+    assert takes_less(0.1, lambda: reverts_among([pull(body=body)]))
 
 
 @pytest.mark.parametrize("said", ["Reverts #{}", "Reverts octo/engine#{}"])
@@ -60,4 +60,4 @@ def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
     ],
 )
 def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[str], object], piece: str) -> None:
-    assert seconds(lambda: work(piece * (BODY // len(piece)))) < 1.0
+    assert takes_less(1.0, lambda: work(piece * (BODY // len(piece))))

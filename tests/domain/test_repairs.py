@@ -197,7 +197,7 @@ PIECES = [
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)
 def test_a_description_of_one_piece_over_and_over_is_read_soon(piece: str, start: str) -> None:
     found = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
-    assert min(seconds(found) for _ in range(2)) < 0.5
+    assert any(seconds(found) < 0.5 for _ in range(2))
 
 
 def seconds(pulls: list[PullRequest]) -> float:

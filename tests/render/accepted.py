@@ -20,8 +20,9 @@ def assert_accepted(post: Post, digest: Digest) -> None:
     payload = post.payload()
     assert check_message(payload) is None
     assert mentions(payload) == []
-    assert set(links(payload)) <= {entry.pull.url for entry in digest.entries}
-    assert all(url.startswith("https://github.com/") for url in links(payload))
+    leads = set(links(payload))
+    assert leads <= {entry.pull.url for entry in digest.entries}
+    assert all(url.startswith("https://github.com/") for url in leads)
     assert len(post.blocks) <= MOST_BLOCKS
     assert characters(list(post.blocks)) <= MOST_CHARACTERS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ WORST = {
 }
 
 
+@cache
 def full_day(count: int, text: str, *, trivial: bool = False) -> Digest:
     """A day of ``count`` pull requests of which every text is as long as it can be."""
     numbers = range(100_000 + count, 100_000, -1)

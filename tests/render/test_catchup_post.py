@@ -43,7 +43,7 @@ def days(*found: Digest) -> CatchUp:
 
 
 def known(found: CatchUp) -> set[str]:
-    return {made.pull.url for made in found.whole.entries}
+    return {made.pull.url for each in found.digests for made in each.entries}
 
 
 @st.composite

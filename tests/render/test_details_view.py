@@ -123,7 +123,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
         key_insights=long,
         evidence=proof,
     )
-    listed = [changed_file(f"{n}/{text[:240]}x", 9_999, 9_999, patch=None) for n in range(50)]
+    listed = [ChangedFile(f"{n}/{text[:240]}x", "modified", 9_999, 9_999, None) for n in range(50)]
     made = entry(LAST, said=said, title=text[:256], files=listed, repository=repository, changed_files=3_000)
     return replace(made, risk=Risk(20, (text[:255],) * 6))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from bot.domain.digest import Digest, Entry
 from bot.domain.packing import Coverage
 from bot.domain.pulls import Account
 from bot.domain.summaries import ChangeType
+from bot.ports import Post
 from bot.render.thread import thread
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
 from tests.render.hostile import WORST, digests, full_day
@@ -21,9 +23,9 @@ from tests.support import NOON, changed_file, digest, entry, summary
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
 
 
-def heads(found: Digest) -> list[str]:
+def heads(posts: Iterable[Post]) -> list[str]:
     """The address that each line of the thread begins with."""
-    lines = [line for post in thread(found) for line in items(post)]
+    lines = [line for post in posts for line in items(post)]
     assert all(line[0]["type"] == "link" for line in lines)
     return [line[0]["url"] for line in lines]
 
@@ -40,9 +42,10 @@ def line_of(made: Entry, *others: Entry) -> str:
 
 
 def assert_complete(found: Digest) -> None:
-    for post in thread(found):
+    posts = thread(found)
+    for post in posts:
         assert_accepted(post, found)
-    assert sorted(heads(found)) == sorted(entry.pull.url for entry in found.entries)
+    assert sorted(heads(posts)) == sorted(entry.pull.url for entry in found.entries)
 
 
 @given(digests())
