@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from zoneinfo import ZoneInfo
 
+from bot.domain.days import LocalDay
 from bot.domain.pulls import Repository
 from bot.domain.spans import Span
 from bot.domain.views import WHOLE, View
@@ -70,15 +71,14 @@ class Timing:
 
     def is_due(self, instant: datetime) -> bool:
         """Whether a post is due at that very instant."""
-        date = instant.astimezone(self.zone).date()
-        return self._is_posted_on(date) and self.due_on(date) == instant
+        return self._date_of(instant) is not None
 
     def covers(self, due: datetime) -> Span:
         """The local days that the post due at an instant tells of: those since the date of the post before it.
 
         That is the day before, and on a Monday that follows no weekend posts also Friday and Saturday.
         """
-        date = due.astimezone(self.zone).date()
+        date = self._date_of(due) or due.astimezone(self.zone).date()
         before = next(self._dates(date - _DAY, -_DAY))
         return Span(before, date - _DAY, self.zone)
 
@@ -86,10 +86,16 @@ class Timing:
         """The dates with a post from ``first`` on, forwards or backwards."""
         return (date for n in count() if self._is_posted_on(date := first + n * step))
 
+    def _date_of(self, instant: datetime) -> dt.date | None:
+        """The date whose post is due then: where the clocks skip the end of a date, it comes after midnight."""
+        date = instant.astimezone(self.zone).date()
+        near = (each for each in (date, date - _DAY) if self._is_posted_on(each))
+        return next((each for each in near if self.due_on(each) == instant), None)
+
     def _is_posted_on(self, date: dt.date) -> bool:
         """A date that a zone left out, as Samoa its 30 December 2011, has none."""
-        exists = self.due_on(date).astimezone(self.zone).date() == date
-        return exists and not (self.weekdays and date.weekday() >= _SATURDAY)
+        day = LocalDay(date, self.zone)
+        return day.start < day.end and not (self.weekdays and date.weekday() >= _SATURDAY)
 
 
 @dataclass(frozen=True, slots=True)
