@@ -52,8 +52,8 @@ class Timing:
     weekdays: bool = False
 
     def due_on(self, date: dt.date) -> datetime:
-        """The instant (UTC) of the post of a local date."""
-        return datetime.combine(date, self.at, tzinfo=self.zone).astimezone(UTC)
+        """The instant (UTC) of the post of a local date, in whole seconds."""
+        return datetime.combine(date, self.at.replace(microsecond=0), tzinfo=self.zone).astimezone(UTC)
 
     def first_from(self, date: dt.date) -> datetime:
         """The first instant (UTC) of a post on a local date or later."""

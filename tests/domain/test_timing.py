@@ -165,6 +165,11 @@ def test_the_next_is_after_and_the_last_before_and_the_first_may_be_now() -> Non
     assert plan.first_from(date_of("2025-07-01")) == due
 
 
+def test_a_time_is_one_of_whole_seconds_as_the_agenda_keeps_them() -> None:
+    plan = Timing(dt.time(9, 0, 0, 500_000), zone_of("UTC"))
+    assert plan.is_due(utc("2025-07-01T09:00"))
+
+
 @example(*LOST)
 @example("Pacific/Kwajalein", dt.date(1993, 8, 20), dt.time(0, 0), True)
 @example(*GONE_BY_MIDNIGHT)
