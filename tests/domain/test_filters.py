@@ -96,6 +96,40 @@ def test_an_author_is_a_whole_login_in_any_case(login: str, wanted: tuple[str, .
 
 
 @pytest.mark.parametrize(
+    ("author", "is_bot"),
+    [
+        pytest.param(Account("ada-dev"), False, id="person"),
+        pytest.param(Account("dependabot", is_bot=True), True, id="app"),
+        pytest.param(Account("dependabot[bot]"), True, id="app-by-its-name-alone"),
+        pytest.param(Account("merge-bot"), False, id="looks-like-one"),
+        pytest.param(Account("robots"), False, id="part-of-a-name"),
+    ],
+)
+def test_bots_stands_for_every_author_that_is_one(author: Account, is_bot: bool) -> None:
+    found = pull(author=author)
+    for word in ("bots", "BOTS"):
+        assert Filters(authors=(word,)).admit(found) is is_bot
+        assert Filters(not_authors=(word,)).admit(found) is not is_bot
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        pytest.param(Filters(not_authors=("bob",)), True, id="another"),
+        pytest.param(Filters(not_authors=("ADA-dev",)), False, id="another-case"),
+        pytest.param(Filters(not_authors=("bob", "ada-dev")), False, id="one-of-two"),
+        pytest.param(Filters(not_authors=("ada",)), True, id="part-of-a-name"),
+        pytest.param(Filters(authors=("ada-dev",), not_authors=("bob",)), True, id="wanted-and-another-not"),
+        pytest.param(Filters(authors=("ada-dev",), not_authors=("ada-dev",)), False, id="taking-away-wins"),
+        pytest.param(Filters(labels=("bug",), not_authors=("bob",)), False, id="another-label"),
+    ],
+)
+def test_authors_that_are_not_wanted_are_taken_away(wanted: Filters, fits: bool) -> None:
+    found = pull(author=Account("ada-dev"))
+    assert wanted.admit(found) is wanted.admit_facts(found) is fits
+
+
+@pytest.mark.parametrize(
     ("labels", "wanted", "fits"),
     [
         pytest.param(("bug",), ("bug",), True, id="equal"),
@@ -134,7 +168,10 @@ def test_without_filters_everything_fits_even_without_files() -> None:
     assert EVERYTHING.admit(pull(files=None))
 
 
-@pytest.mark.parametrize("wanted", [Filters(paths=("a",)), Filters(authors=("a",)), Filters(labels=("a",))])
+@pytest.mark.parametrize(
+    "wanted",
+    [Filters(paths=("a",)), Filters(authors=("a",)), Filters(labels=("a",)), Filters(not_authors=("a",))],
+)
 def test_with_any_filter_there_are_filters(wanted: Filters) -> None:
     assert wanted
 
@@ -146,6 +183,7 @@ def test_with_any_filter_there_are_filters(wanted: Filters) -> None:
         (Filters(labels=("good first issue",)), 'label:"good first issue"'),
         (Filters(paths=("a\tb", "c\u00a0d")), 'path:"a\tb" path:"c\u00a0d"'),
         (Filters(authors=("o'brien",)), "author:o'brien"),
+        (Filters(labels=("bug",), not_authors=("bots", "bob")), "label:bug not-author:bots not-author:bob"),
     ],
 )
 def test_filters_are_written_as_in_a_command(wanted: Filters, text: str) -> None:
@@ -156,21 +194,15 @@ names = st.sampled_from("a b A csrc docs a/b".split())
 some = st.lists(names, max_size=2).map(tuple)
 
 
-@given(some, some, some, names, some, st.none() | some)
+@given(st.builds(Filters, some, some, some, some), names, some, st.none() | some)
 def test_what_fits_also_fits_by_its_facts(
-    paths: tuple[str, ...],
-    authors: tuple[str, ...],
-    labels: tuple[str, ...],
-    login: str,
-    own: tuple[str, ...],
-    files: tuple[str, ...] | None,
+    wanted: Filters, login: str, own: tuple[str, ...], files: tuple[str, ...] | None
 ) -> None:
     loaded = None if files is None else [changed_file(f"{path}/x.py") for path in files]
     found = pull(author=Account(login), labels=own, files=loaded)
-    wanted = Filters(paths, authors, labels)
     if wanted.admit(found):
         assert wanted.admit_facts(found)
-    if not paths:
+    if not wanted.paths:
         assert wanted.admit(found) is wanted.admit_facts(found)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.days import LocalDay
+from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.errors import UsageError
 from bot.domain.filters import Filters
 from bot.domain.pulls import Repository
@@ -20,7 +20,7 @@ from bot.domain.requests import (
     RisksRequest,
     SummaryRequest,
 )
-from bot.domain.spans import span_of
+from bot.domain.spans import Span, span_of
 from tests.checks import is_one_sentence
 from tests.domain.refusals import refusal
 from tests.support import DAY, REPOSITORY, changed_file, pull
@@ -51,6 +51,11 @@ def risks(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: 
 
 def digest(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: Any) -> DigestRequest:
     return DigestRequest(repository, span_of(days, DAY, LONGEST_OVERVIEW), **fields)
+
+
+def in_zone(days: str, zone: str) -> DigestRequest:
+    day = date_of(days)
+    return DigestRequest(REPOSITORY, Span(day, day, zone_of(zone)), zone=zone_of(zone))
 
 
 def own(*numbers: int) -> tuple[Reference, ...]:
@@ -145,6 +150,14 @@ def test_risks_are_asked_for(text: str, expected: RisksRequest) -> None:
         pytest.param(
             "Private 2026-02-24..2026-02-28", digest("2026-02-24..2026-02-28", is_private=True), id="all"
         ),
+        pytest.param("2026-02-24 tz:Europe/Berlin", in_zone("2026-02-24", "Europe/Berlin"), id="another-zone"),
+        pytest.param("TZ:UTC 2026-02-24", in_zone("2026-02-24", "UTC"), id="the-name-of-an-option-in-any-case"),
+        pytest.param("2026-02-24 tz:Asia/Tokyo tz:UTC", in_zone("2026-02-24", "UTC"), id="of-two-zones-the-last"),
+        pytest.param(
+            "2026-02-28 tz:America/Los_Angeles",
+            in_zone("2026-02-28", "America/Los_Angeles"),
+            id="the-zone-that-holds-anyway",
+        ),
     ],
 )
 def test_a_digest_is_asked_for(text: str, expected: DigestRequest) -> None:
@@ -213,6 +226,12 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
         pytest.param("digest", "top:3", "I don't know top:", id="no-top"),
         pytest.param("digest", "repo:a/b", "I don't speak of a/b", id="no-such-repository"),
         pytest.param("digest", "<!channel>", "names no days", id="a-broadcast"),
+        pytest.param("digest", "tz:Berlin", "'Berlin' is no time zone", id="a-city-alone"),
+        pytest.param("digest", "tz:", "tz: needs a value", id="no-zone"),
+        pytest.param("digest", "tz:../../etc/passwd", "is no time zone", id="a-path-for-a-zone"),
+        pytest.param("digest", "tz:\ud800", "is no time zone", id="half-a-character-for-a-zone"),
+        pytest.param("risks", "tz:UTC", "I don't know tz:", id="no-zone-of-risks"),
+        pytest.param("digest", "2026-03-01 tz:UTC", "is still to come", id="still-to-come-in-that-zone"),
     ],
 )
 def test_what_cant_be_used_is_refused_in_one_sentence_with_a_hint(name: str, text: str, hint: str) -> None:
@@ -254,6 +273,9 @@ def test_with_one_repository_a_refusal_names_that_one() -> None:
             id="risks-in-full",
         ),
         pytest.param(digest("today", is_private=True), "2026-02-28 repo:octo/engine", id="digest"),
+        pytest.param(
+            in_zone("2026-02-28", "Asia/Tokyo"), "2026-02-28 repo:octo/engine tz:Asia/Tokyo", id="digest-in-a-zone"
+        ),
     ],
 )
 def test_a_request_is_written_in_full_and_without_who_is_to_see_it(request_: object, text: str) -> None:

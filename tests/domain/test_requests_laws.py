@@ -44,6 +44,7 @@ readers: st.SearchStrategy[Reader] = st.sampled_from([summary_of, risks_of, dige
 
 PIECES = [
     *"path: author: label: top: repo: PATH: x: : :: .. ... … . , ,, # / \\ * ** ! [ ] ? ' \" “ ” „ ‟ « »".split(),
+    *"not-author: not-author:bots tz: tz:UTC tz:Asia/Tokyo".split(),
     *"7d 0d 9999d 31d 32d ٧d ²d today yesterday private PRIVATE 2026-02-24 2026-02-30 9998-12-31".split(),  # noqa: RUF001 (a digit)
     *"1 7 #7 35617 1234567890 octo/engine#7 acme/web.app#8 repo:a/b repo:octo/engine top:3 top:0 ../..#1".split(),
     *"https://github.com/octo/engine/pull/7 https://evil.example <https://evil.example|x> &lt;!here&gt;".split(),
@@ -119,7 +120,7 @@ def public(request: Request) -> Request:
         return SummaryRequest(request.references)
     if isinstance(request, RisksRequest):
         return RisksRequest(request.repository, request.span, request.filters, request.top)
-    return DigestRequest(request.repository, request.span)
+    return DigestRequest(request.repository, request.span, zone=request.zone)
 
 
 dates = st.dates(date(2008, 1, 1), date(2030, 1, 1))
@@ -128,10 +129,11 @@ today_of = st.builds(LocalDay, dates, zones)
 quoted = st.text(st.characters(exclude_characters='"“”„‟«»'), min_size=1, max_size=40).filter(str.strip)
 plain = st.from_regex(r"[!-~]{1,30}", fullmatch=True).filter(lambda value: '"' not in value)
 values = plain | quoted.map(lambda value: f'"{value}"')
-kinds = st.sampled_from(["path", "author", "label", "Path", "AUTHOR"])
+kinds = st.sampled_from(["path", "author", "label", "not-author", "Path", "AUTHOR"])
 repositories = st.sampled_from(["octo/engine", "ACME/Web.App", "https://github.com/octo/engine"])
 filters = st.lists(st.builds("{}:{}".format, kinds, values), max_size=10)
 options = st.lists(st.builds("{}:{}".format, st.just("repo"), repositories) | st.just("private"), max_size=2)
+elsewhere = st.lists(st.sampled_from(["tz:UTC", "TZ:Asia/Tokyo", "tz:Pacific/Apia"]), max_size=2)
 tops = st.lists(st.integers(1, 10).map("top:{}".format), max_size=1)
 days = st.sampled_from(["", "today", "Yesterday", "7d", "14d", "1970-01-01", "1999-12-30..2000-01-02"])
 blanks = st.sampled_from([" ", "  ", "\n", "\t "])
@@ -156,7 +158,7 @@ def test_risks_read_back_as_the_same_on_any_later_day(text: str, today: LocalDay
 
 
 @MANY
-@given(commands(options), today_of, st.integers(0, 800))
+@given(commands(options, elsewhere), today_of, st.integers(0, 800))
 @example("today", DAY, 1)
 def test_a_digest_reads_back_as_the_same_on_any_later_day(text: str, today: LocalDay, later: int) -> None:
     request = digest_of(text, today)

@@ -1,0 +1,124 @@
+"""What makes two editions or two subscriptions the same, and what they are called."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.days import date_of, zone_of
+from bot.domain.filters import Filters
+from bot.domain.pulls import Repository
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition, Subscription, Timing
+from bot.domain.views import Only, View
+from tests.support import REPOSITORY
+
+BERLIN = zone_of("Europe/Berlin")
+RISKY = View(only=Only.RISKY)
+SATURDAY, WEEKEND = (Span(date_of("2026-02-28"), date_of(last), BERLIN) for last in ("2026-02-28", "2026-03-01"))
+PLAIN = Edition("C0DIGEST", REPOSITORY, SATURDAY)
+DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), BERLIN), by="U0ASKER")
+
+
+@pytest.mark.parametrize(
+    ("edition", "title", "key"),
+    [
+        pytest.param(
+            PLAIN,
+            "octo/engine, Saturday 28 February 2026",
+            "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28",
+            id="a-day",
+        ),
+        pytest.param(
+            replace(PLAIN, span=WEEKEND),
+            "octo/engine, 28 February – 1 March 2026",  # noqa: RUF001 (a dash)
+            "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28..2026-03-01",
+            id="days",
+        ),
+        pytest.param(
+            replace(PLAIN, view=RISKY),
+            "octo/engine, Saturday 28 February 2026, only:risky",
+            f"digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28:{RISKY.mark}",
+            id="a-view",
+        ),
+    ],
+)
+def test_an_edition_has_a_title_for_people_and_a_key_for_its_record(
+    edition: Edition, title: str, key: str
+) -> None:
+    assert edition.title == title
+    assert edition.key("T0TEAM") == key
+
+
+channels = st.sampled_from(["C1", "C2"])
+repositories = st.builds(Repository, st.sampled_from(["a", "b"]), st.sampled_from(["x", "y"]))
+days = st.dates(dt.date(2026, 2, 27), dt.date(2026, 3, 2))
+spans = st.builds(Span, days, days, st.just(BERLIN)).filter(lambda each: each.first <= each.last)
+views = st.builds(View, st.builds(Filters, authors=st.lists(st.sampled_from("ab"), max_size=2).map(tuple)))
+editions = st.builds(Edition, channels, repositories, spans, views)
+
+
+@given(editions, editions)
+def test_equal_editions_share_a_record_and_no_others_do(one: Edition, other: Edition) -> None:
+    assert (one.key("T1") == other.key("T1")) is (one == other)
+    assert one.key("T1") != other.key("T2")
+
+
+def test_a_day_is_told_once_to_a_channel_that_changes_its_zone() -> None:
+    moved = replace(PLAIN, span=replace(SATURDAY, zone=zone_of("UTC")))
+    assert moved.key("T0TEAM") == PLAIN.key("T0TEAM")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(replace(DAILY, timing=Timing(dt.time(18), zone_of("UTC"), weekdays=True)), id="time"),
+        pytest.param(replace(DAILY, by="U2", follows="U2"), id="person"),
+        pytest.param(replace(DAILY, is_paused=True, is_open=True), id="state"),
+        pytest.param(replace(DAILY, repository=Repository("Octo", "ENGINE")), id="spelling"),
+    ],
+)
+def test_a_channel_has_one_subscription_for_a_repository_and_a_view(other: Subscription) -> None:
+    assert other.id == DAILY.id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(replace(DAILY, channel="C1DIGEST"), id="channel"),
+        pytest.param(replace(DAILY, repository=Repository("octo", "engine2")), id="repository"),
+        pytest.param(replace(DAILY, view=RISKY), id="view"),
+    ],
+)
+def test_others_have_others(other: Subscription) -> None:
+    assert other.id != DAILY.id
+
+
+def test_an_id_is_short_enough_to_be_typed_and_the_same_in_each_version() -> None:
+    assert DAILY.id == "55a9560f"
+
+
+@pytest.mark.parametrize(
+    ("subscription", "personal", "fixed"),
+    [
+        pytest.param(DAILY, False, False, id="channel"),
+        pytest.param(replace(DAILY, channel="D0ASKER"), True, False, id="direct-messages"),
+        pytest.param(replace(DAILY, channel="G0PRIVATE"), False, False, id="private-channel"),
+        pytest.param(replace(DAILY, by=""), False, True, id="settings"),
+    ],
+)
+def test_whose_a_subscription_is(subscription: Subscription, personal: bool, fixed: bool) -> None:
+    assert (subscription.is_personal, subscription.is_fixed) == (personal, fixed)
+
+
+def test_the_edition_of_an_instant_is_for_its_channel_and_view_and_tells_of_the_day_before() -> None:
+    due = datetime(2026, 3, 1, 8, tzinfo=UTC)
+    assert replace(DAILY, view=RISKY).edition(due) == replace(PLAIN, view=RISKY)
+    weekly = replace(DAILY, timing=replace(DAILY.timing, weekdays=True))
+    monday = due + timedelta(days=1)
+    assert str(weekly.edition(monday).span) == "2026-02-27..2026-03-01"
