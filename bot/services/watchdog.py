@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -32,17 +32,9 @@ _GATHER = timedelta(seconds=30)
 _LATER = timedelta(hours=1)
 _REMEMBERED = timedelta(days=30)
 _SKEW = timedelta(minutes=10)
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """A trouble and the message that tells of it; empty while nobody was told."""
-
-    trouble: Trouble
-    message: str = ""
-
-
-_TOLD = TypeAdapter(_Told)
+# the record of what a speaker is about to post
+_BEGUN = "report:begun"
+_TROUBLE = TypeAdapter(Trouble)
 
 
 class Watchdog:
@@ -65,19 +57,22 @@ class Watchdog:
         """Something is wrong. Noting it again changes nothing. Raises StoreUnavailable."""
         found = self._load(trouble.id)
         if found is None:
-            self._cache.add(_key(trouble.id), _TOLD.dump_json(_Told(trouble)).decode(), _REMEMBERED)
-        if found is None or not (found.message or found.trouble.settled):
+            self._cache.add(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), _REMEMBERED)
+        if not (found and found.settled) and not self._message(trouble.id):
             self._agenda.add(_TELL + trouble.id, trouble.at + _GATHER)
 
     def settle(self, key: str, kind: Kind, how: str, now: datetime) -> None:
         """It is right again, if it was wrong; ``how`` says since when. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         found = self._load(name)
-        if found is None or found.trouble.settled:
+        if found is None:
             return
-        self._keep(replace(found, trouble=replace(found.trouble, settled=how)))
+        if not found.settled:
+            ended = replace(found, settled=how)
+            self._cache.put(_key(name), _TROUBLE.dump_json(ended).decode(), _REMEMBERED)
         self._agenda.drop(_TELL + name)
-        if found.message:
+        # after it is kept, as whoever tells looks at it after: one of the two sees the other
+        if self._message(name):
             self._agenda.put(_SETTLE + name, now)
 
     def speak(self, now: datetime) -> None:
@@ -100,41 +95,66 @@ class Watchdog:
         return [name for name, _ in self._agenda.due(now) if self.owns(name)]
 
     def _tell(self, names: Sequence[str], now: datetime) -> None:
-        groups: dict[tuple[str, ...], list[Trouble]] = defaultdict(list)
+        # what an earlier try began may be posted: it is finished as it was, or it would be told again with others
+        begun = json.loads(self._records.load(_BEGUN).get("names", "[]"))
+        self._tell_in(0, tuple(self._known(begun)), now)
+        self._tell_in(0, tuple(self._untold(name for name in names if name not in begun)), now)
+
+    def _untold(self, names: Iterable[str]) -> Iterator[Trouble]:
         for name in names:
-            found = self._load(name)
-            if found is None or found.message or found.trouble.settled:
+            trouble = self._load(name)
+            if trouble is None or self._message(name) or self._is_over(trouble):
                 self._agenda.drop(_TELL + name)
             else:
-                log.error("%s: %s", found.trouble.title, found.trouble.reason)
-                groups[self._places(found.trouble)].append(found.trouble)
-        for places, troubles in groups.items():
-            message = self._posted(places, troubles, now)
-            for trouble in troubles:
-                if message:
-                    self._keep(_Told(trouble, message))
-                    self._agenda.drop(_TELL + trouble.id)
-                else:
+                log.error("%s: %s", trouble.title, trouble.reason)
+                yield trouble
+
+    def _is_over(self, trouble: Trouble) -> bool:
+        """It may have ended in the moment before it was noted."""
+        is_there = trouble.kind is Kind.MISSING and "done" in self._records.load(trouble.key)
+        return bool(trouble.settled) or is_there
+
+    def _tell_in(self, turn: int, troubles: Sequence[Trouble], now: datetime) -> None:
+        """Each in its place of that turn, those of one place together; where it is refused, in the next."""
+        groups: dict[str, list[Trouble]] = defaultdict(list)
+        for trouble in troubles:
+            groups["".join(self._places(trouble)[turn : turn + 1])].append(trouble)
+        for place, group in groups.items():
+            if not place:
+                for trouble in group:
                     self._agenda.put(_TELL + trouble.id, now + _LATER)
+            elif not self._told_in(place, group, now):
+                self._tell_in(turn + 1, group, now)
 
     def _places(self, trouble: Trouble) -> tuple[str, ...]:
         """Where to tell of it: the first that takes it. Who subscribed is named by their user id."""
         return tuple(dict.fromkeys(place for place in (self._admin, trouble.to, trouble.channel) if place))
 
-    def _posted(self, places: tuple[str, ...], troubles: Sequence[Trouble], now: datetime) -> str:
-        """The key of the message; empty where no place takes it."""
-        for place in places:
-            try:
-                return self._post(place, troubles, now)
-            except SlackRefused as error:
-                log.warning("nobody is told in %s: %s", place, error)
-        return ""
+    def _told_in(self, place: str, troubles: Sequence[Trouble], now: datetime) -> bool:
+        """Whether the place took it."""
+        names = [trouble.id for trouble in troubles]
+        self._records.save(_BEGUN, names=json.dumps(names))
+        try:
+            message = self._post(place, troubles, now)
+        except SlackRefused as error:
+            log.warning("nobody is told in %s: %s", place, error)
+            message = ""
+        for name in names if message else ():
+            self._cache.put(_told(name), message, _REMEMBERED)
+            self._agenda.drop(_TELL + name)
+            if (found := self._load(name)) and found.settled:
+                self._agenda.put(_SETTLE + name, now)
+        self._records.save(_BEGUN, names="[]")
+        return bool(message)
 
     def _post(self, place: str, troubles: Sequence[Trouble], now: datetime) -> str:
+        """The key of the message."""
         names = [trouble.id for trouble in troubles]
         key = "report:" + sha256(json.dumps([place, *names]).encode()).hexdigest()[:16]
-        channel = self._messenger.direct(place) if place.startswith(("U", "W")) else place
         record = self._records.load(key)
+        if "ts" in record:
+            return key
+        channel = self._messenger.direct(place) if place.startswith(("U", "W")) else place
         found = None
         if "begun" in record:
             since = datetime.fromisoformat(record["begun"]) - _SKEW
@@ -145,8 +165,7 @@ class Watchdog:
         return key
 
     def _edit(self, names: Sequence[str]) -> None:
-        messages = dict.fromkeys(found.message for name in names if (found := self._load(name)))
-        for message in messages:
+        for message in dict.fromkeys(map(self._message, names)):
             record = self._records.load(message)
             members = tuple(self._known(json.loads(record.get("names", "[]"))))
             if members:
@@ -159,15 +178,20 @@ class Watchdog:
         for name in names:
             self._agenda.drop(_SETTLE + name)
 
-    def _known(self, names: Sequence[str]) -> Iterator[Trouble]:
-        return (found.trouble for name in names if (found := self._load(name)))
+    def _known(self, names: Iterable[str]) -> Iterator[Trouble]:
+        return (trouble for name in names if (trouble := self._load(name)))
 
-    def _load(self, name: str) -> _Told | None:
-        return read_back(_TOLD, self._cache.get(_key(name)))
+    def _load(self, name: str) -> Trouble | None:
+        return read_back(_TROUBLE, self._cache.get(_key(name)))
 
-    def _keep(self, told: _Told) -> None:
-        self._cache.put(_key(told.trouble.id), _TOLD.dump_json(told).decode(), _REMEMBERED)
+    def _message(self, name: str) -> str:
+        """The key of the message that tells of it; empty while nobody was told."""
+        return self._cache.get(_told(name)) or ""
 
 
 def _key(name: str) -> str:
     return f"trouble:{name}"
+
+
+def _told(name: str) -> str:
+    return f"told:{name}"
