@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -11,6 +12,7 @@ from bot.ports import Post
 from bot.render.mrkdwn import escape
 from bot.render.rich import Element, block, bullets, section, text
 
+_ID = re.compile(r"[CG][A-Z0-9]+")
 _MOST = 10
 _REASON = 300
 _WORDS = {
@@ -46,7 +48,8 @@ def place(channel: str) -> Element:
     """A channel by its name, which Slack shows to whoever may see it; it pings nobody."""
     if channel.startswith("D"):
         return text("a direct message")
-    return {"type": "channel", "channel_id": channel}
+    # settings may name it otherwise, and then Slack would refuse the message that says so
+    return {"type": "channel", "channel_id": channel} if _ID.fullmatch(channel) else text(one_line(channel))
 
 
 def moment(instant: datetime) -> Element:
