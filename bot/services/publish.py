@@ -94,12 +94,15 @@ class Publisher:
         key = self.key(edition)
         with self._records.exclusive(key):
             record = self._records.load(key)
-            plan = Plan.of(build())
+            plan, times = Plan.of(build()), int(record.get("revised", "0"))
             if plan.mark != record.get("shown"):
+                times += 1
+                # a try that breaks off leaves a mixture, which is like no plan
+                self._records.save(key, shown="")
                 posting = self._posting(edition, key)
                 posting.revise(record["lead"], plan)
-                posting.file(record["lead"], _corrected(plan.attachment))
-            self._records.save(key, **_shown(plan))
+                posting.file(record["lead"], _corrected(plan.attachment, times))
+            self._records.save(key, revised=str(times), **_shown(plan))
             return self._standing(edition, self._records.load(key))
 
     def _posting(self, edition: Edition, key: str) -> Posting:
@@ -112,7 +115,7 @@ class Publisher:
     def _standing(self, edition: Edition, record: dict[str, str]) -> Published:
         merged = record.get("merged")
         return Published(
-            self._messenger.permalink(edition.channel, record["lead"]),
+            record.get("address") or self._messenger.permalink(edition.channel, record["lead"]),
             already=True,
             gaps=tuple(json.loads(record.get("gaps", "[]"))),
             merged=int(merged) if merged else None,
@@ -143,9 +146,10 @@ def _shown(plan: Plan) -> dict[str, str]:
     return {"shown": plan.mark, "merged": merged, "gaps": gaps, "text": plan.lead["text"]}
 
 
-def _corrected(file: Attachment | None) -> Attachment | None:
+def _corrected(file: Attachment | None, times: int) -> Attachment | None:
     """Slack's files can't be edited: the one that was wrong stays beside this one."""
     if file is None:
         return None
     stem, _, ending = file.name.rpartition(".")
-    return replace(file, name=f"{stem}-corrected.{ending}", title=f"{file.title}, corrected")
+    again = f"-{times}" if times > 1 else ""
+    return replace(file, name=f"{stem}-corrected{again}.{ending}", title=f"{file.title}, corrected")
