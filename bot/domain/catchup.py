@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.domain.digest import CountCheck, Digest, Overview
 from bot.domain.reverts import reverts_among
@@ -28,6 +28,11 @@ class CatchUp:
     def gaps(self) -> tuple[str, ...]:
         """What is missing of any day; see :attr:`bot.domain.digest.Digest.gaps`."""
         return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
+
+    @property
+    def unpriced(self) -> CatchUp:
+        """See :attr:`bot.domain.digest.Digest.unpriced`."""
+        return replace(self, digests=tuple(digest.unpriced for digest in self.digests))
 
     @property
     def whole(self) -> Digest:

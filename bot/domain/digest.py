@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from bot.domain.areas import ELSEWHERE, area_order, is_product_area
@@ -141,6 +141,12 @@ class Digest:
         costs = [self.overview.cost, *(entry.cost for entry in self.entries)]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
+
+    @property
+    def unpriced(self) -> Digest:
+        """The same as if nothing of it had been kept and nothing had cost: what it tells of the day is equal."""
+        entries = tuple(replace(entry, from_cache=False, cost=0.0) for entry in self.entries)
+        return replace(self, entries=entries, overview=replace(self.overview, from_cache=False, cost=0.0))
 
     @property
     def taken_back(self) -> frozenset[int]:

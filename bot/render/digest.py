@@ -28,7 +28,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 class Rendered:
     """What goes to Slack. A day without merges has no thread and no report.
 
-    ``merged`` counts what was merged, shown or not; ``gaps`` is what is missing and may be had later.
+    ``merged`` counts what was merged, shown or not; ``gaps`` is what is missing and may be had later. ``unpriced``
+    is the lead less what building it cost this time, by which two digests are told apart; else the lead itself.
     """
 
     lead: Post
@@ -36,6 +37,7 @@ class Rendered:
     attachment: Attachment | None
     merged: int = 0
     gaps: tuple[str, ...] = ()
+    unpriced: Post | None = None
 
     def payload(self) -> dict[str, Any]:
         """The messages as Slack takes them."""
@@ -44,22 +46,22 @@ class Rendered:
 
 def render(digest: Digest, notes: Sequence[str] = ()) -> Rendered:
     """Render the digest of a day for Slack, with ``notes`` in small print."""
-    top = _noted(lead(digest), notes)
+    top, unpriced = (_noted(lead(each), notes) for each in (digest, digest.unpriced))
     if not digest.entries:
         return Rendered(top, (), None, digest.merged, digest.gaps)
     menu = details_of(entry.pull for entry in _worth_opening(digest))
     file = _attachment([digest], str(digest.day.date))
-    return Rendered(below(top, menu, ask()), thread(digest), file, digest.merged, digest.gaps)
+    return Rendered(below(top, menu, ask()), thread(digest), file, digest.merged, digest.gaps, unpriced)
 
 
 def render_days(found: CatchUp, notes: Sequence[str] = ()) -> Rendered:
     """Render several days for Slack: one lead message, and every pull request in its thread."""
-    top = _noted(catch_up_post(found), notes)
+    top, unpriced = (_noted(catch_up_post(each), notes) for each in (found, found.unpriced))
     if not found.whole.entries:
         return Rendered(top, (), None, found.merged, found.gaps)
     menu = details_of(entry.pull for entry in _worth_opening(found.whole))
     file = _attachment(found.digests, str(found.span))
-    return Rendered(below(top, menu, ask()), threads(found.digests), file, found.merged, found.gaps)
+    return Rendered(below(top, menu, ask()), threads(found.digests), file, found.merged, found.gaps, unpriced)
 
 
 def skipped_note(repository: Repository, span: Span) -> str:

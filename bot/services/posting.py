@@ -23,19 +23,22 @@ _MOVED = "What stood here is part of the messages above now."
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be posted, as it is recorded."""
+    """What is to be posted, as it is recorded. ``mark`` is equal for plans that tell the same."""
 
     lead: Mapping[str, Any]
     thread: tuple[Mapping[str, Any], ...]
     attachment: Attachment | None
     merged: int | None = None
     gaps: tuple[str, ...] = ()
+    mark: str = ""
 
     @classmethod
     def of(cls, rendered: Rendered) -> Plan:
         """The plan of a digest."""
         posts = tuple(post.payload() for post in rendered.thread)
-        return cls(rendered.lead.payload(), posts, rendered.attachment, rendered.merged, rendered.gaps)
+        told = [(rendered.unpriced or rendered.lead).payload(), posts]
+        mark = sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        return cls(rendered.lead.payload(), posts, rendered.attachment, rendered.merged, rendered.gaps, mark)
 
     def dump(self) -> str:
         """As it is recorded."""
@@ -52,12 +55,8 @@ class Plan:
             Attachment(**file) if file else None,
             found.get("merged"),
             tuple(found.get("gaps", ())),
+            found.get("mark", ""),
         )
-
-    @property
-    def mark(self) -> str:
-        """Equal for plans that read alike."""
-        return sha256(json.dumps([self.lead, self.thread], sort_keys=True).encode()).hexdigest()[:16]
 
 
 class Posting:

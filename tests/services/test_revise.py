@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +30,7 @@ from tests.services.posting import (
     MemoryRecords,
     Standing,
     messenger_of,
+    post,
     publish,
     publisher,
     rendered,
@@ -151,6 +151,15 @@ def test_what_reads_the_same_is_not_touched(posted: SlackEmulator, records: Redi
     assert writes(posted) == before
 
 
+def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, records: RedisPostRecords) -> None:
+    unpriced = post("Engine, 3 merged")
+    first = replace(BEFORE, lead=post("Engine, 3 merged, $0.02"), unpriced=unpriced)
+    publish(messenger_of(slack), records, Build(first))
+    before = writes(slack)
+    revise(slack, records, replace(BEFORE, lead=post("Engine, 3 merged, from cache"), unpriced=unpriced))
+    assert (writes(slack), standing(slack).leads) == (before, ["Engine, 3 merged, $0.02"])
+
+
 def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
     posted: SlackEmulator, records: RedisPostRecords
 ) -> None:
@@ -246,26 +255,19 @@ def test_a_server_error_is_mended_by_the_next_try(
 # --- what is not there any more
 
 
-def _archived(slack: SlackEmulator) -> Callable[[], None]:
-    slack.workspace.channels[HOME].archived = True
-    return lambda: setattr(slack.workspace.channels[HOME], "archived", False)
-
-
-def _left(slack: SlackEmulator) -> Callable[[], None]:
-    slack.workspace.channels[HOME].member = False
-    return lambda: setattr(slack.workspace.channels[HOME], "member", True)
-
-
-@pytest.mark.parametrize("happens", [_archived, _left])
+@pytest.mark.parametrize(
+    ("closed", "opened"), [("archive_channel", "unarchive_channel"), ("remove_bot", "invite_bot")]
+)
 def test_a_channel_that_is_closed_is_left_alone_until_it_is_open(
-    posted: SlackEmulator, records: RedisPostRecords, happens: Callable[[SlackEmulator], Callable[[], None]]
+    posted: SlackEmulator, records: RedisPostRecords, closed: str, opened: str
 ) -> None:
-    before, undo = standing(posted), happens(posted)
+    before = standing(posted)
+    getattr(posted, closed)(HOME)
     for _ in range(2):
         with pytest.raises(SlackRefused):
             revise(posted, records)
     assert standing(posted) == before
-    undo()
+    getattr(posted, opened)(HOME)
     revise(posted, records)
     assert standing(posted) == REVISED
 
