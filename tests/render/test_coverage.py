@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from bot.domain.digest import CountCheck, Entry, Overview
+from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
 from bot.domain.summaries import ChangeType
+from bot.domain.views import Only, View
 from bot.render.coverage import count_difference, coverage
 from tests.support import digest, entry, summary
 
@@ -110,6 +112,34 @@ def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, mer
     found = digest(*several(merges), count=CountCheck(counted, WHERE))
     assert count_difference(found) == said
     assert coverage(found).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "hidden", "said"),
+    [
+        pytest.param(View(only=Only.RISKY), 1, 17, "1 of 18 shown: only:risky · 1 of 1 read · ", id="risky"),
+        pytest.param(View(only=Only.RISKY), 0, 1_800, "0 of 1,800 shown: only:risky", id="nothing-shown"),
+        pytest.param(View(only=Only.RISKY), 0, 0, "", id="nothing-merged"),
+        pytest.param(
+            View(Filters(paths=("vllm/v1",), not_authors=("bots",)), Only.SUBSTANTIAL),
+            2,
+            0,
+            "2 of 2 shown: path:vllm/v1 not-author:bots only:substantial · 2 of 2 read · ",
+            id="all-the-words",
+        ),
+    ],
+)
+def test_a_view_says_how_much_it_leaves_out_and_by_which_words(
+    view: View, shown: int, hidden: int, said: str
+) -> None:
+    found = digest(*several(shown), view=view, hidden=hidden, count=CountCheck(shown + hidden, WHERE))
+    assert coverage(found).startswith(said)
+    assert bool(said) == bool(coverage(found))
+
+
+def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
+    found = digest(*several(1), view=View(only=Only.RISKY), hidden=2, count=CountCheck(4, WHERE))
+    assert count_difference(found) == "incomplete? the commits of main name 4 merges, not 3"
 
 
 def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:

@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given
 
 from bot.domain.digest import CountCheck, Digest, Entry, Overview, Theme
+from bot.domain.filters import Filters
 from bot.domain.risk import Risk
+from bot.domain.views import Only, View
 from bot.render.lead import headline, lead
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
-from tests.render.hostile import WORST, digests, full_day
+from tests.render.hostile import TOKENS, WORST, digests, full_day
 from tests.support import NOON, changed_file, digest, entry, pull, summary
+
+RISKS_ALONE = View(only=Only.RISKY)
 
 
 def risky(number: int, points: float = 20, said: str = "", **fields: Any) -> Entry:
@@ -58,6 +62,27 @@ def test_a_day_without_merges_still_admits_that_the_count_differs() -> None:
 
 def test_the_headline_names_repository_date_and_count() -> None:
     assert headline(digest(entry(1), entry(2))) == "Engine · Saturday 28 February 2026 · 2 merged"
+
+
+@pytest.mark.parametrize(
+    ("shown", "hidden", "count"),
+    [(1, 17, "1 of 18 merged"), (0, 3, "0 of 3 merged"), (2, 0, "2 of 2 merged"), (0, 0, "nothing merged")],
+)
+def test_the_headline_of_a_view_says_of_how_many(shown: int, hidden: int, count: str) -> None:
+    found = digest(*(entry(number) for number in range(shown)), view=RISKS_ALONE, hidden=hidden)
+    assert headline(found) == f"Engine · Saturday 28 February 2026 · {count}"
+
+
+def test_a_view_that_shows_nothing_is_a_headline_and_what_was_left_out() -> None:
+    found = digest(view=RISKS_ALONE, hidden=3, count=CountCheck(3, "the commits of main"))
+    assert said(found).split("\n") == [headline(found), "0 of 3 shown: only:risky"]
+    assert lead(found).text == headline(found)
+
+
+@pytest.mark.parametrize("token", TOKENS, ids=ascii)
+def test_the_words_of_a_view_are_literal(token: str) -> None:
+    view = View(Filters(labels=(f"x{token}",)))
+    assert_accepted(lead(digest(entry(1), view=view)), digest(entry(1)))
 
 
 def test_notifications_give_headline_and_overview_with_markup_put_out() -> None:

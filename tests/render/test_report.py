@@ -11,9 +11,11 @@ from hypothesis import given
 
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.digest import Digest
+from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
 from bot.domain.pulls import GHOST, Account
 from bot.domain.summaries import ChangeType, fallback_summary
+from bot.domain.views import Only, View
 from bot.render.report import report, sections
 from tests.render.hostile import digests
 from tests.support import changed_file, digest, entry, pull, summary
@@ -138,6 +140,21 @@ def test_bars_are_escaped_once_and_nothing_else_is(text: str, escaped: str) -> N
         escaped,
     ]
     assert f"## 1. [{escaped}](https://github.com/octo/engine/pull/1)\n" in report(digest(entry(1, title=text)))
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (View(only=Only.RISKY), "only:risky"),
+        (View(Filters(paths=("a b",), not_authors=("bots",))), 'path:"a b" not-author:bots'),
+        (View(Filters(labels=("x`y\n# z",))), 'label:"xy # z"'),
+    ],
+)
+def test_the_report_of_a_view_says_what_it_shows_of_how_many(view: View, words: str) -> None:
+    text = report(digest(FIRST, view=view, hidden=2))
+    assert f"**Total Merged PRs:** 3\n\n**Shown:** 1, by `{words}`\n\n---\n\n## 1. " in text
+    whole = report(digest(FIRST))
+    assert text.partition("## 1. ")[2] == whole.partition("## 1. ")[2]
 
 
 def test_a_title_on_several_lines_is_put_on_one() -> None:
