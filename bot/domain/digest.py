@@ -211,7 +211,8 @@ def _weighs_enough(only: Only, entry: Entry) -> bool:
         case Only.SUBSTANTIAL:
             return not entry.summary.is_trivial
         case Only.RISKY:
-            return entry.risk.is_listed
+            # what nobody could read may be risky
+            return entry.risk.is_listed or entry.pull.files is None
 
 
 def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, ...]:

@@ -41,6 +41,14 @@ def reverts_among(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
     return tuple(found)
 
 
+def with_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset[int]:
+    """The numbers with the other halves of their pairs, and with theirs: a revert may itself be taken back."""
+    found, pairs = frozenset(numbers), [{revert.number, revert.by} for revert in reverts]
+    while more := {number for pair in pairs if not found.isdisjoint(pair) for number in pair - found}:
+        found |= more
+    return found
+
+
 def standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
     """The reverts that still hold: one that was itself reverted takes nothing back."""
     merged = {pull.number: (pull.merge_time, pull.number) for pull in pulls}

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview, shown_by
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.reverts import Revert, reverts_among
+from bot.domain.reverts import Revert, reverts_among, with_pairs
 from bot.domain.views import WHOLE, View
 from bot.ports import PullRequests
 
@@ -79,7 +79,7 @@ class DailyDigest:
     def _admitted(
         self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: View
     ) -> tuple[PullRequest, ...]:
-        """Those that fit the filters, and both halves of a pair of which one does.
+        """Those that fit the filters, and all that took one of them back or brought it back again.
 
         One whose files can't be had may fit: it is shown rather than lost.
         """
@@ -91,9 +91,8 @@ class DailyDigest:
                 loaded = list(pool.map(self._with_files, candidates))
             candidates = [pull for pull in loaded if pull.files is None or view.filters.admit(pull)]
         fitting = {pull.number: pull for pull in candidates}
-        pairs = [{revert.number, revert.by} for revert in reverts]
-        paired = {number for pair in pairs if not pair.isdisjoint(fitting) for number in pair}
-        return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in {*fitting, *paired})
+        shown = with_pairs(fitting, reverts)
+        return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
 
     def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
         progress(0, len(pulls))

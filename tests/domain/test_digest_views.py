@@ -72,6 +72,11 @@ def test_what_was_taken_back_is_shown_whatever_it_weighs(reverts: list[Revert], 
     assert numbers(RISKY, DAY_OF_ALL, *reverts) == shown
 
 
+def test_what_could_not_be_read_may_be_risky() -> None:
+    unread = replace(weighed(3), pull=replace(weighed(3).pull, files=None))
+    assert numbers(RISKY, [weighed(4), unread]) == [3]
+
+
 weights = st.lists(st.tuples(st.floats(-6, 25), st.booleans()), max_size=12)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.reverts import Revert, is_revert, reverts_among
+from bot.domain.reverts import Revert, is_revert, reverts_among, with_pairs
 from tests.support import NOON, pull
 
 SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334"
@@ -170,3 +170,19 @@ def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
     other = Repository("acme", "web")
     pulls = [merged(5, repository=other), merged(9, "Undo", "Reverts acme/web#5", repository=other)]
     assert reverts_among(pulls) == (Revert(5, 9),)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [
+        ([], []),
+        ([5], [5]),
+        ([1], [1, 2, 3]),
+        ([3], [1, 2, 3]),
+        ([2, 5], [1, 2, 3, 5]),
+        ([8], [8, 9]),
+        ([1, 9], [1, 2, 3, 8, 9]),
+    ],
+)
+def test_a_chain_of_reverts_is_together_from_any_end(numbers: list[int], shown: list[int]) -> None:
+    assert sorted(with_pairs(numbers, [Revert(1, 2), Revert(2, 3), Revert(8, 9)])) == shown

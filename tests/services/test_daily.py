@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,12 @@ from bot.domain.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
+from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
-from bot.domain.pulls import PullRequest, Repository
+from bot.domain.pulls import Account, PullRequest, Repository
 from bot.domain.reverts import Revert
-from bot.domain.summaries import fallback_summary
+from bot.domain.summaries import ChangeType, fallback_summary
+from bot.domain.views import WHOLE, Only, View
 from bot.ports import Model
 from bot.services.asking import Asker
 from bot.services.daily import DailyDigest
@@ -30,7 +33,7 @@ from bot.services.overview import Overviewer
 from bot.services.reading import Reader
 from bot.services.summarise import Summarised, Summariser
 from tests.emulators.claude import ClaudeEmulator, Refusal
-from tests.services.doubles import ScriptedPulls, Sleeps
+from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
 from tests.support import DAY, REPOSITORY, changed_file, pull, summary
 
 Summarise = Callable[[PullRequest], Summarised]
@@ -169,6 +172,129 @@ def test_a_revert_within_the_day_is_known() -> None:
     second = pull(5, title='Revert "Count once" (#7)', files=None)
     assert second.merge_time > first.merge_time
     assert build(ScriptedPulls((second, first))).reverts == (Revert(number=7, by=5),)
+
+
+# --- views
+
+CORE, DOCS = (changed_file("engine/core.py"),), (changed_file("docs/a.md"),)
+ADA, BOT = Account("ada-dev"), Account("renovate", is_bot=True)
+AWAY = GitHubUnavailable("GitHub is away.")
+
+
+def viewed(pulls: KnownPulls, view: View, summarise: Summarise = at_once) -> Digest:
+    reader = Reader(pulls, summarise)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
+    return daily.build(REPOSITORY, DAY, "Engine", view=view)
+
+
+def day(*pulls: PullRequest, failing: Iterable[int] = ()) -> KnownPulls:
+    return KnownPulls(pulls, {f"files {number}": AWAY for number in failing})
+
+
+FOUR = (
+    pull(4, author=BOT, files=CORE),
+    pull(3, author=ADA, files=DOCS, labels=("bug",)),
+    pull(2, author=ADA, files=CORE),
+    pull(1, author=Account("bob"), files=CORE, labels=("bug",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "read"),
+    [
+        pytest.param(WHOLE, [1, 2, 3, 4], [1, 2, 3, 4], id="all"),
+        pytest.param(View(Filters(not_authors=("bots",))), [1, 2, 3], [1, 2, 3], id="by-author"),
+        pytest.param(View(Filters(labels=("BUG",))), [1, 3], [1, 3], id="by-label"),
+        pytest.param(View(Filters(paths=("engine",))), [1, 2, 4], [1, 2, 3, 4], id="by-path"),
+        pytest.param(View(Filters(("docs",), ("Ada-Dev",))), [3], [2, 3], id="files-of-those-alone-that-may-fit"),
+        pytest.param(View(Filters(authors=("nobody",))), [], [], id="none"),
+        pytest.param(View(only=Only.RISKY), [], [1, 2, 3, 4], id="what-weighs-enough-is-known-after-reading"),
+    ],
+)
+def test_a_view_reads_no_more_than_it_must(view: View, shown: list[int], read: list[int]) -> None:
+    pulls = day(*FOUR)
+    found = viewed(pulls, view)
+    assert [entry.number for entry in found.entries] == shown
+    assert sorted(pulls.calls) == ["day 2026-02-28", *(f"files {number}" for number in read)]
+    assert (found.view, found.hidden, found.merged) == (view, 4 - len(shown), 4)
+    assert found.overview.text.startswith(f"{len(shown)} in ")
+    assert found.gaps == ()
+
+
+def test_a_view_asks_the_model_of_what_fits_alone() -> None:
+    model = Summaries()
+    pulls = day(*FOUR)
+    reader = Reader(pulls, model)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
+    seen: list[tuple[int, int]] = []
+    daily.build(
+        REPOSITORY,
+        DAY,
+        "Engine",
+        lambda *done: seen.append(done),
+        View(Filters(paths=("docs",)), Only.SUBSTANTIAL),
+    )
+    assert (model.numbers, seen) == ([3], [(0, 1), (1, 1)])
+
+
+def reverting(number: int, other: int, **fields: Any) -> PullRequest:
+    """A pull request that takes back another, merged later than any with a number above its own."""
+    return pull(number, title=f"Revert #{other}", author=BOT, **fields)
+
+
+@pytest.mark.parametrize(
+    ("pulls", "shown", "reverts"),
+    [
+        pytest.param([pull(9), reverting(8, 9)], [8, 9], [Revert(9, 8)], id="what-took-it-back"),
+        pytest.param(
+            [pull(9, author=BOT), pull(8, title="Revert #9")], [8, 9], [Revert(9, 8)], id="what-it-took-back"
+        ),
+        pytest.param(
+            [pull(9), reverting(8, 9), reverting(7, 8)], [7, 8, 9], [Revert(8, 7), Revert(9, 8)], id="a-chain"
+        ),
+        pytest.param([pull(9), pull(8, author=BOT), reverting(7, 8)], [9], [], id="a-pair-that-does-not-fit"),
+    ],
+)
+def test_what_was_taken_back_comes_with_what_did_so(
+    pulls: list[PullRequest], shown: list[int], reverts: list[Revert]
+) -> None:
+    found = viewed(day(*pulls), View(Filters(not_authors=("bots",))))
+    assert [entry.number for entry in found.entries] == shown
+    assert list(found.reverts) == reverts
+
+
+def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
+    pulls = day(pull(9), reverting(8, 9), reverting(7, 8))
+    assert viewed(pulls, View(Filters(not_authors=("bots",)))).taken_back == {8}
+
+
+def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
+    trivial = Summaries(summary(type=ChangeType.TRIVIAL))
+    found = viewed(day(pull(9), reverting(8, 9), pull(7)), View(only=Only.SUBSTANTIAL), trivial)
+    assert ([entry.number for entry in found.entries], found.hidden) == ([8, 9], 1)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [
+        pytest.param(View(Filters(("engine",), not_authors=("bots",))), [1, 2, 3], id="path"),
+        pytest.param(View(Filters(("engine",)), Only.SUBSTANTIAL), [1, 2, 3, 4], id="substantial"),
+        pytest.param(View(Filters(("engine",)), Only.RISKY), [2, 3], id="risky-of-a-path"),
+        pytest.param(View(only=Only.RISKY), [2, 3], id="risky"),
+    ],
+)
+def test_what_can_not_be_read_is_shown_rather_than_lost(view: View, shown: list[int]) -> None:
+    found = viewed(day(*FOUR, failing=[2, 3]), view)
+    assert [entry.number for entry in found.entries] == shown
+    assert found.gaps == ("facts alone of #2, #3 (its files could not be loaded)",)
+    assert found.merged == 4
+
+
+def test_the_count_of_a_view_is_that_of_the_day() -> None:
+    pulls = day(*FOUR)
+    pulls.counted["2026-02-28"] = 5
+    found = viewed(pulls, View(Filters(labels=("bug",))))
+    assert found.gaps == ("incomplete? the commits of main name 5 merges, not 4",)
 
 
 # --- with the model on the loopback
