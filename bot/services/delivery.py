@@ -126,7 +126,7 @@ class Delivery:
         except Exception:
             log.exception("%s is not mended", edition.title)
         else:
-            if not (published.gaps or self._surprises(edition, published)):
+            if not self._missing(edition, published):
                 self._mended(key, published)
 
     def _built(self, key: str, edition: Edition) -> Rendered:
@@ -141,15 +141,18 @@ class Delivery:
 
     def _look(self, subscription: Subscription, edition: Edition, published: Published) -> None:
         """Tell of what is missing in what was posted."""
-        gaps = (*published.gaps, *self._surprises(edition, published))
-        if not gaps:
+        missing = self._missing(edition, published)
+        if not missing:
             return
         key, now = self._publisher.key(edition), self._now()
         self._agenda.add(MEND + key, now + FIRST)
-        reason, retry = "; ".join(gaps), self._agenda.at(MEND + key)
+        reason, retry = "; ".join(missing), self._agenda.at(MEND + key)
         self._watchdog.note(
             Trouble(key, Kind.INCOMPLETE, edition.title, reason, now, retry, edition.channel, subscription.by)
         )
+
+    def _missing(self, edition: Edition, published: Published) -> tuple[str, ...]:
+        return (*published.gaps, *self._surprises(edition, published))
 
     def _surprises(self, edition: Edition, published: Published) -> Iterator[str]:
         """That nothing was merged, where each of the last digests, at least three, had something."""
@@ -174,6 +177,9 @@ class Delivery:
         if isinstance(error, RateLimited) and error.retry_after:
             pause = max(pause, timedelta(seconds=error.retry_after))
         is_for_people = isinstance(error, _FOR_PEOPLE)
+        # first: a try that died before the record is made again, and one line twice is better than none
+        if record.get("error") != sentence:
+            self._journal.note(Run(now, key, Outcome.FAILED, sentence))
         self._records.save(
             key,
             error=sentence,
@@ -181,5 +187,3 @@ class Delivery:
             tries=str(tries + 1),
             retry=(now + (_PAUSES[-1] if is_for_people else pause)).isoformat(),
         )
-        if record.get("error") != sentence:
-            self._journal.note(Run(now, key, Outcome.FAILED, sentence))
