@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
@@ -19,6 +20,7 @@ from bot.domain.views import WHOLE, Only, View
 
 ALL = "all"
 MINE = "mine"
+_HALVES = ("am", "pm")
 _CLOCK = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
 ID = re.compile(r"[0-9a-f]{4,8}")
 _HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky"
@@ -51,11 +53,14 @@ class Wish:
             if name in named:
                 raise UsageError(f"You named {quoted(named[name])} and {quoted(value)}: leave one of them out.")
             named[name] = value
-        repository = repositories.known(Repository.parse(named["repo"])) if "repo" in named else None
+        # a time that is left out makes the next word one, and the zone behind it a repository: times go first
+        at = time_of(named["at"]) if "at" in named else None
         is_mine = named.get("tz", "").lower() == MINE
         return cls(
-            repository=repository or repositories.default,
-            at=time_of(named["at"]) if "at" in named else None,
+            repository=repositories.known(Repository.parse(named["repo"]))
+            if "repo" in named
+            else repositories.default,
+            at=at,
             zone=zone_of(named["tz"]) if "tz" in named and not is_mine else None,
             is_mine=is_mine,
             weekdays={"weekdays": True, "daily": False}.get(named.get("days", "")),
@@ -78,11 +83,14 @@ class Wish:
 
 def _named(words: list[str]) -> Iterator[tuple[str, str]]:
     """The words that stand alone, by what they are. Raises UsageError."""
-    left = iter(words)
-    for word in left:
+    left = deque(words)
+    while left:
+        word = left.popleft()
         low = word.lower()
         if low in ("at", "tz", "repo"):
-            yield low, next(left, "")
+            value = left.popleft() if left else ""
+            has_half = low == "at" and left and left[0].lower() in _HALVES
+            yield low, value + left.popleft() if has_half else value
         elif low in ("weekdays", "daily"):
             yield "days", low
         elif low == "me":
