@@ -6,7 +6,7 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
@@ -21,9 +21,12 @@ from bot.services.directory import Directory
 log = logging.getLogger(__name__)
 
 MOST = 20
+_DAY = timedelta(days=1)
 _FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
 _NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
 _ARCHIVED = "That channel is archived: choose another one."
+_DIRECT = "Nobody can subscribe for somebody else's direct messages: write me for your own."
+_GONE = "That subscription is not there any more."
 _NOT_YOURS = "That subscription is somebody's own: only they can change it."
 _CLOSED = {"channel_not_found", "not_in_channel"}
 
@@ -60,13 +63,16 @@ class Subscribing:
         """
         is_personal = wish.is_personal or (visit.is_direct and not channel)
         target = self._places.direct(visit.user) if is_personal else channel or visit.channel
+        if target.startswith("D") and not is_personal:
+            raise UsageError(_DIRECT)
         place = self._place(visit, target)
         old = self._changed(visit, replaces)
         made = self._made(visit, wish, target, is_open=place.is_open)
         known = self._directory.get(made.id)
         if known and known.is_fixed:
             raise UsageError(_FIXED)
-        if known is None and old is None and len(self._directory.of(target)) >= MOST:
+        is_more = known is None and (old is None or old.channel != target)
+        if is_more and len(self._directory.of(target)) >= MOST:
             raise UsageError(f"There are {MOST} subscriptions here already: remove one first.")
         self._keep(made, old or known)
         if old and old.id != made.id:
@@ -94,12 +100,12 @@ class Subscribing:
         return [each for each in self._directory.all() if _is_visible(each, user)]
 
     def known(self, visit: Visit, name: str) -> Subscription:
-        """The one of an id, if the visitor may change it."""
+        """The one of an id, if the visitor may change it: of where they are, or one that they may know of."""
         found = self._directory.get(name)
-        if found is None:
-            raise UsageError("That subscription is not there any more.")
-        if found.is_personal and found.by != visit.user:
+        if found and found.is_personal and found.by != visit.user:
             raise UsageError(_NOT_YOURS)
+        if found is None or (found.channel != visit.channel and not _is_visible(found, visit.user)):
+            raise UsageError(_GONE)
         return found
 
     def follow(self, subscription: Subscription) -> None:
@@ -181,11 +187,11 @@ class Subscribing:
         return changeable
 
     def _keep(self, made: Subscription, before: Subscription | None) -> None:
-        """Keep it and plan its next digest: that of the same date, if one of that date is still to come."""
+        """Keep it and plan its next digest: the first that tells of what the one planned before would have."""
         planned = self._agenda.at(before.id) if before else None
         self._kept.put(made)
         if before and planned:
-            due = made.timing.first_from(planned.astimezone(before.timing.zone).date())
+            due = made.timing.first_from(before.timing.covers(planned).first + _DAY)
         else:
             due = made.timing.next_after(self._now())
         self._agenda.put(made.id, due)
