@@ -66,11 +66,9 @@ def of_action(body: Payload) -> Visit:
 
 
 def of_form(body: Payload) -> Visit:
-    """A form that is sent; its visitor is where they opened it."""
+    """A form that is sent, each time anew; its visitor is where they opened it, and is answered there."""
     known = json.loads(_text(body["view"], "private_metadata") or "{}")
-    return replace(
-        of_action(body), key=f"form:{body['view']['id']}:{body['view']['hash']}", channel=known["channel"]
-    )
+    return replace(of_action(body), channel=known["channel"], response_url=_text(known, "answer"))
 
 
 def _text(payload: Payload, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import time
 from functools import cache
 from typing import Any
@@ -11,12 +11,14 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bot.domain.days import zone_of
 from bot.domain.errors import UsageError
+from bot.domain.filters import Filters
 from bot.domain.options import FILTERS, Options
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.subscriptions import Subscription
-from bot.domain.texts import shorten
+from bot.domain.texts import quoted, shorten
 from bot.domain.views import View
+from bot.domain.visits import Visit
 from bot.domain.wishes import MINE, Wish, only_of, time_of
 from bot.render.rich import Element, plain
 
@@ -32,6 +34,7 @@ REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
     "filter",
 )
 _HERE, _ME = "channel", "me"
+_EVERY = "all"
 _MOST_OPTIONS = 100
 _OWN = "My own zone, as Slack knows it"
 # shown before somebody types: one for most offsets, from west to east
@@ -43,10 +46,10 @@ _USUAL = (
 
 
 def form(
-    repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, channel: str
+    repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, visit: Visit
 ) -> dict[str, Any]:
-    """The window. ``old`` is the subscription that is to be changed; ``channel`` is where the visitor is."""
-    where = old.channel if old else channel
+    """The window for a visitor. ``old`` is the subscription that is to be changed."""
+    where = old.channel if old else visit.channel
     is_personal = where.startswith("D")
     target = _radio([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
     at, zone = (old.timing.at, old.timing.zone) if old else usual
@@ -56,15 +59,17 @@ def form(
         _input(WHERE, "Where", target),
         _input(CHANNEL, "Channel", _channels("" if is_personal else where), is_optional=True),
         _input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
-        _input(ZONE, "Time zone", _zones(MINE if old and old.follows else str(zone))),
+        _input(ZONE, "Time zone", _zones(MINE if _is_own_zone(old, visit) else str(zone))),
         _input(DAYS, "Days", _radio([("Every day", "daily"), ("Monday to Friday", "weekdays")], _days(old))),
-        _input(ONLY, "Show", _select(_WEIGHTS, old.view.only.value or "all" if old else "all")),
+        _input(ONLY, "Show", _select(_WEIGHTS, old.view.only.value or _EVERY if old else _EVERY)),
         _input(FILTER, "Only what fits", _filters(old), is_optional=True, hint=_HINT),
     ]
     return {
         "type": "modal",
         "callback_id": FORM,
-        "private_metadata": json.dumps({"id": old.id if old else "", "channel": channel}),
+        "private_metadata": json.dumps(
+            {"id": old.id if old else "", "channel": visit.channel, "answer": visit.response_url}
+        ),
         "title": plain("Regular digest", 24),
         "submit": plain("Save", 24),
         "close": plain("Cancel", 24),
@@ -74,7 +79,7 @@ def form(
 
 _HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
 _WEIGHTS = (
-    ("Every pull request", "all"),
+    ("Every pull request", _EVERY),
     ("Substantial ones", "substantial"),
     ("Risky ones and what was taken back", "risky"),
 )
@@ -96,28 +101,50 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
     """
     values = {name: found[name] for name, found in view["state"]["values"].items()}
     known = json.loads(view.get("private_metadata") or "{}")
-    errors: dict[str, str] = {}
-    is_personal = _chosen(values[WHERE]) == _ME
+    zone, is_personal = _chosen(values[ZONE]), _chosen(values[WHERE]) == _ME
     channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
-    if not is_personal and not channel:
-        errors[CHANNEL] = "Choose a channel, or have the digest sent to you alone."
-    wish = None
+    readers: dict[str, Callable[[], Any]] = {
+        CHANNEL: lambda: _required(channel or is_personal),
+        REPOSITORY: lambda: repositories.known(Repository.parse(_chosen(values[REPOSITORY]))),
+        AT: lambda: time_of(str(values[AT].get("selected_time") or "")),
+        ZONE: lambda: None if zone == MINE else zone_of(zone),
+        ONLY: lambda: only_of(_chosen(values[ONLY]).removeprefix(_EVERY)),
+        FILTER: lambda: _filters_of(values),
+    }
+    read, errors = _read(readers)
+    if errors:
+        raise FormErrors(errors)
     try:
-        zone = _chosen(values[ZONE])
         wish = Wish(
-            repository=repositories.known(Repository.parse(_chosen(values[REPOSITORY]))),
-            at=time_of(str(values[AT].get("selected_time") or "")),
-            zone=None if zone == MINE else zone_of(zone),
+            repository=read[REPOSITORY],
+            at=read[AT],
+            zone=read[ZONE],
             is_mine=zone == MINE,
             weekdays=_chosen(values[DAYS]) == "weekdays",
-            view=_view(values),
+            view=View(read[FILTER], read[ONLY]),
             is_personal=is_personal,
         )
     except UsageError as error:
-        errors[FILTER] = str(error)
-    if wish is None or errors:
-        raise FormErrors(errors)
+        # all of it together is too long to be kept: what somebody types is the only part that has a length
+        raise FormErrors({FILTER: str(error)}) from error
     return wish, channel, str(known.get("id") or "")
+
+
+def _read(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What the fields hold, and what is wrong with those that hold nothing usable."""
+    found: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for name, read in readers.items():
+        try:
+            found[name] = read()
+        except UsageError as error:
+            errors[name] = str(error)
+    return found, errors
+
+
+def _required(is_there: object) -> None:
+    if not is_there:
+        raise UsageError("Choose a channel, or have the digest sent to you alone.")
 
 
 def zones_like(typed: str) -> list[Element]:
@@ -141,12 +168,17 @@ def repositories_of(repositories: Sequence[Repository]) -> tuple[tuple[str, str]
     return tuple((str(each), str(each)) for each in repositories[:_MOST_OPTIONS])
 
 
-def _view(values: Mapping[str, Any]) -> View:
+def _filters_of(values: Mapping[str, Any]) -> Filters:
     found = Options.read(str(values[FILTER].get("value") or ""), FILTERS)
     if found.rest:
-        raise UsageError(f"I don't know {found.rest[0]}: write path:…, author:…, label:… or not-author:… here.")
-    only = _chosen(values[ONLY])
-    return View(found.filters, only_of("" if only == "all" else only))
+        unknown = quoted(found.rest[0])
+        raise UsageError(f"I don't know {unknown}: write path:…, author:…, label:… or not-author:… here.")
+    return found.filters
+
+
+def _is_own_zone(old: Subscription | None, visit: Visit) -> bool:
+    """Whether the zone is the visitor's own: that of somebody else shall not become theirs by being saved."""
+    return old.follows == visit.user if old else visit.is_direct
 
 
 def _chosen(value: Mapping[str, Any]) -> str:

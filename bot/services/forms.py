@@ -47,7 +47,7 @@ class Forms:
         known = self._repositories
         try:
             old = self._subscribing.known(visit, name) if name else None
-            view = form((known.default, *known.others), self._usual, old, visit.channel)
+            view = form((known.default, *known.others), self._usual, old, visit)
             self._views.open(visit.trigger, visit.key, view)
         except UsageError as error:
             self._replies.tell(visit, str(error))
