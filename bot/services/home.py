@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
+from bot.domain.errors import SlackRefused
 from bot.domain.health import Latest
 from bot.domain.subscriptions import Edition, Subscription
 from bot.ports import PostRecords
@@ -12,6 +14,8 @@ from bot.ports.places import Homes
 from bot.render.home import home
 from bot.services.health import Healths
 from bot.services.subscribing import Subscribing
+
+log = logging.getLogger(__name__)
 
 
 class Home:
@@ -36,13 +40,20 @@ class Home:
     def show(self, user: str, note: str = "") -> None:
         """Show it as it is now; ``note`` is what came of the user's last click.
 
+        An app whose Home is switched off shows none, now or later.
+
         Raises:
-            SlackRefused, SlackUnavailable, StoreUnavailable: it stays as it was.
+            SlackUnavailable, StoreUnavailable: it stays as it was.
         """
-        visible, now = self._subscribing.visible(user), self._now()
+        # their own first: of very many the last are left out
+        visible = sorted(self._subscribing.visible(user), key=lambda each: each.by != user)
+        now = self._now()
         planned = [(each, self._subscribing.next_of(each)) for each in visible]
         latest = sorted(self._latest(visible, now), key=lambda each: each.due, reverse=True)
-        self._homes.show(user, home(latest, planned, self._healths.read(), now, note))
+        try:
+            self._homes.show(user, home(latest, planned, self._healths.read(), now, note))
+        except SlackRefused as error:
+            log.warning("App Home is not shown: %s", error)
 
     def _latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[Latest]:
         """The last digest of each that stands, each text once: a hundred channels may get the same."""
