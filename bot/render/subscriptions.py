@@ -16,6 +16,8 @@ PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscripti
 CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscription_new"
 # two blocks each, of the 45 of a message
 _MOST = 20
+# characters of the filters of one, and of all in a message
+_LONGEST, _ROOM = 300, 1_200
 _NONE = "No digest comes here regularly: /prdigest subscribe makes one come, /prdigest help says how."
 
 Planned = tuple[Subscription, datetime]
@@ -31,7 +33,10 @@ def confirmed(subscription: Subscription, due: datetime) -> Post:
 def changed(subscriptions: Sequence[Subscription], how: str, note: str = "") -> Post:
     """What was done to some, such as ``Paused``."""
     title = f"{how}: {', '.join(str(each.repository) for each in subscriptions)}"
-    lines = [section([text(f"{how}: ", bold=True), *_line(each), text(f". {note}")]) for each in subscriptions]
+    room = _room(len(subscriptions))
+    lines = [
+        section([text(f"{how}: ", bold=True), *_line(each, room), text(f". {note}")]) for each in subscriptions
+    ]
     return Post(escape(shorten(title, 300)), (block(*lines),))
 
 
@@ -43,10 +48,17 @@ def listing(subscriptions: Sequence[Planned]) -> Post:
     return Post(escape(title), (block(section([text(title, bold=True)])), *rows(subscriptions)))
 
 
+def resumed(subscriptions: Sequence[Planned]) -> Post:
+    """Those that go on."""
+    title = f"Resumed: {', '.join(str(each.repository) for each, _ in subscriptions)}"
+    return Post(escape(shorten(title, 300)), (block(section([text("Resumed", bold=True)])), *rows(subscriptions)))
+
+
 def rows(subscriptions: Sequence[Planned], *, with_place: bool = False) -> Iterator[Block]:
     """A line and its buttons for each; the first of very many."""
-    for subscription, due in subscriptions[:_MOST]:
-        yield block(section(_described(subscription, due, with_place=with_place)))
+    shown = subscriptions[:_MOST]
+    for subscription, due in shown:
+        yield block(section(_described(subscription, due, _room(len(shown)), with_place=with_place)))
         if not subscription.is_fixed:
             yield _buttons(subscription)
     if len(subscriptions) > _MOST:
@@ -58,9 +70,9 @@ def new_button() -> Element:
     return _button("New subscription", NEW, "new")
 
 
-def _described(subscription: Subscription, due: datetime, *, with_place: bool) -> list[Element]:
+def _described(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
     where = [place(subscription.channel), text(": ")] if with_place else []
-    said = [*where, *_line(subscription), text(f" · {subscription.id}", code=False)]
+    said = [*where, *_line(subscription, room), text(f" · {subscription.id}", code=False)]
     if subscription.is_fixed:
         said.append(text(" · from the settings of the bot", italic=True))
     if subscription.is_paused:
@@ -68,22 +80,28 @@ def _described(subscription: Subscription, due: datetime, *, with_place: bool) -
     return [*said, text(" · next "), moment(due)]
 
 
-def _line(subscription: Subscription) -> list[Element]:
+def _room(count: int) -> int:
+    """How much of what each shows is written out: filters may be long, and together they fit a message."""
+    return min(_LONGEST, _ROOM // count)
+
+
+def _line(subscription: Subscription, room: int = _LONGEST) -> list[Element]:
     """``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
     timing = subscription.timing
     days = "from Monday to Friday" if timing.weekdays else "every day"
     zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
-    view = f", {shorten(one_line(str(subscription.view)), 300)}" if subscription.view else ""
+    view = f", {shorten(one_line(str(subscription.view)), room)}" if subscription.view else ""
     when = f", {days} at {timing.at:%H:%M} ({zone}){view}"
     return [text(str(subscription.repository), bold=True), text(when)]
 
 
 def _buttons(subscription: Subscription) -> Block:
+    name = shorten(str(subscription.repository), 60)
     turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
     remove = _button("Unsubscribe", REMOVE, subscription.id)
     remove["confirm"] = {
         "title": plain("Unsubscribe?", 100),
-        "text": plain(f"{subscription.repository} will not be posted there any more. What was posted stays.", 300),
+        "text": plain(f"{name} will not be posted there any more. What was posted stays.", 300),
         "confirm": plain("Unsubscribe", 30),
         "deny": plain("Keep it", 30),
     }

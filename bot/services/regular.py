@@ -14,7 +14,7 @@ from bot.domain.visits import Visit
 from bot.domain.wishes import ID, Which, Wish
 from bot.ports import Post
 from bot.render.buttons import below
-from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button
+from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button, resumed
 from bot.services.editions import Editions
 from bot.services.replies import Answer
 from bot.services.subscribing import Subscribing
@@ -60,7 +60,7 @@ class Regular:
         if verb == PAUSE:
             return changed(self._subscribing.pause(visit, which), "Paused", "/prdigest resume goes on.")
         if verb == RESUME:
-            return listing(self._planned(self._subscribing.resume(visit, which)))
+            return resumed(self._planned(self._subscribing.resume(visit, which)))
         raise UsageError("I don't know that: /prdigest help says what I do.")
 
     def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
@@ -68,8 +68,11 @@ class Regular:
 
     def _previewed(self, visit: Visit, text: str) -> Edition:
         """The edition of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
-        is_name = bool(ID.fullmatch(text.lower()))
-        has_one = is_name or (not text and self._subscribing.here(visit))
+        is_name, here = bool(ID.fullmatch(text.lower())), self._subscribing.here(visit)
+        if not text and len(here) > 1:
+            ids = ", ".join(each.id for each in here)
+            raise UsageError(f"There are several here: write test with one of {ids}.")
+        has_one = is_name or (not text and here)
         found = (
             self._subscribing.meant(visit, Which.parse(text, self._repositories))[0]
             if has_one
