@@ -25,7 +25,7 @@ def home(
 ) -> tuple[Block, ...]:
     """The blocks of the page. ``note`` is what came of the last click."""
     return (
-        *([block(section([text(labelled(note), bold=True)]))] if note else []),
+        *([block(section([text(_short(note), bold=True)]))] if note else []),
         header("The last digests"),
         *_digests(latest),
         header("Subscriptions"),
@@ -41,9 +41,14 @@ def _digests(latest: Sequence[Latest]) -> Iterator[Block]:
     if not latest:
         yield block(section([text("None was posted yet. The first one comes at the time below.")]))
     for each in latest[:_MOST_DIGESTS]:
-        said = shorten(one_line(labelled(each.text)), 600)
+        said = _short(each.text)
         where: list[Element] = [text(" "), link(each.address, "Open it")] if each.address else []
         yield block(section([text(said), *where]))
+
+
+def _short(said: str) -> str:
+    """What the bot itself wrote, on a line; Slack takes no empty text."""
+    return shorten(one_line(labelled(said)), 600) or "…"
 
 
 def _none() -> Iterator[Block]:

@@ -68,8 +68,8 @@ def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> Non
             "Store: answers\nModel budget for answers today: $0.00 of $20.00 used"
         ),
         (
-            "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with "
-            "links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+            "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
+            "with links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
         ),
     ]
 
