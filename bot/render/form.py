@@ -149,11 +149,12 @@ def _required(is_there: object) -> None:
 
 def zones_like(typed: str) -> list[Element]:
     """Time zones whose names hold what somebody types, for the picker; the usual ones before they type."""
-    wanted = typed.strip().casefold().replace(" ", "_")
-    if not wanted:
+    said = typed.strip().casefold()
+    if not said:
         return [_zone_option(MINE), *(_zone_option(name) for name in _USUAL)]
+    wanted = said.replace(" ", "_")
     found = (name for name in _known_zones() if wanted in name.casefold())
-    mine = [_zone_option(MINE)] if wanted in _OWN.casefold() else []
+    mine = [_zone_option(MINE)] if said in _OWN.casefold() else []
     return [*mine, *(_zone_option(name) for name in found)][:_MOST_OPTIONS]
 
 
