@@ -235,6 +235,29 @@ def test_what_slack_refuses_to_show_is_an_error(slack: SlackEmulator, code: str)
     assert caught.value.code == code
 
 
-def test_a_visit_without_a_channel_is_only_logged(slack: SlackEmulator) -> None:
-    whispers(slack).whisper(replace(visit(), channel=""), HELLO)
-    assert slack.ephemerals == []
+# --- App Home, which is no channel
+
+AT_HOME = replace(visit(), channel="")
+
+
+def test_who_is_in_app_home_is_told_by_direct_message(slack: SlackEmulator) -> None:
+    whispers(slack).whisper(AT_HOME, HELLO)
+    (told,) = slack.messages("D0ASKER")
+    assert (told["text"], told["blocks"][0]["type"]) == ("Hello", "header")
+    assert (slack.ephemerals, slack.messages(HOME)) == ([], [])
+
+
+@pytest.mark.parametrize("failure", [{"status": 503}, {"hang_up": True}, {"error": "fatal_error"}], ids=str)
+def test_a_direct_message_that_fails_is_unavailable(slack: SlackEmulator, failure: dict[str, Any]) -> None:
+    slack.fail_next("chat.postMessage", **failure)
+    with pytest.raises(SlackUnavailable):
+        whispers(slack).whisper(AT_HOME, HELLO)
+
+
+@pytest.mark.parametrize("code", ["channel_not_found", "cannot_dm_bot", "messages_tab_disabled", "missing_scope"])
+def test_someone_who_takes_no_direct_message_is_only_logged(
+    slack: SlackEmulator, caplog: pytest.LogCaptureFixture, code: str
+) -> None:
+    slack.fail_next("chat.postMessage", error=code)
+    whispers(slack).whisper(AT_HOME, HELLO)
+    assert any(AT_HOME.reference in record.getMessage() for record in caplog.records)

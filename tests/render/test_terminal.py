@@ -13,7 +13,9 @@ from bot.domain.packing import Coverage
 from bot.domain.patches import Side
 from bot.domain.risk import Risk
 from bot.domain.summaries import Evidence
+from bot.ports import Post
 from bot.render.lead import lead
+from bot.render.rich import block, section, text
 from bot.render.terminal import message, summary
 from bot.render.thread import thread
 from tests.render.hostile import digests
@@ -36,6 +38,13 @@ def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
         "",
         "1 of 1 read · 1 substantial, 0 trivial · all from full diffs · no model cost",
     ]
+
+
+def test_channels_and_instants_are_read_without_slack() -> None:
+    row = {"type": "actions", "elements": [{"type": "button"}]}
+    moment = {"type": "date", "timestamp": 1, "format": "{date}", "fallback": "2026-03-02 08:00 UTC"}
+    said = [text("In "), {"type": "channel", "channel_id": "C0DIGEST"}, text(" at "), moment]
+    assert message(Post("x", (block(section(said)), row))) == "In #C0DIGEST at 2026-03-02 08:00 UTC"
 
 
 @given(digests())
