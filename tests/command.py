@@ -29,8 +29,13 @@ class Process(Protocol):
     def kill(self) -> None: ...
 
 
+# standard input, output and errors
+Files = tuple[int, int, int]
+OWN: Files = (0, 1, 2)
+
+
 class Start(Protocol):
-    """Starts a command in a folder; standard files that are not given are those of this process."""
+    """Starts a command in a folder, with this process's standard files if no others are given."""
 
     def __call__(
         self,
@@ -38,9 +43,7 @@ class Start(Protocol):
         settings: Mapping[str, str],
         folder: Path,
         module: str = "bot",
-        stdin: int = 0,
-        stdout: int = 1,
-        stderr: int = 2,
+        files: Files = OWN,
     ) -> Process: ...
 
 
@@ -59,37 +62,22 @@ _forks = Forks(ROOT, environment())
 
 
 def forked(
-    *arguments: str,
-    settings: Mapping[str, str],
-    folder: Path,
-    module: str = "bot",
-    stdin: int = 0,
-    stdout: int = 1,
-    stderr: int = 2,
+    *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
 ) -> Process:
     """Without the second that a new interpreter takes to import: what most tests want."""
-    request = Request(module, list(arguments), environment(**settings), str(folder))
-    return _forks.start(request, (stdin, stdout, stderr))
+    if any(name.startswith(("PYTHON", "LANG", "LC_")) for name in settings):
+        # meant for the start of an interpreter
+        return executed(*arguments, settings=settings, folder=folder, module=module, files=files)
+    return _forks.start(Request(module, list(arguments), environment(**settings), str(folder)), files)
 
 
 def executed(
-    *arguments: str,
-    settings: Mapping[str, str],
-    folder: Path,
-    module: str = "bot",
-    stdin: int = 0,
-    stdout: int = 1,
-    stderr: int = 2,
+    *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
 ) -> Process:
     """By its command line, in an interpreter of its own."""
-    return subprocess.Popen(
-        command(*arguments, module=module),
-        env=environment(**settings),
-        cwd=folder,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-    )
+    stdin, stdout, stderr = files
+    line, found = command(*arguments, module=module), environment(**settings)
+    return subprocess.Popen(line, env=found, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr)
 
 
 # the forks need Linux; elsewhere the same tests take longer
@@ -119,9 +107,7 @@ class Caught:
                 settings=settings,
                 folder=folder,
                 module=module,
-                stdin=stdin.fileno(),
-                stdout=self._stdout.fileno(),
-                stderr=self._stderr.fileno(),
+                files=(stdin.fileno(), self._stdout.fileno(), self._stderr.fileno()),
             )
             self._files = stack.pop_all()
 

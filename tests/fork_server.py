@@ -23,7 +23,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# what the bot imports, also what it imports late; ``bot.__main__`` itself is run by each fork
+# What the bot imports, also what it imports late; ``bot.__main__`` itself is run by each fork. What its libraries
+# import late stays late: the order in which modules came is that in which things end.
 PRELOADED = (
     "bot.cli",
     "bot.wiring",
@@ -31,7 +32,6 @@ PRELOADED = (
     "bot.adapters.claude",
     "bot.adapters.claude_chat",
     "bot.adapters.keeper",
-    "httpcore2",
 )
 MOST = 100_000  # bytes of a request; a socket holds more
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from bot.domain.spans import Span
 from bot.services.backfill import BackfillEnded, CostLimit
 from bot.wiring import Wiring
 from tests.checks import eventually, is_one_sentence
-from tests.command import command, environment, prdigest
+from tests.command import prdigest, started
 from tests.emulators.claude import Refusal, schema_of
 from tests.emulators.github import FailureKind
 from tests.emulators.github_client import client
@@ -349,7 +348,7 @@ class TestProcesses:
     ) -> None:
         there.github.latency = 0.4  # so long is each step: it is killed in the middle of one
         marked = RedisBackfilled(store)
-        process = subprocess.Popen(command("backfill", *DAYS), env=environment(**there.settings), cwd=tmp_path)
+        process = started("backfill", *DAYS, settings=there.settings, folder=tmp_path)
         try:
             eventually(lambda: marked.get(REPOSITORY, SPAN.days[-1]) and _files_of(there, 3))
         finally:

@@ -98,6 +98,11 @@ def test_what_a_fork_finds_is_what_a_process_of_the_command_line_finds(tmp_path:
     assert len({each["random"] for each in found}) == 3
 
 
+def test_what_is_set_for_the_start_of_an_interpreter_holds(tmp_path: Path) -> None:
+    program = written(tmp_path, "import sys; print(sys.stdout.encoding)")
+    assert program(PYTHONIOENCODING="ascii").ended().stdout == "ascii\n"
+
+
 @pytest.mark.parametrize(("text", "code"), ENDS.values(), ids=ENDS)
 def test_a_fork_ends_as_a_process_of_the_command_line_does(text: str, code: int, tmp_path: Path) -> None:
     program = written(tmp_path, BEGIN + text)

@@ -57,7 +57,7 @@ def running(there: World, folder: Path, *names: str, start: Start = started) -> 
 
 def logged(there: World, name: str, log: Path, start: Start) -> Process:
     with log.open("wb") as file:
-        return start(name, settings=there.settings, folder=log.parent, stderr=file.fileno())
+        return start(name, settings=there.settings, folder=log.parent, files=(0, 1, file.fileno()))
 
 
 def test_the_procfile_names_commands_that_exist() -> None:

@@ -21,7 +21,7 @@ def _on_a_terminal(*arguments: str, settings: dict[str, str], folder: Path) -> s
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     with Path(os.devnull).open("r+b", buffering=0) as nothing:
         none = nothing.fileno()
-        process = started(*arguments, settings=settings, folder=folder, stdin=none, stdout=none, stderr=there)
+        process = started(*arguments, settings=settings, folder=folder, files=(none, none, there))
     os.close(there)
     shown = _read_all(here)
     os.close(here)

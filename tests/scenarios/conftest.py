@@ -60,7 +60,7 @@ class Bots:
         own = replace(there, settings={**there.settings, **usual, **entrance, **settings})
         log = self._folder / f"{name}.log"
         with log.open("wb") as file:
-            process = started("run", settings=own.settings, folder=self._folder, stderr=file.fileno())
+            process = started("run", settings=own.settings, folder=self._folder, files=(0, 1, file.fileno()))
         return Bot(transport, own, store, process, log, zone, self._supply)
 
     def close(self) -> None:
