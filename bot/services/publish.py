@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from bot.domain.errors import UsageError
 from bot.domain.requests import DigestRequest
@@ -94,15 +95,16 @@ class Publisher:
         key = self.key(edition)
         with self._records.exclusive(key):
             record = self._records.load(key)
-            plan, times = Plan.of(build()), int(record.get("revised", "0"))
+            plan, times = Plan.of(build()), int(record.get("corrected", "0"))
             if plan.mark != record.get("shown"):
-                times += 1
                 # a try that breaks off leaves a mixture, which is like no plan
                 self._records.save(key, shown="")
                 posting = self._posting(edition, key)
                 posting.revise(record["lead"], plan)
-                posting.file(record["lead"], _corrected(plan.attachment, times))
-            self._records.save(key, revised=str(times), **_shown(plan))
+                if _mark(plan.attachment) != record.get("filed"):
+                    times += 1
+                    posting.file(record["lead"], _corrected(plan.attachment, times))
+            self._records.save(key, corrected=str(times), **_shown(plan))
             return self._standing(edition, self._records.load(key))
 
     def _posting(self, edition: Edition, key: str) -> Posting:
@@ -143,7 +145,12 @@ def _shown(plan: Plan) -> dict[str, str]:
     """What is recorded of a digest that stands."""
     gaps = json.dumps(plan.gaps)
     merged = "" if plan.merged is None else str(plan.merged)
-    return {"shown": plan.mark, "merged": merged, "gaps": gaps, "text": plan.lead["text"]}
+    filed = _mark(plan.attachment)
+    return {"shown": plan.mark, "filed": filed, "merged": merged, "gaps": gaps, "text": plan.lead["text"]}
+
+
+def _mark(file: Attachment | None) -> str:
+    return sha256(file.text.encode()).hexdigest()[:16] if file else ""
 
 
 def _corrected(file: Attachment | None, times: int) -> Attachment | None:

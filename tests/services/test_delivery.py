@@ -189,7 +189,7 @@ def goes_away(*, with_effect: bool) -> Callable[[Desk], Undo]:
 
         desk.slack.after = hook if with_effect else None
         desk.slack.before = (lambda *call: hook(*call) if away else None) if with_effect else hook
-        return lambda: (setattr(desk.slack, "before", None), setattr(desk.slack, "after", None))
+        return lambda: vars(desk.slack).update(before=None, after=None)
 
     return breaks
 

@@ -160,6 +160,14 @@ def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, reco
     assert (writes(slack), standing(slack).leads) == (before, ["Engine, 3 merged, $0.02"])
 
 
+def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    revise(posted, records, replace(AFTER, attachment=BEFORE.attachment))
+    assert standing(posted) == replace(REVISED, files=[REPORT])
+    revise(posted, records, LATER)
+    revise(posted, records, BEFORE)
+    assert standing(posted).files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"]
+
+
 def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
     posted: SlackEmulator, records: RedisPostRecords
 ) -> None:
@@ -208,8 +216,10 @@ def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
     found = standing(posted)
     void = [MOVED] * (len(found.parts) - len(again.thread))
     assert (found.leads, found.parts) == ([again.lead.text], [*(part.text for part in again.thread), *void])
-    assert found.files[:2] == [REPORT, CORRECTED]
-    assert len(found.files) == (3 if step >= STEPS.index("save", 4) + 1 and again is not AFTER else 2)
+    # a correction that was attached stays; one that was not is not needed by what is as it was
+    attached, ended = STEPS.index("attach") + 1, len(STEPS) - 1
+    corrections = (step >= attached or again is not BEFORE) + (step >= ended and again is not AFTER)
+    assert found.files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"][: 1 + corrections]
 
 
 CALLS = [
