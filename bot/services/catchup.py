@@ -20,6 +20,6 @@ def catch_up(
 
 
 def _light(digest: Digest) -> Digest:
-    """Two weeks of files would take hundreds of megabytes; the overview shows none."""
-    entries = (replace(entry, pull=replace(entry.pull, files=None)) for entry in digest.entries)
+    """Two weeks of patches would take hundreds of megabytes, and nothing shows one: reports name paths alone."""
+    entries = (replace(entry, pull=entry.pull.without_patches()) for entry in digest.entries)
     return replace(digest, entries=tuple(entries))
