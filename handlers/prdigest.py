@@ -18,9 +18,9 @@ USAGE = (
 
 def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
     """Put a digest or an overview on its queue. Raises UsageError, StoreUnavailable."""
-    verb, _, rest = text.partition(" ")
+    verb, *rest = text.split(maxsplit=1) or [""]
     if regular.is_verb(verb):
-        return regular.accept(desk, visit, verb, rest.strip())
+        return regular.accept(desk, visit, verb, "".join(rest))
     request = DigestRequest.parse(text, desk.repositories, desk.today())
     wanted = Audience.ASKER if request.is_private else audience
     is_over = request.span.last < desk.today().date

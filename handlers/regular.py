@@ -12,7 +12,7 @@ from slack_bolt import Ack, App
 from bot.domain.errors import UsageError
 from bot.domain.markup import labelled
 from bot.domain.visits import Visit
-from bot.domain.wishes import Which, Wish
+from bot.domain.wishes import ID, Which, Wish
 from bot.render import subscriptions
 from bot.render.form import FILTER, FORM, ZONE, FormErrors, filled, zones_like
 from bot.services.regular import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
@@ -119,6 +119,10 @@ def _preview(desk: Desk, visit: Visit, text: str) -> str:
 
 
 def _open(desk: Desk, visit: Visit, text: str) -> str:
+    if text and not ID.fullmatch(text):
+        raise UsageError(
+            "The form asks for all there is: write schedule alone, or with an id that the list shows."
+        )
     desk.queues.form.send(asdict(visit), text)
     return ""
 
