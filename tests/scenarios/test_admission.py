@@ -10,6 +10,7 @@ import pytest
 from tests.emulators.slack_people import HOME, Delivery, Person
 from tests.scenarios import Bot, old_button
 from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.regularly import direct, form_of, home, subscriptions
 
 ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
 WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
@@ -126,6 +127,39 @@ def test_who_asks_too_often_waits_and_nobody_else_does(ask: Ask, guarded: Bot) -
         assert is_answer(command(ada, HOME).ack.text)
     assert told(guarded, ada, ask(ada, HOME)) == TOO_FAST
     assert is_answer(told(guarded, ben, ask(ben, HOME)))
+
+
+def test_unlisted_people_find_nothing_in_app_home(guarded: Bot) -> None:
+    eve = guarded.person()
+    assert eve.open_home().ack.status == 200
+    assert (home(guarded, eve), guarded.whispered(eve), guarded.posted(direct(eve))) == ("", [], [])
+
+
+def test_listed_people_find_app_home(guarded: Bot) -> None:
+    ada = listed(guarded)
+    ada.open_home()
+    assert "How I am" in home(guarded, ada)
+
+
+def test_listed_people_subscribe_for_listed_channels_only(guarded: Bot) -> None:
+    ada, channel = listed(guarded), guarded.channel()
+    ada.slash("/prdigest", "schedule", HOME)
+    ada.submit(form_of(guarded, ada), channel=channel, at="06:00")
+    assert guarded.whispered(ada)[-1]["text"].startswith(WRONG_CHANNEL)
+    assert subscriptions(guarded, channel) == []
+
+
+def test_a_form_that_is_sent_too_soon_may_be_sent_again(guarded: Bot) -> None:
+    ada = listed(guarded)
+    ada.slash("/prdigest", "schedule", HOME)
+    view = form_of(guarded, ada)
+    for _ in range(LIMIT - 1):
+        command(ada, HOME)
+    assert ada.submit(view).errors == {"filter": TOO_FAST}
+    # as if a minute had passed
+    guarded.store.delete(*guarded.store.keys(f"*rate:*{ada.user}*"))
+    assert ada.submit(view, channel=HOME, at="06:00", filter=f"label:{ada.user}").errors == {}
+    assert guarded.whispered(ada)[-1]["text"] == "Subscribed to octo/engine"
 
 
 def test_a_request_that_is_delivered_again_does_not_count(guarded: Bot) -> None:

