@@ -10,7 +10,10 @@ from bot.domain.runs import Run
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """When a clock last looked (None: not in the last day), the last good and bad runs, US dollars of today."""
+    """When a clock last looked (None: not in the last day), the last good and bad runs, US dollars of today.
+
+    ``store`` says how much of its memory the store uses, and ``is_full`` that it is nearly full.
+    """
 
     ticked: datetime | None
     good: Run | None
@@ -18,6 +21,8 @@ class Health:
     spent: float
     budget: float
     has_model: bool
+    store: str = ""
+    is_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)

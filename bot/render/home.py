@@ -56,7 +56,7 @@ def _none() -> Iterator[Block]:
 
 
 def _health(health: Health, now: datetime) -> list[Element]:
-    return [*_clock(health, now), *_runs(health), *_budget(health)]
+    return [*_clock(health, now), *_runs(health), *_store(health), *_budget(health)]
 
 
 def _clock(health: Health, now: datetime) -> list[Element]:
@@ -80,8 +80,11 @@ def _runs(health: Health) -> Iterator[Element]:
     yield text(f", {health.bad.outcome}: {shorten(one_line(health.bad.detail), 200)}")
 
 
+def _store(health: Health) -> Iterator[Element]:
+    yield text(f"\nStore: {'nearly full, ' if health.is_full else ''}{health.store}", bold=health.is_full)
+
+
 def _budget(health: Health) -> Iterator[Element]:
-    yield text("\nStore: answers")
     if not health.has_model:
         yield text("\nModel: none is set up, what you read are facts alone")
         return

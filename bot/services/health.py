@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from bot.domain.findings import Status
 from bot.domain.health import Health
 from bot.domain.runs import Outcome, Run
 from bot.ports import Cache, Journal
+from bot.ports.probes import Server
+from bot.services.doctor.store import memory_check
 from bot.services.questions.budget import Budget
 from bot.services.schedule import TICKED
 
@@ -18,8 +21,11 @@ _LOOKED_AT = 50
 class Healths:
     """Reads how the bot is."""
 
-    def __init__(self, journal: Journal, cache: Cache, budget: Budget, *, has_model: bool) -> None:
+    def __init__(
+        self, journal: Journal, cache: Cache, budget: Budget, server: Callable[[], Server], *, has_model: bool
+    ) -> None:
         self._journal = journal
+        self._server = server
         self._cache = cache
         self._budget = budget
         self._has_model = has_model
@@ -29,6 +35,7 @@ class Healths:
         runs = self._journal.recent(_LOOKED_AT)
         ticked = self._cache.get(TICKED)
         spent, budget = self._budget.spent_today()
+        memory = memory_check(self._server())
         return Health(
             ticked=datetime.fromisoformat(ticked) if ticked else None,
             good=_first(runs, is_good=True),
@@ -36,6 +43,8 @@ class Healths:
             spent=spent,
             budget=budget,
             has_model=self._has_model,
+            store=memory.found,
+            is_full=memory.status is Status.FAILED,
         )
 
 

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.days_cache import CachedDays
+from bot.adapters.probe_store import RedisProbe
 from bot.adapters.slack_places import SlackHomes, SlackPlaces
 from bot.adapters.slack_private import SlackViews
 from bot.adapters.store import RedisPostRecords
@@ -129,10 +130,17 @@ class Scheduling:
         return Home(
             self.subscribing,
             self._records,
-            Healths(self.journal, self._root.cache, self._root.budget, has_model=self._root.has_model),
+            self._healths,
             SlackHomes(self._root.slack),
             self.publisher.key,
             self._now,
+        )
+
+    @property
+    def _healths(self) -> Healths:
+        root = self._root
+        return Healths(
+            self.journal, root.cache, root.budget, RedisProbe(root.store).server, has_model=root.has_model
         )
 
     @cached_property

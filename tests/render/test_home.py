@@ -22,7 +22,7 @@ from tests.render.test_subscriptions import DUE, ENGINE, FIXED, LARGE, OWN, seve
 from tests.world import as_read
 
 NOW = datetime(2026, 3, 2, 7, tzinfo=UTC)
-WELL = Health(NOW - timedelta(seconds=30), None, None, 1.0, 20.0, has_model=True)
+WELL = Health(NOW - timedelta(seconds=30), None, None, 1.0, 20.0, has_model=True, store="95 of 100 MB")
 ADDRESS = "https://emulated.slack.com/archives/C0DIGEST/p1"
 
 
@@ -69,7 +69,7 @@ def test_it_reads_from_the_last_digests_to_how_the_bot_is() -> None:
         (
             "Clock: running\nLast digest: 2026-03-02 05:00 UTC\n"
             "Last failure: 2026-03-02 05:00 UTC, failed: Slack refused the call: x\n"
-            "Store: answers\nModel budget for answers today: $1.00 of $20.00 used"
+            "Store: 95 of 100 MB\nModel budget for answers today: $1.00 of $20.00 used"
         ),
         (
             "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
@@ -120,3 +120,14 @@ def test_filters_are_literal(labels: list[str]) -> None:
 )
 def test_how_the_bot_is_reads_in_lines(health: Health, line: str) -> None:
     assert line in read(page(health=health)).split("\n")
+
+
+def test_a_store_that_is_nearly_full_stands_out() -> None:
+    shown = page(health=replace(WELL, is_full=True))
+    stands_out = {"type": "text", "text": "\nStore: nearly full, 95 of 100 MB", "style": {"bold": True}}
+    assert any(
+        stands_out in element["elements"]
+        for block in shown
+        for element in block.get("elements", ())
+        if "elements" in element
+    )

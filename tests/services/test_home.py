@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
@@ -15,6 +15,7 @@ from bot.domain.errors import SlackUnavailable
 from bot.domain.runs import Outcome, Run
 from bot.domain.subscriptions import Subscription
 from bot.ports import Post
+from bot.ports.probes import Server
 from bot.services.health import Healths
 from bot.services.home import Home
 from bot.services.questions.budget import Budget
@@ -35,8 +36,13 @@ def budget(team: Team) -> Budget:
     return Budget(RedisSpending(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
 
 
+def small_store() -> Server:
+    """What a store says of itself that takes what it needs."""
+    return Server("noeviction", 2_000_000, 0, None, datetime(2026, 3, 2, tzinfo=UTC))
+
+
 def healths(team: Team, *, has_model: bool = True) -> Healths:
-    return Healths(team.journal, team.cache, budget(team), has_model=has_model)
+    return Healths(team.journal, team.cache, budget(team), small_store, has_model=has_model)
 
 
 def show(team: Team, user: str = "U0ADA", note: str = "", *, has_model: bool = True) -> list[str]:
@@ -65,7 +71,7 @@ def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> Non
         "How I am\n========",
         (
             "Clock: not running, nothing is posted by itself\nLast digest: none yet\nLast failure: none\n"
-            "Store: answers\nModel budget for answers today: $0.00 of $20.00 used"
+            "Store: 2.0 MB used, no limit\nModel budget for answers today: $0.00 of $20.00 used"
         ),
         (
             "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "

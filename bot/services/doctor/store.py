@@ -42,7 +42,7 @@ def store_checks(
 
 def _details(probe: StoreProbe, server: Server) -> Iterator[Finding]:
     yield _tried(POLICY, lambda: _durable(probe, server))
-    yield _memory(server)
+    yield memory_check(server)
     yield _persistence(server)
     yield _tried(WRITES, lambda: _written(probe))
 
@@ -64,7 +64,8 @@ def _written(probe: StoreProbe) -> str:
     return "taken"
 
 
-def _memory(server: Server) -> Finding:
+def memory_check(server: Server) -> Finding:
+    """How much of its memory the store uses."""
     used = f"{server.used / _MEGABYTE:,.1f}"
     if not server.limit:
         return Finding.ok(MEMORY, f"{used} MB used, no limit")
