@@ -16,6 +16,7 @@ from bot.domain.errors import SlackUnavailable
 from bot.domain.visits import Visit
 from bot.services.forms import Forms
 from bot.services.replies import Replies
+from handlers import visits
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_store import START, Json
 from tests.services.posting import HOME
@@ -155,6 +156,15 @@ def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
         forms(team).open(asked, "")
     forms(team).open(asked, "")
     assert team.slack.modal_of("U0ADA")
+
+
+def test_each_time_that_it_is_sent_counts(team: Team) -> None:
+    forms(team).open(clicked(team), "")
+    (view,) = team.slack.views
+    sent = [{"user": {"id": "U0ADA"}, "view": view, "trigger_id": trigger} for trigger in ("1", "1", "2")]
+    first, again, second = [visits.of_form(body) for body in sent]
+    assert (first == again, first.key == second.key) == (True, False)
+    assert (first.channel, first.response_url) == (HOME, json.loads(view["private_metadata"])["answer"])
 
 
 def test_it_knows_where_it_was_opened_and_how_to_answer_there(team: Team) -> None:
