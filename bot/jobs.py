@@ -20,13 +20,13 @@ from redis.exceptions import RedisError
 
 from bot.adapters.broker import broker_of
 from bot.domain.days import zone_of
-from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
+from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.spans import written_span
 from bot.domain.subscriptions import Edition
 from bot.domain.visits import Audience, Visit
-from bot.render.notices import already_there, notice
+from bot.render.notices import already_there, in_words, notice
 from bot.services.replies import Answer
 from bot.wiring import Wiring
 
@@ -170,8 +170,13 @@ class Jobs:
             return
         try:
             note = make().private.text
+        except (SlackUnavailable, StoreUnavailable):
+            raise
         except UsageError as error:
             note = str(error)
+        except PrdigestError as error:
+            log.warning("not done [%s]: %s", asked.reference, error)
+            note = in_words(error, asked.reference)
         self._wiring.scheduling.home.show(asked.user, note)
 
     def _preview(self, visit: Mapping[str, str], text: str) -> None:
@@ -184,7 +189,7 @@ class Jobs:
         self._wiring.scheduling.forms.open(Visit(**visit), name)
 
     def _home(self, visit: Mapping[str, str]) -> None:
-        self._wiring.scheduling.home.show(Visit(**visit).user)
+        self._wiring.scheduling.home.open(Visit(**visit))
 
     def _votes(self, visit: Mapping[str, str], message: str, verdict: str) -> None:
         is_known = self._wiring.votes.vote(Visit(**visit), message, verdict)

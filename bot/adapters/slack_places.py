@@ -36,6 +36,11 @@ class SlackPlaces:
         with in_words():
             return str(self._client.conversations_open(users=user)["channel"]["id"])
 
+    def team(self, user: str) -> str:
+        """The workspace of a user."""
+        with in_words():
+            return str(self._client.users_info(user=user)["user"].get("team_id") or "")
+
     def zone(self, user: str) -> ZoneInfo:
         """The time zone of a user; UTC where Slack names one that is unknown here."""
         with in_words():

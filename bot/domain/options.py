@@ -17,7 +17,8 @@ _LONGEST = 1_000
 MOST_FILTERS = 10
 # phones write these where a person types a straight one
 _CURLY = str.maketrans("“”„‟«»", '""""""')
-_OPTION = re.compile(r"(?P<name>[A-Za-z-]+):(?P<value>.*)", re.S)
+# an address is a word, and no option named https
+_OPTION = re.compile(r"(?P<name>[A-Za-z-]+):(?!//)(?P<value>.*)", re.S)
 
 
 @dataclass

@@ -25,6 +25,9 @@ class Places(Protocol):
     def direct(self, user: str) -> str:
         """The channel of the direct messages between the bot and a user."""
 
+    def team(self, user: str) -> str:
+        """The workspace that a user belongs to."""
+
     def zone(self, user: str) -> ZoneInfo:
         """The time zone that the user has set in Slack."""
 

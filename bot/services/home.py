@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.domain.errors import SlackRefused
 from bot.domain.health import Latest
 from bot.domain.subscriptions import Edition, Subscription
+from bot.domain.visits import Visit
 from bot.ports import PostRecords
 from bot.ports.places import Homes
 from bot.render.home import home
@@ -36,6 +37,11 @@ class Home:
         self._homes = homes
         self._key_of = key_of
         self._now = now
+
+    def open(self, visit: Visit) -> None:
+        """Show it to somebody who opens it, if they may ask. Raises what :meth:`show` raises."""
+        if self._subscribing.welcomes(visit):
+            self.show(visit.user)
 
     def show(self, user: str, note: str = "") -> None:
         """Show it as it is now; ``note`` is what came of the user's last click.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from pydantic import TypeAdapter
 
 from bot.domain.days import yesterday
 from bot.domain.errors import UsageError
@@ -12,7 +14,8 @@ from bot.domain.spans import Span
 from bot.domain.subscriptions import Edition, Subscription
 from bot.domain.visits import Visit
 from bot.domain.wishes import ID, Which, Wish
-from bot.ports import Post
+from bot.ports import Cache, Post
+from bot.ports.kept import read_back
 from bot.render.buttons import below
 from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button, resumed
 from bot.services.editions import Editions
@@ -20,6 +23,9 @@ from bot.services.replies import Answer
 from bot.services.subscribing import Subscribing
 
 SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"
+_POST = TypeAdapter(Post)
+# longer than a job is tried again
+_REMEMBERED = timedelta(hours=1)
 _PREVIEW = "A preview for you alone: nothing was posted."
 
 
@@ -31,16 +37,26 @@ class Regular:
         subscribing: Subscribing,
         editions: Editions,
         repositories: Repositories,
+        cache: Cache,
         now: Callable[[], datetime],
     ) -> None:
         self._subscribing = subscribing
         self._editions = editions
         self._repositories = repositories
+        self._cache = cache
         self._now = now
 
     def answer(self, visit: Visit, verb: str, text: str, channel: str = "", replaces: str = "") -> Answer:
-        """What came of ``verb``; ``text`` is a wish for ``subscribe``, and says which for all others."""
-        return Answer.for_asker(self._done(visit, verb, text, channel, replaces))
+        """What came of ``verb``; ``text`` is a wish for ``subscribe``, and says which for all others.
+
+        A job that is run again because its answer was lost finds it: what is removed can't be removed again.
+        """
+        key = f"regular:{visit.key}"
+        post = read_back(_POST, self._cache.get(key))
+        if post is None:
+            post = self._done(visit, verb, text, channel, replaces)
+            self._cache.put(key, _POST.dump_json(post).decode(), _REMEMBERED)
+        return Answer.for_asker(post)
 
     def preview(self, visit: Visit, text: str) -> Answer:
         """Yesterday as a subscription would show it; ``text`` says which, or is a wish."""

@@ -95,6 +95,10 @@ class Subscribing:
         """Those of the visitor's channel."""
         return self._directory.of(visit.channel)
 
+    def welcomes(self, visit: Visit) -> bool:
+        """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
+        return not self._admission.bar(replace(visit, team=self._places.team(visit.user)))
+
     def visible(self, user: str) -> Sequence[Subscription]:
         """Those that a user may know of: of open channels, of those where they subscribed, and their own."""
         return [each for each in self._directory.all() if _is_visible(each, user)]
@@ -172,8 +176,11 @@ class Subscribing:
     def meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
         """Which of the channel's somebody means, or one of another channel that they may know of."""
         one = self._directory.get(which.id) if which.id else None
-        is_elsewhere = one is not None and _is_visible(one, visit.user)
-        return (one,) if one and is_elsewhere else which.among(tuple(self.here(visit)))
+        if one is None or not _is_visible(one, visit.user):
+            return which.among(tuple(self.here(visit)))
+        if bar := self._admission.bar(replace(visit, channel=one.channel)):
+            raise UsageError(bar)
+        return (one,)
 
     def probe(self, visit: Visit, wish: Wish) -> Subscription:
         """What a wish would make, without making it."""

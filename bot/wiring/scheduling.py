@@ -116,7 +116,8 @@ class Scheduling:
     @cached_property
     def regular(self) -> Regular:
         """What people say of their regular digests."""
-        return Regular(self.subscribing, self.editions, self._root.repositories, self._now)
+        root = self._root
+        return Regular(self.subscribing, self.editions, root.repositories, root.cache, self._now)
 
     @cached_property
     def forms(self) -> Forms:

@@ -207,7 +207,7 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
         pytest.param("risks", 'path:""', "path: needs a value", id="an-empty-value"),
         pytest.param("risks", 'path:" \n"', "path: needs a value", id="a-blank-value"),
         pytest.param("risks", "paths:vllm", "I don't know paths:", id="an-unknown-option"),
-        pytest.param("risks", "https://github.com/acme/web.app", "I don't know https:", id="a-bare-address"),
+        pytest.param("risks", "https://github.com/acme/web.app", "names no days", id="a-bare-address"),
         pytest.param("risks", "repo:vllm", "'vllm' is no repository", id="no-owner"),
         pytest.param("risks", "repo:../..", "is no repository", id="dots-for-a-repository"),
         pytest.param(

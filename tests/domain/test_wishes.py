@@ -116,7 +116,6 @@ def test_what_people_type_is_understood(text: str, expected: Wish) -> None:
     assert wish_of(text) == expected
 
 
-@pytest.mark.xfail(reason="an address is taken for the option https: options.py could leave name:// alone")
 @pytest.mark.parametrize("text", ["https://github.com/acme/web.app", "at 9 https://github.com/acme/web.app/"])
 def test_the_address_of_a_repository_is_understood(text: str) -> None:
     assert wish_of(text).repository == WEB

@@ -13,12 +13,16 @@ ZONE = "Etc/UTC"
 
 
 class Facts(TypedDict, total=False):
-    """What a test may say of somebody. A ``tz`` of None is somebody whose zone Slack does not know."""
+    """What a test may say of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
+
+    ``team`` is theirs where they are of another one, with which a channel is shared.
+    """
 
     tz: str | None
     name: str
     deleted: bool
     is_bot: bool
+    team: str
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,11 @@ class Profile:
     tz: str | None = ZONE
     deleted: bool = False
     is_bot: bool = False
+    team: str = ""
 
     def as_json(self, team_id: str, now: float) -> Json:
         """Of somebody who was deactivated Slack does not tell the zone, as others have measured."""
-        named = {"id": self.id, "team_id": team_id, "name": self.name.lower()}
+        named = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
         more = {} if self.deleted else {"real_name": self.name, **_place(self.tz, now)}
         return {**named, **more, "deleted": self.deleted, "is_bot": self.is_bot}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 
-import pytest
-
 from bot.adapters.agenda import RedisSubscriptions
 from bot.adapters.slack import slack_client
 from bot.adapters.store import RedisPostRecords
@@ -130,9 +128,10 @@ def test_who_opens_the_messages_finds_nothing_new(http_bot: Bot) -> None:
     assert (home(http_bot, ada), http_bot.whispered(ada), http_bot.posted(direct(ada))) == ("", [], [])
 
 
-@pytest.mark.xfail(reason="the event does not say of which team they are: users.info does, as team_id")
 def test_people_of_another_workspace_find_nothing(http_bot: Bot) -> None:
-    assert opened(http_bot, http_bot.person(team="T0OTHER")) == ""
+    stranger = http_bot.person(team="T0OTHER")
+    http_bot.world.slack.set_person(stranger.user, team="T0OTHER")
+    assert opened(http_bot, stranger) == ""
 
 
 def test_people_of_another_workspace_change_nothing_there(http_bot: Bot) -> None:
