@@ -66,7 +66,7 @@ class Delivery:
         self._now = now
 
     def deliver(self, name: str, due: datetime) -> None:
-        """Post the digest of a subscription that was due at an instant.
+        """Post the digest of a subscription that was due at an instant, if it still is, or finish it.
 
         What goes wrong is recorded, with the time of the next try; the schedule puts that on the queue.
 
@@ -78,6 +78,9 @@ class Delivery:
             return
         edition = subscription.edition(due)
         key = self._publisher.key(edition)
+        if self._agenda.at(name) != due and "lead" not in self._records.load(key):
+            log.info("%s is planned for another time, or was skipped", edition.title)
+            return
         try:
             published = self.publish(edition)
         except StoreUnavailable:
@@ -91,7 +94,6 @@ class Delivery:
             log.exception("%s is not posted", edition.title)
             self._failed(key, error, _DEFECT)
         else:
-            self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             self._look(subscription, edition, published)
 
     def publish(self, edition: Edition) -> Published:
@@ -103,6 +105,7 @@ class Delivery:
             self._journal.note(Run(self._now(), key, Outcome.POSTED, "; ".join(published.gaps)))
             if published.gaps:
                 self._agenda.add(MEND + key, self._now() + FIRST)
+            self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             # last: a try that died before did none of this, and the next one does all of it
             self._records.save(key, edition=_EDITION.dump_json(edition).decode())
         return published
