@@ -204,9 +204,13 @@ LATER = rendered("Later", ("One", "Two", "Three", "Four"))
 
 
 @pytest.mark.parametrize(
-    "again", [AFTER, LATER, BEFORE], ids=["to-the-same", "to-something-else", "back-to-what-it-was"]
+    ("step", "again"),
+    [
+        *(pytest.param(step, AFTER, id=f"{step}-to-the-same") for step in range(3, len(STEPS))),
+        *(pytest.param(step, LATER, id=f"{step}-to-something-else") for step in (4, 9, 11, 12)),
+        *(pytest.param(step, BEFORE, id=f"{step}-back-to-what-it-was") for step in (3, 4, 8, 11, 12)),
+    ],
 )
-@pytest.mark.parametrize("step", range(3, len(STEPS)))
 def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
     posted: SlackEmulator, records: RedisPostRecords, step: int, again: Rendered
 ) -> None:
