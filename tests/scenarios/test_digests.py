@@ -93,7 +93,7 @@ def test_where_the_bot_is_no_member_the_asker_is_told_to_invite_it(bot: Bot) -> 
         ("help", "Get the digest here: `/prdigest` for yesterday's"),
         ("2999-01-01", "2999-01-01 is still to come: name a day up to "),
         ("15d", "15 days are too many at once: ask for up to 14."),
-        ("path:x", "I don't know path: here, use repo:… instead."),
+        ("path:x", "I don't know path: here, use repo:… tz:… instead."),
         ("repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
     ],
     ids=["help", "future", "long", "filter", "other repository"],
