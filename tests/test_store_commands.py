@@ -118,6 +118,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
         "digest",
         "thread",
         "attention",
+        "history",
     }
     assert {key: found[key] for key in lasting} == dict.fromkeys(lasting, -1), "none of them expires"
     others = {key for key in found if key not in lasting and not key.startswith("dramatiq:")} - {SCHEMA_KEY}
@@ -143,6 +144,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
             "agenda: 1",
             "attention: 1",
             "digest: 1",
+            "history: 1",
             "journal: 1",
             "subscriptions: 1",
             "thread: 1",

@@ -21,7 +21,8 @@ def summary(bot: Bot, channel: str, person: Person, *words: str) -> Json:
 def window(bot: Bot, number: int) -> str:
     """The window about a pull request as Slack shows it now."""
     bot.settle()
-    (view,) = [view for view in bot.world.slack.views if view["title"]["text"] == f"#{number}"]
+    modals = [view for view in bot.world.slack.views if view["type"] == "modal"]
+    (view,) = [view for view in modals if view["title"]["text"] == f"#{number}"]
     return str(view["blocks"])
 
 

@@ -127,7 +127,10 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
         ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it begins: write the earlier date first."),
         ("2999-01-01", "2999-01-01 is still to come: name a day up to "),
         ("top:50", " can't be used: write a number from 1 to 10."),
-        ("colour:red", "I don't know colour: here, use path:… author:… label:… top:… repo:… instead."),
+        (
+            "colour:red",
+            "I don't know colour: here, use path:… author:… label:… not-author:… top:… repo:… instead.",
+        ),
         ("path:", "path: needs a value right after the colon."),
         ("repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
     ],
