@@ -77,7 +77,7 @@ def digest_command(
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
         span = Span(wanted.day.date, wanted.day.date, wanted.day.zone)
         edition = Edition(target, wanted.repository, span)
-        published = wiring.scheduling.publisher.publish(edition, lambda: render(_digest(wiring, wanted)))
+        published = wiring.scheduling.delivery.publish(edition, lambda: render(_digest(wiring, wanted)))
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")

@@ -41,7 +41,9 @@ def _line(trouble: Trouble) -> list[Element]:
         return [text("✓ "), title, *where, text(f": {shorten(one_line(trouble.settled), _REASON)}.")]
     reason = shorten(one_line(trouble.reason).rstrip("."), _REASON)
     said = [title, *where, text(f" {_WORDS[trouble.kind]}: {reason}. ")]
-    return [*said, *([text("Next try "), moment(trouble.retry), text(".")] if trouble.retry else [])]
+    if trouble.retry:
+        return [*said, text("Next try "), moment(trouble.retry), text(".")]
+    return [*said, *([text("There will be no more tries.")] if trouble.kind is Kind.INCOMPLETE else [])]
 
 
 def place(channel: str) -> Element:

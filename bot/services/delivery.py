@@ -27,7 +27,7 @@ from bot.ports.kept import read_back
 from bot.render.digest import Rendered, skipped_note
 from bot.services.directory import Directory
 from bot.services.editions import Editions
-from bot.services.mending import FIRST, MEND, skipped_before
+from bot.services.mending import FIRST, MEND, MOST, skipped_before
 from bot.services.publish import Published, Publisher
 from bot.services.watchdog import Watchdog
 
@@ -96,13 +96,17 @@ class Delivery:
         else:
             self._look(subscription, edition, published)
 
-    def publish(self, edition: Edition) -> Published:
-        """Post an edition, once, and plan to mend it if it has gaps. Raises what the publisher raises."""
+    def publish(self, edition: Edition, build: Callable[[], Rendered] | None = None) -> Published:
+        """Post an edition, once, and plan to mend it if it has gaps. Raises what the publisher raises.
+
+        ``build`` makes it the first time, in place of the usual way.
+        """
         key = self._publisher.key(edition)
-        published = self._publisher.publish(edition, lambda: self._built(key, edition))
+        published = self._publisher.publish(edition, build or (lambda: self._built(key, edition)))
         log.info("%s: %s", edition.title, published.address)
         if "edition" not in self._records.load(key):
-            self._journal.note(Run(self._now(), key, Outcome.POSTED, "; ".join(published.gaps)))
+            detail = "; ".join([*published.gaps, *published.notes])
+            self._journal.note(Run(self._now(), key, Outcome.POSTED, detail))
             if published.gaps:
                 self._agenda.add(MEND + key, self._now() + FIRST)
             self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
@@ -116,7 +120,8 @@ class Delivery:
         Raises:
             StoreUnavailable: nothing could be recorded.
         """
-        edition = read_back(_EDITION, self._records.load(key).get("edition"))
+        record = self._records.load(key)
+        edition = read_back(_EDITION, record.get("edition"))
         if edition is None:
             self._agenda.drop(MEND + key)
             return
@@ -131,6 +136,9 @@ class Delivery:
         else:
             if not self._missing(edition, published):
                 self._mended(key, published)
+                return
+        if int(record.get("mends", "0")) >= MOST:
+            self._watchdog.give_up(key, Kind.INCOMPLETE, self._now())
 
     def _built(self, key: str, edition: Edition) -> Rendered:
         skipped = skipped_before(self._records.load(key), edition)

@@ -68,12 +68,20 @@ class Watchdog:
         if found is None:
             return
         if not found.settled:
-            ended = replace(found, settled=how)
-            self._cache.put(_key(name), _TROUBLE.dump_json(ended).decode(), _REMEMBERED)
+            self._keep(replace(found, settled=how))
         self._agenda.drop(_TELL + name)
         # after it is kept, as whoever tells looks at it after: one of the two sees the other
         if self._message(name):
             self._agenda.put(_SETTLE + name, now)
+
+    def give_up(self, key: str, kind: Kind, now: datetime) -> None:
+        """There will be no more tries to mend it, if it was wrong. Raises StoreUnavailable."""
+        name = f"{key}#{kind}"
+        found = self._load(name)
+        if found and found.retry and not found.settled:
+            self._keep(replace(found, retry=None))
+            if self._message(name):
+                self._agenda.put(_SETTLE + name, now)
 
     def speak(self, now: datetime) -> None:
         """Tell of all that nobody was told of. What Slack does not take now is told later.
@@ -180,6 +188,9 @@ class Watchdog:
 
     def _known(self, names: Iterable[str]) -> Iterator[Trouble]:
         return (trouble for name in names if (trouble := self._load(name)))
+
+    def _keep(self, trouble: Trouble) -> None:
+        self._cache.put(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), _REMEMBERED)
 
     def _load(self, name: str) -> Trouble | None:
         return read_back(_TROUBLE, self._cache.get(_key(name)))

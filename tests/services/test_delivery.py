@@ -467,7 +467,7 @@ def test_a_gap_is_told_and_looked_at_four_times_at_most(desk: Desk) -> None:
     desk.kitchen.made = [with_gaps(rendered(), GAP)]
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515]
-    assert told(desk) == [f"was posted incomplete: {GAP}. Next try 2026-03-01 17:05 UTC."]
+    assert told(desk) == [f"was posted incomplete: {GAP}. There will be no more tries."]
     assert desk.planned(MEND + KEY) is None
     assert (outcomes(desk), standing(desk.slack)) == (["posted"], POSTED)
 
