@@ -145,7 +145,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
             "attention: 1",
             "digest: 1",
             "history: 1",
-            "journal: 1",
+            "journal: 2",
             "subscriptions: 1",
             "thread: 1",
             "votes: 1",
