@@ -207,16 +207,16 @@ def test_what_fits_also_fits_by_its_facts(
 
 
 def test_a_path_of_many_folders_is_compared_at_once() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     Filters(paths=("**/" * 300 + "x", "*/" * 400 + "x")).admit(touching("a/" * 500 + "b.py"))
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_a_path_of_as_many_stars_as_are_taken_is_compared_at_once() -> None:
     config = "vllm/model_executor/layers/fused_moe/configs/E=128,N=192,device_name=NVIDIA_A100-SXM4-80GB.json"
-    began = time.perf_counter()
+    began = time.process_time()
     Filters(paths=("*?" * 3 + "~", "*?*?*?~/" * 3 + "*?*?*?~")).admit(touching(config))
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_of_a_link_only_the_label_comes_back(before: str, label: str) -> None:
 
 @pytest.mark.parametrize("piece", ["<@", "<@A", "<", "<https://", "<https://a|", "<@U1>", "&", "&amp;", "|", " "])
 def test_a_message_of_one_piece_over_and_over_is_read_soon(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     typed(piece * (40_000 // len(piece)))
     labelled(piece * (40_000 // len(piece)))
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
