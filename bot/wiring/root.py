@@ -274,10 +274,10 @@ class Wiring:
         return self._settings.anthropic_api_key is not None
 
     def close(self) -> None:
-        """Let go of the store; the embedded one ends by itself when nobody uses it."""
-        for name in ("hurried_store", "_store"):
-            if name in self.__dict__:
-                self.__dict__[name].close()
+        """Let go of the store and of the model; the embedded store ends by itself when nobody uses it."""
+        for name in ("hurried_store", "_store", "_claude"):
+            if opened := self.__dict__.get(name):
+                opened.close()
 
     @cached_property
     def _store(self) -> Redis:
