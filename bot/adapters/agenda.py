@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
@@ -12,6 +13,9 @@ from redis import Redis
 from bot.adapters.store import in_words, packed, unpacked
 from bot.domain.runs import Run
 from bot.domain.subscriptions import Subscription
+from bot.ports.kept import read_back
+
+log = logging.getLogger(__name__)
 
 SUBSCRIPTIONS, AGENDA, JOURNAL = "subscriptions", "agenda", "journal"
 # a year of one digest a day, or a week of fifty channels; kilobytes
@@ -38,7 +42,7 @@ class RedisSubscriptions:
         """Every one."""
         with in_words():
             found = cast("dict[bytes, bytes]", self._client.hgetall(SUBSCRIPTIONS))
-        return tuple(_SUBSCRIPTION.validate_json(unpacked(value)) for value in found.values())
+        return tuple(each for value in found.values() if (each := _readable(value)))
 
     def get(self, name: str) -> Subscription | None:
         """The one of that id."""
@@ -120,6 +124,14 @@ class RedisJournal:
         with in_words():
             found = cast("list[bytes]", self._client.lrange(JOURNAL, 0, count - 1))
         return tuple(_RUN.validate_json(unpacked(line)) for line in found)
+
+
+def _readable(kept: bytes) -> Subscription | None:
+    """One that can't be read, as of a zone that is not known here, keeps nobody from theirs."""
+    found = read_back(_SUBSCRIPTION, unpacked(kept))
+    if found is None:
+        log.error("a subscription can't be read: %s", unpacked(kept))
+    return found
 
 
 def _seconds(instant: datetime) -> int:
