@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import cast
 
 from pydantic import TypeAdapter
@@ -24,11 +25,14 @@ _SUBSCRIPTION = TypeAdapter(Subscription)
 _RUN = TypeAdapter(Run)
 # whole seconds in both places: what is compared was written by us
 _MOVE = """
-if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then
-  redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
-  return 1
+local moved = 0
+for i = 1, #ARGV, 3 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then
+    redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i])
+    moved = moved + 1
+  end
 end
-return 0
+return moved
 """
 
 
@@ -49,6 +53,15 @@ class RedisSubscriptions:
         with in_words():
             found = cast("bytes | None", self._client.hget(SUBSCRIPTIONS, name))
         return _SUBSCRIPTION.validate_json(unpacked(found)) if found else None
+
+    def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
+        """The ones of these ids."""
+        if not names:
+            return {}
+        with in_words():
+            found = cast("list[bytes | None]", self._client.hmget(SUBSCRIPTIONS, list(names)))
+        read = ((name, _readable(value)) for name, value in zip(names, found, strict=True) if value)
+        return {name: subscription for name, subscription in read if subscription}
 
     def put(self, subscription: Subscription) -> None:
         """Keep it."""
@@ -84,6 +97,14 @@ class RedisAgenda:
             found = self._client.zscore(AGENDA, name)
         return None if found is None else _instant(found)
 
+    def at_each(self, names: Sequence[str]) -> Sequence[datetime | None]:
+        """When each is to be done."""
+        if not names:
+            return ()
+        with in_words():
+            found = self._client.zmscore(AGENDA, list(names))
+        return [None if score is None else _instant(score) for score in found]
+
     def put(self, name: str, instant: datetime) -> None:
         """It is to be done then."""
         with in_words():
@@ -96,14 +117,23 @@ class RedisAgenda:
 
     def move(self, name: str, before: datetime, after: datetime) -> bool:
         """It is to be done later, if nobody has moved it."""
-        with in_words():
-            moved = self._move(keys=[AGENDA], args=[name, str(_seconds(before)), str(_seconds(after))])
-        return bool(moved)
+        return bool(self._moved([(name, before, after)]))
+
+    def move_each(self, moves: Sequence[tuple[str, datetime, datetime]]) -> None:
+        """The same for many."""
+        if moves:
+            self._moved(moves)
 
     def drop(self, name: str) -> None:
         """It is not to be done any more."""
         with in_words():
             self._client.zrem(AGENDA, name)
+
+    def _moved(self, moves: Sequence[tuple[str, datetime, datetime]]) -> int:
+        """How many."""
+        named = [(name, str(_seconds(before)), str(_seconds(after))) for name, before, after in moves]
+        with in_words():
+            return cast("int", self._move(keys=[AGENDA], args=[text for move in named for text in move]))
 
 
 class RedisJournal:
@@ -126,8 +156,12 @@ class RedisJournal:
         return tuple(_RUN.validate_json(unpacked(line)) for line in found)
 
 
+@lru_cache(maxsize=1_024)
 def _readable(kept: bytes) -> Subscription | None:
-    """One that can't be read, as of a zone that is not known here, keeps nobody from theirs."""
+    """One that can't be read, as of a zone that is not known here, keeps nobody from theirs.
+
+    They are read each minute and seldom change.
+    """
     found = read_back(_SUBSCRIPTION, unpacked(kept))
     if found is None:
         log.error("a subscription can't be read: %s", unpacked(kept))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -149,7 +149,15 @@ class RedisPostRecords:
         """The fields recorded so far; empty for a digest never begun."""
         with in_words():
             found = cast("dict[bytes, bytes]", self._client.hgetall(key))
-        return {name.decode(): unpacked(value) for name, value in found.items()}
+        return _fields(found)
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        """The fields of each."""
+        with in_words(), self._client.pipeline(transaction=False) as together:
+            for key in keys:
+                together.hgetall(key)
+            found = cast("list[dict[bytes, bytes]]", together.execute())
+        return [_fields(each) for each in found]
 
     def save(self, key: str, **fields: str) -> None:
         """Add fields, all or none."""
@@ -176,6 +184,10 @@ class RedisPostRecords:
             if not held:
                 raise InProgress(_ELSEWHERE)
             yield
+
+
+def _fields(found: dict[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): unpacked(value) for name, value in found.items()}
 
 
 def packed(value: str) -> bytes:

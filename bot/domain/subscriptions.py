@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import count
 from zoneinfo import ZoneInfo
 
@@ -41,6 +42,13 @@ class Edition:
         """What its messages carry, and where its record is: equal for equal editions and no others."""
         parts = ["digest", team, self.channel, str(self.repository), str(self.span)]
         return ":".join([*parts, *([self.view.mark] if self.view else [])])
+
+
+@lru_cache(maxsize=4_096)
+def _exists(date: dt.date, zone: ZoneInfo) -> bool:
+    """Whether a zone had that date: Samoa left out its 30 December 2011."""
+    day = LocalDay(date, zone)
+    return day.start < day.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +101,7 @@ class Timing:
         return next((each for each in near if self.due_on(each) == instant), None)
 
     def _is_posted_on(self, date: dt.date) -> bool:
-        """A date that a zone left out, as Samoa its 30 December 2011, has none."""
-        day = LocalDay(date, self.zone)
-        return day.start < day.end and not (self.weekdays and date.weekday() >= _SATURDAY)
+        return not (self.weekdays and date.weekday() >= _SATURDAY) and _exists(date, self.zone)
 
 
 @dataclass(frozen=True, slots=True)

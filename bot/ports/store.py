@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -60,6 +60,9 @@ class PostRecords(Protocol):
 
     def load(self, key: str) -> dict[str, str]:
         """The fields recorded so far."""
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        """The fields of each, in their order, at once."""
 
     def save(self, key: str, **fields: str) -> None:
         """Add fields."""
@@ -122,6 +125,9 @@ class Subscriptions(Protocol):
     def get(self, name: str) -> Subscription | None:
         """The one of that id."""
 
+    def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
+        """By their ids the ones of these that there are and that can be read, at once."""
+
     def put(self, subscription: Subscription) -> None:
         """Keep it, in place of the one of its id."""
 
@@ -141,6 +147,9 @@ class Agenda(Protocol):
     def at(self, name: str) -> datetime | None:
         """When it is to be done."""
 
+    def at_each(self, names: Sequence[str]) -> Sequence[datetime | None]:
+        """When each is to be done, in their order, at once."""
+
     def put(self, name: str, instant: datetime) -> None:
         """It is to be done then, whatever was planned before."""
 
@@ -149,6 +158,9 @@ class Agenda(Protocol):
 
     def move(self, name: str, before: datetime, after: datetime) -> bool:
         """It is to be done ``after`` if it is still planned for ``before``; whether it was."""
+
+    def move_each(self, moves: Sequence[tuple[str, datetime, datetime]]) -> None:
+        """The same for many, at once."""
 
     def drop(self, name: str) -> None:
         """It is not to be done any more."""

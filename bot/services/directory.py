@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.domain.subscriptions import Subscription
@@ -15,6 +15,7 @@ class Directory:
     def __init__(self, kept: Subscriptions, fixed: Subscription | None) -> None:
         self._kept = kept
         self.fixed = fixed
+        self._fixed_id = fixed.id if fixed else ""
 
     def all(self) -> Sequence[Subscription]:
         """Every one, that of the settings first, then by repository and time."""
@@ -28,7 +29,12 @@ class Directory:
 
     def get(self, name: str) -> Subscription | None:
         """The one of an id."""
-        return self.fixed if self.fixed and name == self.fixed.id else self._kept.get(name)
+        return self.fixed if name == self._fixed_id else self._kept.get(name)
+
+    def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
+        """The ones of these ids that there are and that can be read, by their ids."""
+        own = {self._fixed_id: self.fixed} if self.fixed and self._fixed_id in names else {}
+        return {**self._kept.those(names), **own}
 
     def pause(self, subscription: Subscription) -> None:
         """Nothing is posted for it any more; that of the settings can't be paused."""

@@ -7,8 +7,9 @@ that it stands, or until it is too late to be of use.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import PrdigestError
@@ -30,6 +31,18 @@ _AGAIN = timedelta(minutes=10)
 _LATE = timedelta(minutes=15)
 _UNKNOWN = "no worker has finished it: look whether one is running, prdigest doctor says more"
 _AWAY = "nothing was running at its time"
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A digest that is due: of which subscription, since when, and what its record says."""
+
+    name: str
+    at: datetime
+    subscription: Subscription
+    edition: Edition
+    key: str
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 class Schedule:
@@ -68,36 +81,29 @@ class Schedule:
         self._cache.put(TICKED, now.isoformat(), _DAY)
         if not self._is_complete:
             self._complete(now)
-        for name, at in self._agenda.due(now):
-            try:
-                self._look_at(name, at, now, digests, mends)
-            except PrdigestError:
-                raise
-            except Exception:
-                # one entry that can't be read shall not keep all others from being posted
-                log.exception("%s is on the agenda and can't be looked at", name)
-        self._watchdog.speak(now)
-
-    def _look_at(self, name: str, at: datetime, now: datetime, digests: Queue, mends: Queue) -> None:
-        if name.startswith(MEND):
-            self._mend(name, at, mends)
-        elif not self._watchdog.owns(name):
-            self._attend(name, at, now, digests)
+        due = self._agenda.due(now)
+        spoken = [name for name, _ in due if self._watchdog.owns(name)]
+        mended = [(name, at) for name, at in due if name.startswith(MEND)]
+        posted = [(name, at) for name, at in due if not (name.startswith(MEND) or self._watchdog.owns(name))]
+        if posted:
+            self._attend(self._ready(posted), now, digests)
+        for name, at in mended:
+            with _alone(name):
+                self._mend(name, at, mends)
+        if spoken:
+            self._watchdog.speak(now)
 
     def _complete(self, now: datetime) -> None:
         """Once: what is not on the agenda yet, or stands there for another time than it should."""
-        for subscription in self._directory.all():
-            planned, timing = self._agenda.at(subscription.id), subscription.timing
-            if subscription.is_paused:
-                continue
+        wanted = {each.id: each for each in self._directory.all() if not each.is_paused}
+        for (name, subscription), planned in zip(wanted.items(), self._agenda.at_each(list(wanted)), strict=True):
+            timing = subscription.timing
             if planned is None:
                 # whoever sets the bot up in the afternoon wants to see the digest of that day
                 first = timing.first_from(now.astimezone(timing.zone).date())
-                self._agenda.add(subscription.id, first if subscription.is_fixed else timing.next_after(now))
+                self._agenda.add(name, first if subscription.is_fixed else timing.next_after(now))
             elif not timing.is_due(planned):
-                self._agenda.move(
-                    subscription.id, planned, timing.first_from(planned.astimezone(timing.zone).date())
-                )
+                self._agenda.move(name, planned, timing.first_from(planned.astimezone(timing.zone).date()))
         self._is_complete = True
 
     def _mend(self, name: str, at: datetime, mends: Queue) -> None:
@@ -110,44 +116,58 @@ class Schedule:
             self._records.save(key, mends=str(tries + 1))
             mends.send(key)
 
-    def _attend(self, name: str, due: datetime, now: datetime, digests: Queue) -> None:
-        subscription = self._directory.get(name)
-        if subscription is None or subscription.is_paused:
-            self._agenda.drop(name)
-            return
-        timing = subscription.timing
-        if not timing.is_due(due):
-            # the rules of the zone have changed since it was planned
-            self._agenda.move(name, due, timing.first_from(due.astimezone(timing.zone).date()))
-            return
-        edition = subscription.edition(due)
-        key = self._key_of(edition)
-        record = self._records.load(key)
-        if record.get("done"):
-            self._agenda.move(name, due, timing.next_after(due))
-        elif now - due > self._window:
-            self._skip(subscription, due, now, record)
-        else:
-            self._send(name, due, now, record, digests)
-            self._watch(subscription, due, now, record)
+    def _ready(self, due: Sequence[tuple[str, datetime]]) -> Sequence[_Due]:
+        """Those whose subscriptions still want them."""
+        known, ready = self._directory.those([name for name, _ in due]), []
+        for name, at in due:
+            with _alone(name):
+                subscription = known.get(name) or self._directory.get(name)
+                if subscription is None or subscription.is_paused:
+                    self._agenda.drop(name)
+                elif not subscription.timing.is_due(at):
+                    # the rules of the zone have changed since it was planned
+                    date = at.astimezone(subscription.timing.zone).date()
+                    self._agenda.move(name, at, subscription.timing.first_from(date))
+                else:
+                    edition = subscription.edition(at)
+                    ready.append(_Due(name, at, subscription, edition, self._key_of(edition)))
+        records = self._records.load_each([each.key for each in ready])
+        return [replace(each, record=record) for each, record in zip(ready, records, strict=True)]
 
-    def _send(self, name: str, due: datetime, now: datetime, record: Mapping[str, str], digests: Queue) -> None:
-        tries = record.get("tries", "0")
-        is_time = not record.get("retry") or now >= datetime.fromisoformat(record["retry"])
-        if is_time and self._cache.add(f"sent:{name}:{due.isoformat()}:{tries}", "1", _AGAIN):
-            digests.send(name, due.isoformat())
+    def _attend(self, ready: Sequence[_Due], now: datetime, digests: Queue) -> None:
+        """Plan the next after what stands, skip what is too late, send the rest."""
+        standing = [each for each in ready if each.record.get("done")]
+        self._agenda.move_each(
+            [(each.name, each.at, each.subscription.timing.next_after(each.at)) for each in standing]
+        )
+        for each in ready:
+            with _alone(each.name):
+                if each.record.get("done"):
+                    continue
+                if now - each.at > self._window:
+                    self._skip(each, now)
+                else:
+                    self._send(each, now, digests)
+                    self._watch(each, now)
 
-    def _watch(self, subscription: Subscription, due: datetime, now: datetime, record: Mapping[str, str]) -> None:
+    def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
+        tries, retry = due.record.get("tries", "0"), due.record.get("retry")
+        is_time = not retry or now >= datetime.fromisoformat(retry)
+        if is_time and self._cache.add(f"sent:{due.name}:{due.at.isoformat()}:{tries}", "1", _AGAIN):
+            digests.send(due.name, due.at.isoformat())
+
+    def _watch(self, due: _Due, now: datetime) -> None:
         """What a person has to mend is said at once; everything else gets a while to mend itself."""
-        error = record.get("error", "")
-        if (error and record.get("person")) or now - due >= _LATE:
-            retry = datetime.fromisoformat(record["retry"]) if record.get("retry") else now + _AGAIN
-            edition = subscription.edition(due)
-            self._watchdog.note(self._trouble(subscription, edition, Kind.MISSING, error or _UNKNOWN, now, retry))
+        error, retry = due.record.get("error", ""), due.record.get("retry")
+        if (error and due.record.get("person")) or now - due.at >= _LATE:
+            later = datetime.fromisoformat(retry) if retry else now + _AGAIN
+            self._watchdog.note(
+                self._trouble(due.subscription, due.edition, Kind.MISSING, error or _UNKNOWN, now, later)
+            )
 
-    def _skip(self, subscription: Subscription, due: datetime, now: datetime, record: Mapping[str, str]) -> None:
+    def _skip(self, due: _Due, now: datetime) -> None:
         """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
-        timing, first = subscription.timing, subscription.edition(due)
+        subscription, timing, first, record = due.subscription, due.subscription.timing, due.edition, due.record
         after = timing.next_after(now - self._window)
         missed = replace(first, span=replace(first.span, last=timing.covers(after).first - _DAY))
         earlier = skipped_before(record, first)
@@ -158,7 +178,7 @@ class Schedule:
             reason += "; I paused it: /prdigest resume goes on"
         self._watchdog.note(self._trouble(subscription, missed, Kind.SKIPPED, reason, now, None))
         self._records.save(self._key_of(subscription.edition(after)), skipped=str(unposted))
-        if self._agenda.move(subscription.id, due, after):
+        if self._agenda.move(due.name, due.at, after):
             self._journal.note(Run(now, self._key_of(missed), Outcome.SKIPPED, reason))
 
     def _trouble(
@@ -173,3 +193,14 @@ class Schedule:
         return Trouble(
             self._key_of(edition), kind, edition.title, reason, now, retry, subscription.channel, subscription.by
         )
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """One entry that can't be looked at shall not keep all others from being posted."""
+    try:
+        yield
+    except PrdigestError:
+        raise
+    except Exception:
+        log.exception("%s is on the agenda and can't be looked at", name)

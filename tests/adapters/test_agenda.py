@@ -69,6 +69,7 @@ class TestSubscriptions:
         kept.put(made)
         assert kept.get(made.id) == made
         assert list(kept.all()) == [made]
+        assert kept.those([made.id]) == {made.id: made}
 
     def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptions) -> None:
         paused = replace(DAILY, is_paused=True)
@@ -83,6 +84,12 @@ class TestSubscriptions:
             kept.remove(DAILY.id)
         assert kept.get(DAILY.id) is None
         assert list(kept.all()) == [FULL]
+
+    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptions) -> None:
+        kept.put(DAILY)
+        kept.put(FULL)
+        assert kept.those([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
+        assert kept.those([]) == {}
 
     def test_one_of_another_version_is_read_as_far_as_it_is_known(
         self, kept: RedisSubscriptions, store: Redis
@@ -100,6 +107,7 @@ class TestSubscriptions:
         kept.put(FULL)
         write(store, FULL, written(store, FULL).replace("Asia/Kathmandu", "Asia/Atlantis"))
         assert list(kept.all()) == [DAILY]
+        assert kept.those([FULL.id, DAILY.id]) == {DAILY.id: DAILY}
         assert "Asia/Atlantis" in caplog.text
 
 
@@ -114,6 +122,8 @@ class TestAgenda:
         agenda.put("a", NINE.astimezone(zone_of("Asia/Kathmandu")))
         assert agenda.at("a") == NINE
         assert agenda.at("nothing") is None
+        assert agenda.at_each(["nothing", "a"]) == [None, NINE]
+        assert agenda.at_each([]) == ()
 
     def test_put_plans_anew_and_add_only_what_is_not_planned(self, agenda: RedisAgenda) -> None:
         agenda.add("a", NINE)
@@ -143,6 +153,14 @@ class TestAgenda:
             agenda.put("a", planned)
         assert agenda.move("a", NINE, NINE + 24 * HOUR) is moved
         assert agenda.at("a") == (NINE + 24 * HOUR if moved else planned)
+
+    def test_of_many_those_are_moved_that_stand_as_they_were_seen(self, agenda: RedisAgenda) -> None:
+        agenda.put("a", NINE)
+        agenda.put("b", NINE + HOUR)
+        agenda.put("c", NINE)
+        agenda.move_each([(name, NINE, NINE + 24 * HOUR) for name in "abcd"])
+        agenda.move_each([])
+        assert agenda.at_each("abcd") == [NINE + 24 * HOUR, NINE + HOUR, NINE + 24 * HOUR, None]
 
     def test_of_many_who_move_the_same_one_does(self, store_url: str, agenda: RedisAgenda) -> None:
         agenda.put("a", NINE)
@@ -188,13 +206,16 @@ def test_none_of_it_expires(
 AWAY: dict[str, Callable[[Redis], object]] = {
     "all": lambda client: RedisSubscriptions(client).all(),
     "get": lambda client: RedisSubscriptions(client).get("a"),
+    "those": lambda client: RedisSubscriptions(client).those(["a"]),
     "keep": lambda client: RedisSubscriptions(client).put(DAILY),
     "remove": lambda client: RedisSubscriptions(client).remove("a"),
     "due": lambda client: RedisAgenda(client).due(NINE),
     "at": lambda client: RedisAgenda(client).at("a"),
+    "at each": lambda client: RedisAgenda(client).at_each(["a"]),
     "put": lambda client: RedisAgenda(client).put("a", NINE),
     "add": lambda client: RedisAgenda(client).add("a", NINE),
     "move": lambda client: RedisAgenda(client).move("a", NINE, NINE),
+    "move each": lambda client: RedisAgenda(client).move_each([("a", NINE, NINE)]),
     "drop": lambda client: RedisAgenda(client).drop("a"),
     "note": lambda client: RedisJournal(client).note(Run(NINE, "a", Outcome.POSTED)),
     "recent": lambda client: RedisJournal(client).recent(1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -95,6 +95,9 @@ class MemoryRecords:
 
     def load(self, key: str) -> dict[str, str]:
         return dict(self.kept.get(key, {}))
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        return [self.load(key) for key in keys]
 
     def save(self, key: str, **fields: str) -> None:
         self.kept.setdefault(key, {}).update(fields)
