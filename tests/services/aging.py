@@ -1,0 +1,40 @@
+"""A cache for tests that set the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from redis import Redis
+
+from bot.adapters.store import RedisCache
+
+
+class AgingCache(RedisCache):
+    """The real cache, whose values run out by the time that a test sets."""
+
+    def __init__(self, client: Redis, now: Callable[[], datetime]) -> None:
+        super().__init__(client)
+        self._store = client
+        self._now = now
+        self._ends: dict[str, datetime] = {}
+
+    def get(self, key: str) -> str | None:
+        self._age(key)
+        return super().get(key)
+
+    def put(self, key: str, value: str, lifetime: timedelta) -> None:
+        self._ends[key] = self._now() + lifetime
+        super().put(key, value, timedelta(days=1))
+
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        self._age(key)
+        is_new = super().add(key, value, timedelta(days=1))
+        if is_new:
+            self._ends[key] = self._now() + lifetime
+        return is_new
+
+    def _age(self, key: str) -> None:
+        if key in self._ends and self._ends[key] <= self._now():
+            del self._ends[key]
+            self._store.delete(key)
