@@ -18,7 +18,7 @@ MOST = len(_PAUSES)
 
 
 def next_mend(at: datetime, tries: int) -> datetime | None:
-    """When to look again after the try planned for ``at``, before which there were ``tries``; None: no more."""
+    """When to look again after the try made at an instant, before which there were ``tries``; None: no more."""
     return at + _PAUSES[tries] if tries < len(_PAUSES) else None
 
 

@@ -89,7 +89,7 @@ class Schedule:
             self._attend(self._ready(posted), now, digests)
         for name, at in mended:
             with _alone(name):
-                self._mend(name, at, mends)
+                self._mend(name, at, now, mends)
         if spoken:
             self._watchdog.speak(now)
 
@@ -106,10 +106,10 @@ class Schedule:
                 self._agenda.move(name, planned, timing.first_from(planned.astimezone(timing.zone).date()))
         self._is_complete = True
 
-    def _mend(self, name: str, at: datetime, mends: Queue) -> None:
+    def _mend(self, name: str, at: datetime, now: datetime, mends: Queue) -> None:
         key = name.removeprefix(MEND)
         tries = int(self._records.load(key).get("mends", "0"))
-        later = next_mend(at, tries)
+        later = next_mend(now, tries)
         if later is None:
             self._agenda.drop(name)
         elif self._agenda.move(name, at, later):

@@ -507,3 +507,15 @@ def test_what_was_mended_is_looked_at_no_more(tower: Tower) -> None:
     for _ in range(10):
         tower.tick(HOUR)
     assert tower.mends.sent == [(MENDED,)]
+
+
+def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> None:
+    """Four looks in four minutes would find what the first one found."""
+    tower.agenda.put(MEND + MENDED, DUE)
+    tower.now = DUE + 2 * A_DAY
+    for _ in range(29):
+        tower.tick(MINUTE)
+    assert len(tower.mends.sent) == 1
+    for _ in range(12):
+        tower.tick(HOUR)
+    assert len(tower.mends.sent) == 4
