@@ -173,11 +173,14 @@ class Schedule:
         earlier = skipped_before(record, first)
         unposted = replace(missed.span, first=earlier.first) if earlier else missed.span
         reason = record.get("error") or _AWAY
-        if record.get("person") and not subscription.is_fixed:
-            self._directory.pause(subscription)
+        is_closed = bool(record.get("person")) and not subscription.is_fixed
+        if is_closed:
             reason += "; I paused it: /prdigest resume goes on"
         self._watchdog.note(self._trouble(subscription, missed, Kind.SKIPPED, reason, now, None))
         self._records.save(self._key_of(subscription.edition(after)), skipped=str(unposted))
+        if is_closed:
+            # not before it is told: what is paused is not looked at again
+            self._directory.pause(subscription)
         if self._agenda.move(due.name, due.at, after):
             self._journal.note(Run(now, self._key_of(missed), Outcome.SKIPPED, reason))
 
