@@ -26,9 +26,14 @@ class Walls:
     """The clocks of a zone from one date to another, looked at every hour, and closely where they changed."""
 
     def __init__(self, zone: ZoneInfo, first: dt.date, last: dt.date) -> None:
-        self._zone = zone
+        self.zone = zone
         # dates of the two ends begin a day before or after those of UTC
         self._periods = list(self._scanned(_midnight(first) - 2 * _DAY, _midnight(last) + 3 * _DAY))
+
+    @property
+    def changes(self) -> list[datetime]:
+        """The instants (UTC) at which the clocks change."""
+        return [_instant(each.start) for each in self._periods[1:]]
 
     def due(self, date: dt.date, at: dt.time) -> datetime | None:
         """The instant (UTC) of a local time of a date: the first, or as many hours after the gap that holds it.
@@ -86,7 +91,7 @@ class Walls:
         return after
 
     def _ahead(self, seconds: int) -> int:
-        wall = datetime.fromtimestamp(seconds, self._zone)
+        wall = datetime.fromtimestamp(seconds, self.zone)
         offset = wall.utcoffset()
         assert offset is not None
         return int(offset.total_seconds())
