@@ -156,10 +156,19 @@ class Schedule:
         if is_time and self._cache.add(f"sent:{due.name}:{due.at.isoformat()}:{tries}", "1", _AGAIN):
             digests.send(due.name, due.at.isoformat())
 
+    def _first_sent(self, due: _Due, now: datetime) -> datetime:
+        key = f"sent:{due.name}:{due.at.isoformat()}"
+        self._cache.add(key, now.isoformat(), self._window)
+        first = self._cache.get(key)
+        return datetime.fromisoformat(first) if first else now
+
     def _watch(self, due: _Due, now: datetime) -> None:
-        """What a person has to mend is said at once; everything else gets a while to mend itself."""
+        """What a person has to mend is said at once; everything else gets a while to mend itself.
+
+        The while begins when the digest was first sent: a bot that has just been started is not late at once.
+        """
         error, retry = due.record.get("error", ""), due.record.get("retry")
-        if (error and due.record.get("person")) or now - due.at >= _LATE:
+        if (error and due.record.get("person")) or now - self._first_sent(due, now) >= _LATE:
             later = datetime.fromisoformat(retry) if retry else now + _AGAIN
             self._watchdog.note(
                 self._trouble(due.subscription, due.edition, Kind.MISSING, error or _UNKNOWN, now, later)

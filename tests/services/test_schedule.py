@@ -447,8 +447,11 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
 # --- what takes long
 
 
-def test_what_takes_long_is_told_after_a_quarter_of_an_hour(tower: Tower) -> None:
+@pytest.mark.parametrize("started", [timedelta(0), 5 * HOUR], ids=["in time", "in the afternoon"])
+def test_what_takes_long_is_told_after_a_quarter_of_an_hour(tower: Tower, started: timedelta) -> None:
+    """A bot that has just been started is not late at once."""
     tower.plan(DAILY)
+    tower.tick(started)
     for _ in range(15):
         tower.tick(MINUTE)
     assert tower.told == []
