@@ -128,6 +128,12 @@ class Bot:
         self.settle()
         return [shown for shown in self.world.slack.ephemerals if shown["user"] == person.user]
 
+    def windows(self, title: str) -> list[Json]:
+        """The windows of that title, as Slack shows them, once nothing is left to do."""
+        self.settle()
+        modals = [view for view in self.world.slack.views if view["type"] == "modal"]
+        return [view for view in modals if view["title"]["text"] == title]
+
     def calls(self) -> tuple[int, int]:
         """How often GitHub and Claude were asked so far."""
         self.settle()

@@ -20,9 +20,7 @@ def summary(bot: Bot, channel: str, person: Person, *words: str) -> Json:
 
 def window(bot: Bot, number: int) -> str:
     """The window about a pull request as Slack shows it now."""
-    bot.settle()
-    modals = [view for view in bot.world.slack.views if view["type"] == "modal"]
-    (view,) = [view for view in modals if view["title"]["text"] == f"#{number}"]
+    (view,) = bot.windows(f"#{number}")
     return str(view["blocks"])
 
 

@@ -75,7 +75,7 @@ def test_a_window_that_is_asked_for_again_is_opened_once(bot: Bot) -> None:
     number, ada = bot.pull(), bot.person()
     ada.again(ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel()))
     bot.settle()
-    assert len([view for view in bot.world.slack.views if view["title"]["text"] == f"#{number}"]) == 1
+    assert len(bot.windows(f"#{number}")) == 1
     assert not bot.whispered(ada)
 
 

@@ -80,7 +80,7 @@ def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> Non
     number, ada = bot.pull(), bot.person()
     with failing_github(bot, "401"):
         ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel())
-    (view,) = [view for view in bot.world.slack.views if view["title"]["text"] == f"#{number}"]
+    (view,) = bot.windows(f"#{number}")
     (said,) = re.findall(r"'text': '(GitHub [^']*)'", str(view["blocks"]))
     assert f"[{reference_in(said, bot, REFUSED)}]" in bot.log()
 
