@@ -153,22 +153,21 @@ class Schedule:
     def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
         tries, retry = due.record.get("tries", "0"), due.record.get("retry")
         is_time = not retry or now >= datetime.fromisoformat(retry)
-        if is_time and self._cache.add(f"sent:{due.name}:{due.at.isoformat()}:{tries}", "1", _AGAIN):
+        if is_time and self._cache.add(f"{_sent(due)}:{tries}", "1", _AGAIN):
+            self._cache.add(_sent(due), now.isoformat(), self._window)
             digests.send(due.name, due.at.isoformat())
 
-    def _first_sent(self, due: _Due, now: datetime) -> datetime:
-        key = f"sent:{due.name}:{due.at.isoformat()}"
-        self._cache.add(key, now.isoformat(), self._window)
-        first = self._cache.get(key)
-        return datetime.fromisoformat(first) if first else now
+    def _is_late(self, due: _Due, now: datetime) -> bool:
+        """Counted from when the digest was first sent: a bot that has just been started is not late at once."""
+        if now - due.at < _LATE:
+            return False
+        first = self._cache.get(_sent(due))
+        return now - (datetime.fromisoformat(first) if first else due.at) >= _LATE
 
     def _watch(self, due: _Due, now: datetime) -> None:
-        """What a person has to mend is said at once; everything else gets a while to mend itself.
-
-        The while begins when the digest was first sent: a bot that has just been started is not late at once.
-        """
+        """What a person has to mend is said at once; everything else gets a while to mend itself."""
         error, retry = due.record.get("error", ""), due.record.get("retry")
-        if (error and due.record.get("person")) or now - self._first_sent(due, now) >= _LATE:
+        if (error and due.record.get("person")) or self._is_late(due, now):
             later = datetime.fromisoformat(retry) if retry else now + _AGAIN
             self._watchdog.note(
                 self._trouble(due.subscription, due.edition, Kind.MISSING, error or _UNKNOWN, now, later)
@@ -205,6 +204,11 @@ class Schedule:
         return Trouble(
             self._key_of(edition), kind, edition.title, reason, now, retry, subscription.channel, subscription.by
         )
+
+
+def _sent(due: _Due) -> str:
+    """Where it is kept when that was first sent."""
+    return f"sent:{due.name}:{due.at.isoformat()}"
 
 
 @contextmanager
