@@ -54,7 +54,11 @@ ENDS = {
     "a code": ("sys.exit(3)", 3),
     "a sentence": ("sys.exit('Too bad.')", 1),
     "an error": ("raise ValueError('Too bad.')", 1),
-    "Ctrl-C": ("signal.raise_signal(signal.SIGINT)", -signal.SIGINT),
+    # who runs the tests in the background of a shell has Ctrl-C ignored
+    "Ctrl-C": (
+        "signal.signal(signal.SIGINT, signal.default_int_handler); signal.raise_signal(signal.SIGINT)",
+        -signal.SIGINT,
+    ),
     "a signal": ("signal.raise_signal(signal.SIGTERM)", -signal.SIGTERM),
     "a thread": ("threading.Timer(0.1, lambda: print('on', end=' ')).start()", 0),
 }
