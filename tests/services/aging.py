@@ -1,4 +1,4 @@
-"""A cache for tests that set the time."""
+"""Caches for tests that set the time: a server's own go by the real one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from redis import Redis
 
 from bot.adapters.store import RedisCache
+from tests.services.doubles import MemoryCache
 
 
 class AgingCache(RedisCache):
@@ -38,3 +39,25 @@ class AgingCache(RedisCache):
         if key in self._ends and self._ends[key] <= self._now():
             del self._ends[key]
             self._store.delete(key)
+
+
+class DatedCache(MemoryCache):
+    """The same in a dictionary, for simulations of a hundred thousand digests."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        super().__init__()
+        self._now = now
+        self._ends: dict[str, datetime] = {}
+
+    def get(self, key: str) -> str | None:
+        return super().get(key) if self._now() < self._ends.get(key, self._now()) else None
+
+    def put(self, key: str, value: str, lifetime: timedelta) -> None:
+        self.values[key] = value
+        self._ends[key] = self._now() + lifetime
+
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        is_new = self.get(key) is None
+        if is_new:
+            self.put(key, value, lifetime)
+        return is_new

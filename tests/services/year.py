@@ -37,7 +37,7 @@ from bot.services.directory import Directory
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
-from tests.services.aging import AgingCache
+from tests.services.aging import DatedCache
 from tests.services.doubles import CountingLimiter
 from tests.services.posting import Crash, Fragile, Fuse, MemoryMessenger
 from tests.support import REPOSITORY
@@ -121,7 +121,7 @@ class Parts:
     def __init__(self, client: Redis, now: Moment) -> None:
         self.agenda = RedisAgenda(client)
         self.records = RedisPostRecords(client)
-        self.cache = AgingCache(client, now)
+        self.cache = DatedCache(now)
         self.journal = RedisJournal(client)
         self.messenger = MemoryMessenger()
         kept = RedisSubscriptions(client)
