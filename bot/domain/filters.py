@@ -18,6 +18,7 @@ _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
 # the time that a pattern takes grows with each star between two slashes, by a power of the length of the path
 _MOST_STARS = 3
 BOTS = "bots"
+_APP = "[bot]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,9 @@ def _chosen(paths: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 def _names_of(author: Account) -> tuple[str, ...]:
-    """GitHub names apps with ``[bot]`` behind, here and there; other bots only look like people."""
-    return (author.login, *((BOTS,) if author.is_bot or author.login.endswith("[bot]") else ()))
+    """GitHub names apps with ``[bot]`` behind, here and not there; other bots only look like people."""
+    name = author.login.removesuffix(_APP)
+    return (name, f"{name}{_APP}", BOTS) if author.is_bot or name != author.login else (name,)
 
 
 def _fits(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:

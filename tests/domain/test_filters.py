@@ -239,3 +239,11 @@ def test_a_path_that_would_mean_something_else_or_nothing_is_refused(path: str) 
         UsageError, match=r"^path:.* can't be used: write vllm/v1, \*\.cu or csrc/\*\*/moe instead\.$"
     ):
         Filters(paths=("vllm", path))
+
+
+@pytest.mark.parametrize("login", ["dependabot", "dependabot[bot]"])
+@pytest.mark.parametrize("typed", ["dependabot", "Dependabot[bot]", "bots"])
+def test_an_app_is_known_by_both_of_its_names(login: str, typed: str) -> None:
+    made = pull(author=Account(login, is_bot=True))
+    assert not Filters(not_authors=(typed,)).admit_facts(made)
+    assert Filters(authors=(typed,)).admit_facts(made)
