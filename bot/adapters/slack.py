@@ -29,6 +29,12 @@ def slack_client(token: str, base_url: str) -> WebClient:
     return WebClient(token=token, base_url=base_url, timeout=30, retry_handlers=list(handlers))
 
 
+def direct_messages(client: WebClient, user: str) -> str:
+    """The channel of the direct messages between the bot and a user. Raises SlackRefused, SlackUnavailable."""
+    with in_words():
+        return str(client.conversations_open(users=user)["channel"]["id"])
+
+
 @dataclass(frozen=True, slots=True)
 class _Me:
     team: str
@@ -64,8 +70,7 @@ class SlackMessenger:
 
     def direct(self, user: str) -> str:
         """The channel of the direct messages with a user."""
-        with in_words():
-            return str(self._client.conversations_open(users=user)["channel"]["id"])
+        return direct_messages(self._client, user)
 
     def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
         """Edit a message of the bot's."""

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk import WebClient
 
+from bot.adapters.slack import direct_messages
 from bot.adapters.slack_errors import in_words
 from bot.domain.days import zone_of
 from bot.domain.errors import UsageError
@@ -33,22 +34,23 @@ class SlackPlaces:
 
     def direct(self, user: str) -> str:
         """The channel of the direct messages with a user."""
-        with in_words():
-            return str(self._client.conversations_open(users=user)["channel"]["id"])
+        return direct_messages(self._client, user)
 
     def team(self, user: str) -> str:
         """The workspace of a user."""
-        with in_words():
-            return str(self._client.users_info(user=user)["user"].get("team_id") or "")
+        return self._fact(user, "team_id")
 
     def zone(self, user: str) -> ZoneInfo:
         """The time zone of a user; UTC where Slack names one that is unknown here."""
-        with in_words():
-            found = self._client.users_info(user=user)["user"]
         try:
-            return zone_of(str(found.get("tz") or ""))
+            return zone_of(self._fact(user, "tz"))
         except UsageError:
             return _UTC
+
+    def _fact(self, user: str, name: str) -> str:
+        """What Slack says of a user; empty where it does not."""
+        with in_words():
+            return str(self._client.users_info(user=user)["user"].get(name) or "")
 
 
 class SlackHomes:

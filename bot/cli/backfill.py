@@ -7,10 +7,19 @@ import sys
 
 import click
 
-from bot.cli.base import Show, now, progress_bar, repo_option, timezone_option, wired
+from bot.cli.base import (
+    Show,
+    now,
+    progress_bar,
+    repo_option,
+    timezone_option,
+    wanted_repository,
+    wanted_zone,
+    wired,
+)
 from bot.config import Settings
 from bot.domain.backfill import Outcome
-from bot.domain.days import date_of, yesterday, zone_of
+from bot.domain.days import date_of, yesterday
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.pulls import Repository
 from bot.domain.spans import Span
@@ -84,10 +93,7 @@ class _Watch:
 def _wanted(
     settings: Settings, repo: str | None, since: str, until: str | None, timezone: str | None
 ) -> tuple[Repository, Span]:
-    repository = Repository.parse(repo) if repo else settings.prdigest_repo
-    if repository is None:
-        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
-    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
+    repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
     span = Span(date_of(since), date_of(until) if until else yesterday(now(), zone).date, zone)
     if span.last < span.first:
         raise UsageError(f"There is no day from {span.first} to {span.last}: give the earlier date as --since.")

@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
+from zoneinfo import ZoneInfo
 
 import click
 from tqdm import tqdm
 
 from bot.config import Settings, load_settings
+from bot.domain.days import zone_of
+from bot.domain.errors import UsageError
+from bot.domain.pulls import Repository
 
 if TYPE_CHECKING:
     from bot.wiring import Wiring
@@ -24,6 +28,19 @@ timezone_option = click.option("--timezone", metavar="ZONE", help="IANA name; PR
 name_option = click.option(
     "--name", help="What the repository is called in headings; else PRDIGEST_NAME or its own name."
 )
+
+
+def wanted_repository(settings: Settings, repo: str | None) -> Repository:
+    """The option first, then the settings. Raises UsageError."""
+    repository = Repository.parse(repo) if repo else settings.prdigest_repo
+    if repository is None:
+        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+    return repository
+
+
+def wanted_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
+    """The same of the time zone."""
+    return zone_of(timezone) if timezone else settings.prdigest_timezone
 
 
 @contextmanager

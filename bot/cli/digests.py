@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from bot.cli.base import date_option, name_option, now, progress_bar, repo_option, timezone_option, wired
+from bot.cli.base import (
+    date_option,
+    name_option,
+    now,
+    progress_bar,
+    repo_option,
+    timezone_option,
+    wanted_repository,
+    wanted_zone,
+    wired,
+)
 from bot.config import Settings
-from bot.domain.days import LocalDay, date_of, yesterday, zone_of
+from bot.domain.days import LocalDay, date_of, yesterday
 from bot.domain.digest import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
@@ -109,10 +119,7 @@ def _wanted(
     settings: Settings, repo: str | None, date: str | None, timezone: str | None, name: str | None
 ) -> _Wanted:
     """Options first, then settings; without a date the last day that is over."""
-    repository = Repository.parse(repo) if repo else settings.prdigest_repo
-    if repository is None:
-        raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
-    zone = zone_of(timezone) if timezone else settings.prdigest_timezone
+    repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
     day = LocalDay(date_of(date), zone) if date else yesterday(now(), zone)
     return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
 

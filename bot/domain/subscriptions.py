@@ -67,6 +67,10 @@ class Timing:
         """The first instant (UTC) of a post on a local date or later."""
         return self.due_on(next(self._dates(date, _DAY)))
 
+    def first_on(self, instant: datetime) -> datetime:
+        """The same from the local date of an instant, which is aware."""
+        return self.first_from(instant.astimezone(self.zone).date())
+
     def next_after(self, instant: datetime) -> datetime:
         """The first instant (UTC) of a post after the one given, which is aware."""
         first = instant.astimezone(self.zone).date() - _DAY

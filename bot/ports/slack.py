@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from bot.domain.visits import Visit
+
+# how far Slack's clock and ours may be apart: what was posted is looked for from so much earlier
+SKEW = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)

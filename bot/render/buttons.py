@@ -24,7 +24,7 @@ _OPTION = 75
 
 def details(pull: PullRequest) -> Element:
     """Opens a window about one pull request."""
-    return _button("Details", DETAILS, named(pull))
+    return button("Details", DETAILS, named(pull))
 
 
 def details_of(pulls: Iterable[PullRequest]) -> Element | None:
@@ -38,12 +38,12 @@ def details_of(pulls: Iterable[PullRequest]) -> Element | None:
 
 def ask() -> Element:
     """Says how to ask about a message."""
-    return _button("Ask about this", ASK, "thread")
+    return button("Ask about this", ASK, "thread")
 
 
 def share(kind: str, request: str) -> Element:
     """Asks the same again for everybody; ``kind`` is one of the SHARE names."""
-    return _button("Share in channel", kind, request)
+    return button("Share in channel", kind, request)
 
 
 def below(post: Post, *elements: Element | None) -> Post:
@@ -66,5 +66,6 @@ def _option(pull: PullRequest) -> Element:
     return {"text": plain(f"#{pull.number} {pull.title}", _OPTION), "value": named(pull)}
 
 
-def _button(label: str, action: str, value: str) -> Element:
+def button(label: str, action: str, value: str) -> Element:
+    """A button of that label."""
     return {"type": "button", "action_id": action, "text": plain(label, _OPTION), "value": value}

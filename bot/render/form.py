@@ -16,7 +16,7 @@ from bot.domain.options import FILTERS, Options
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.subscriptions import Subscription
-from bot.domain.texts import quoted, shorten
+from bot.domain.texts import quoted
 from bot.domain.views import View
 from bot.domain.visits import Visit
 from bot.domain.wishes import MINE, Wish, only_of, time_of
@@ -231,4 +231,4 @@ def _filters(old: Subscription | None) -> Element:
 
 
 def _option(label: str, value: str) -> Element:
-    return {"text": plain(shorten(label, 75), 75), "value": value}
+    return {"text": plain(label, 75), "value": value}

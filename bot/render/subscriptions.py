@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.domain.subscriptions import Subscription
 from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
+from bot.render.buttons import button
 from bot.render.mrkdwn import escape
 from bot.render.rich import Block, Element, block, context, plain, section, text
 from bot.render.troubles import moment, place
@@ -67,12 +68,12 @@ def rows(subscriptions: Sequence[Planned], *, with_place: bool = False) -> Itera
 
 def new_button() -> Element:
     """Opens the form for another one."""
-    return _button("New subscription", NEW, "new")
+    return button("New subscription", NEW, "new")
 
 
 def _described(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
     where = [place(subscription.channel), text(": ")] if with_place else []
-    said = [*where, *_line(subscription, room), text(f" · {subscription.id}", code=False)]
+    said = [*where, *_line(subscription, room), text(f" · {subscription.id}")]
     if subscription.is_fixed:
         said.append(text(" · from the settings of the bot", italic=True))
     if subscription.is_paused:
@@ -98,7 +99,7 @@ def _line(subscription: Subscription, room: int = _LONGEST) -> list[Element]:
 def _buttons(subscription: Subscription) -> Block:
     name = shorten(str(subscription.repository), 60)
     turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
-    remove = _button("Unsubscribe", REMOVE, subscription.id)
+    remove = button("Unsubscribe", REMOVE, subscription.id)
     remove["confirm"] = {
         "title": plain("Unsubscribe?", 100),
         "text": plain(f"{name} will not be posted there any more. What was posted stays.", 300),
@@ -106,13 +107,9 @@ def _buttons(subscription: Subscription) -> Block:
         "deny": plain("Keep it", 30),
     }
     found = [
-        _button("Preview", PREVIEW, subscription.id),
-        _button("Change", CHANGE, subscription.id),
-        _button(*turn, subscription.id),
+        button("Preview", PREVIEW, subscription.id),
+        button("Change", CHANGE, subscription.id),
+        button(*turn, subscription.id),
         remove,
     ]
     return {"type": "actions", "elements": found}
-
-
-def _button(label: str, action: str, value: str) -> Element:
-    return {"type": "button", "action_id": action, "text": plain(label, 75), "value": value}

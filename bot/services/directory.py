@@ -20,7 +20,7 @@ class Directory:
     def all(self) -> Sequence[Subscription]:
         """Every one, that of the settings first, then by repository and time."""
         own = () if self.fixed is None else (self.fixed,)
-        kept = (each for each in self._kept.all() if each.id not in {one.id for one in own})
+        kept = (each for each in self._kept.all() if each.id != self._fixed_id)
         return (*own, *sorted(kept, key=lambda each: (str(each.repository), each.timing.at, each.id)))
 
     def of(self, channel: str) -> Sequence[Subscription]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 
 from bot.domain.errors import UsageError
@@ -18,11 +18,9 @@ from bot.domain.requests import DigestRequest
 from bot.domain.subjects import About
 from bot.domain.subscriptions import Edition
 from bot.ports import Attachment, Messenger, PostRecords
+from bot.ports.slack import SKEW
 from bot.render.digest import Rendered
 from bot.services.posting import Plan, Posting
-
-# how far Slack's clock and ours may be apart
-_SKEW = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class Publisher:
 
     def _posting(self, edition: Edition, key: str) -> Posting:
         # no digest is older than its last day; our own clock would be a worse witness of when it was posted
-        since = edition.span.days[-1].start - _SKEW
+        since = edition.span.days[-1].start - SKEW
         request = DigestRequest(edition.repository, edition.span, zone=edition.span.zone)
         about = About.DIGEST.of(request)
         return Posting(self._messenger, self._sleep, edition.channel, key, since, about)

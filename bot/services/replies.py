@@ -10,18 +10,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import Enum
 
 from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.visits import Audience, Visit
 from bot.ports import Messenger, Post, PostRecords, Whispers
+from bot.ports.slack import SKEW
 from bot.render.notices import notice, regret
 
 log = logging.getLogger(__name__)
 
-# how far Slack's clock and ours may be apart
-_SKEW = timedelta(minutes=10)
 # Slack's codes for a channel that the bot is not in
 _CLOSED = {"not_in_channel", "channel_not_found", "thread_not_found"}
 _NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
@@ -130,7 +129,7 @@ class Replies:
 
     def _found(self, visit: Visit, key: str, begun: str) -> _Found:
         """Whether an earlier try posted."""
-        since = datetime.fromisoformat(begun) - _SKEW
+        since = datetime.fromisoformat(begun) - SKEW
         try:
             posts = self._messenger.find_posts(visit.channel, since, visit.thread or None)
         except SlackRefused as error:

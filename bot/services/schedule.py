@@ -100,10 +100,10 @@ class Schedule:
             timing = subscription.timing
             if planned is None:
                 # whoever sets the bot up in the afternoon wants to see the digest of that day
-                first = timing.first_from(now.astimezone(timing.zone).date())
+                first = timing.first_on(now)
                 self._agenda.add(name, first if subscription.is_fixed else timing.next_after(now))
             elif not timing.is_due(planned):
-                self._agenda.move(name, planned, timing.first_from(planned.astimezone(timing.zone).date()))
+                self._agenda.move(name, planned, timing.first_on(planned))
         self._is_complete = True
 
     def _mend(self, name: str, at: datetime, now: datetime, mends: Queue) -> None:
@@ -126,8 +126,7 @@ class Schedule:
                     self._agenda.drop(name)
                 elif not subscription.timing.is_due(at):
                     # the rules of the zone have changed since it was planned
-                    date = at.astimezone(subscription.timing.zone).date()
-                    self._agenda.move(name, at, subscription.timing.first_from(date))
+                    self._agenda.move(name, at, subscription.timing.first_on(at))
                 else:
                     edition = subscription.edition(at)
                     ready.append(_Due(name, at, subscription, edition, self._key_of(edition)))

@@ -21,6 +21,7 @@ from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
 from bot.domain.troubles import Kind, Trouble
 from bot.ports import Agenda, Cache, Messenger, PostRecords
 from bot.ports.kept import read_back
+from bot.ports.slack import SKEW
 from bot.render.troubles import troubles_post
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,6 @@ _GATHER = timedelta(seconds=30)
 # a place that refused the message may have been mended by then
 _LATER = timedelta(hours=1)
 _REMEMBERED = timedelta(days=30)
-_SKEW = timedelta(minutes=10)
 # the record of what a speaker is about to post
 _BEGUN = "report:begun"
 _TROUBLE = TypeAdapter(Trouble)
@@ -165,7 +165,7 @@ class Watchdog:
         channel = self._messenger.direct(place) if place.startswith(("U", "W")) else place
         found = None
         if "begun" in record:
-            since = datetime.fromisoformat(record["begun"]) - _SKEW
+            since = datetime.fromisoformat(record["begun"]) - SKEW
             found = self._messenger.find_posts(channel, since).get(key)
         self._records.save(key, begun=record.get("begun", now.isoformat()))
         ts = found or self._messenger.post(channel, troubles_post(troubles).payload(), key)

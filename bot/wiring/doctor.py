@@ -14,14 +14,13 @@ from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.probe_github import PyGithubProbe
 from bot.adapters.probe_slack import BotProbe, SocketModeProbe
 from bot.adapters.probe_store import RedisProbe, place_of
-from bot.adapters.store import Patience, RedisCache, connect, connect_embedded
+from bot.adapters.store import Patience, RedisCache
 from bot.config import DOTENV, Settings, Usable
-from bot.domain.pulls import Repository
-from bot.domain.subscriptions import Subscription, Timing
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
 from bot.services.doctor.checkup import Doctor, Plan, Worlds
 from bot.services.doctor.settings import Given, faults_of
 from bot.wiring.credentials import github_auth, required
+from bot.wiring.from_settings import connected, fixed_subscription, known_repositories
 
 # seconds for one call; whoever runs the doctor waits, and what takes longer fails people too
 _TIMEOUT = 4
@@ -55,10 +54,9 @@ def _without(file: Path) -> str:
 
 def plan_of(settings: Settings, given: Given) -> Plan:
     """What is to be checked."""
-    repositories = [each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each]
     return Plan(
         given=given,
-        repositories=tuple(dict.fromkeys(repositories)),
+        repositories=known_repositories(settings),
         models=_named(
             PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
             PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
@@ -68,7 +66,7 @@ def plan_of(settings: Settings, given: Given) -> Plan:
         ),
         place=_place(settings),
         zone=settings.prdigest_timezone,
-        fixed=_fixed(settings, settings.prdigest_repo),
+        fixed=fixed_subscription(settings),
     )
 
 
@@ -84,13 +82,6 @@ def _named(**values: str | None) -> dict[str, str]:
         if value:
             found[value] = f"{found[value]} and {setting}" if value in found else setting
     return found
-
-
-def _fixed(settings: Settings, repository: Repository | None) -> Subscription | None:
-    if repository is None or settings.prdigest_channel is None:
-        return None
-    timing = Timing(settings.prdigest_post_at, settings.prdigest_timezone)
-    return Subscription(settings.prdigest_channel, repository, timing)
 
 
 class _Opening:
@@ -136,11 +127,7 @@ class _Opening:
         return SocketModeProbe(_secret(self._settings.slack_app_token), self._settings.slack_api_url, _TIMEOUT)
 
     def _store(self) -> Records:
-        settings = self._settings
-        if settings.redis_url:
-            client = connect(settings.redis_url, patience=_PATIENCE)
-        else:
-            client = connect_embedded(settings.prdigest_state_dir, _PATIENCE)
+        client = connected(self._settings, _PATIENCE)
         self._parts.callback(client.close)
         return Records(
             RedisProbe(client),

@@ -31,8 +31,6 @@ from bot.adapters.store import (
     Patience,
     RedisCache,
     RedisPostRecords,
-    connect,
-    connect_embedded,
     require_durable,
 )
 from bot.adapters.votes import RedisBallot
@@ -67,6 +65,7 @@ from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import github_auth, required
 from bot.wiring.filling import backfill_of
+from bot.wiring.from_settings import connected, known_repositories
 from bot.wiring.scheduling import Scheduling
 
 if TYPE_CHECKING:
@@ -194,8 +193,7 @@ class Wiring:
     @cached_property
     def repositories(self) -> Repositories:
         """What the bot may speak of. Raises NotSetUp where that is nothing."""
-        settings = self._settings
-        known = tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
+        known = known_repositories(self._settings)
         if not known:
             raise NotSetUp("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
         return Repositories(known[0], known[1:])
@@ -248,7 +246,7 @@ class Wiring:
         """The same for those who must answer within Slack's three seconds, if only that they can't."""
         require_durable(self._store)
         migrate(self._store)
-        return self._connected(HURRIED)
+        return connected(self._settings, HURRIED)
 
     @cached_property
     def hurried_cache(self) -> Cache:
@@ -281,12 +279,7 @@ class Wiring:
 
     @cached_property
     def _store(self) -> Redis:
-        return self._connected(Patience())
-
-    def _connected(self, patience: Patience) -> Redis:
-        if self._settings.redis_url:
-            return connect(self._settings.redis_url, patience=patience)
-        return connect_embedded(self._settings.prdigest_state_dir, patience)
+        return connected(self._settings, Patience())
 
     @cached_property
     def _reader(self) -> Reader:

@@ -16,7 +16,6 @@ from bot.adapters.slack_places import SlackHomes, SlackPlaces
 from bot.adapters.slack_private import SlackViews
 from bot.adapters.store import RedisPostRecords
 from bot.config import Settings
-from bot.domain.subscriptions import Subscription, Timing
 from bot.ports import Agenda, Journal, PostRecords, Subscriptions
 from bot.services.delivery import Delivery
 from bot.services.directory import Directory
@@ -29,6 +28,7 @@ from bot.services.regular import Regular
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
+from bot.wiring.from_settings import fixed_subscription
 
 if TYPE_CHECKING:
     from bot.wiring.root import Wiring
@@ -94,7 +94,7 @@ class Scheduling:
     @cached_property
     def directory(self) -> Directory:
         """All subscriptions."""
-        return Directory(self._kept, self._fixed)
+        return Directory(self._kept, fixed_subscription(self._settings))
 
     @cached_property
     def watchdog(self) -> Watchdog:
@@ -169,12 +169,3 @@ class Scheduling:
     @cached_property
     def _records(self) -> PostRecords:
         return RedisPostRecords(self._root.store)
-
-    @property
-    def _fixed(self) -> Subscription | None:
-        """The subscription of the settings."""
-        settings = self._settings
-        if settings.prdigest_repo is None or settings.prdigest_channel is None:
-            return None
-        timing = Timing(settings.prdigest_post_at, settings.prdigest_timezone)
-        return Subscription(settings.prdigest_channel, settings.prdigest_repo, timing)
