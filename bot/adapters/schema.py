@@ -53,6 +53,7 @@ FAMILIES = (
     Family("attention:", "string"),
     Family("history:", "hash"),
     Family("backfilled:", "hash"),
+    Family("issued:", "zset"),
 )
 
 

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from bot.domain.digest import Entry
+from bot.domain.outcomes import TakenBack
 from bot.domain.pulls import PullRequest
 from bot.domain.risk import Risk
 from bot.domain.spans import Span
-
-
-@dataclass(frozen=True, slots=True)
-class TakenBack:
-    """A merge that another one reverted or, where ``is_repair``, repaired."""
-
-    pull: PullRequest
-    by: PullRequest
-    is_repair: bool = False
-
-    @property
-    def lasted(self) -> timedelta:
-        return self.by.merge_time - self.pull.merge_time
 
 
 @dataclass(frozen=True, slots=True)

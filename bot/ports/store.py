@@ -189,6 +189,16 @@ class History(Protocol):
         """What was merged from ``since`` up to but not including ``until`` (aware instants), newest first."""
 
 
+class Issued(Protocol):
+    """Which digests were posted. Durable. Every method may raise StoreUnavailable."""
+
+    def add(self, repository: Repository, end: datetime, key: str) -> None:
+        """Note the digest of that key, whose last day ended at an instant (aware)."""
+
+    def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+        """The keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
+
+
 class Backfilled(Protocol):
     """Which past days were filled. Durable. May raise StoreUnavailable."""
 

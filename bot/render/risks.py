@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from bot.domain.risks import RiskList, TakenBack
+from bot.domain.outcomes import TakenBack
+from bot.domain.risks import RiskList
 from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
 from bot.render.fitting import first_that_fits
@@ -50,8 +51,7 @@ def _taken_back(found: RiskList) -> Iterator[Block]:
 
 
 def _pair(pair: TakenBack) -> list[Element]:
-    how = "repaired" if pair.is_repair else "reverted"
-    return [*named(pair.pull), text(f", {how} after {_duration(pair.lasted)} by "), *named(pair.by)]
+    return [*named(pair.pull), text(f", {pair.fate} after {_duration(pair.lasted)} by "), *named(pair.by)]
 
 
 def _duration(lasted: timedelta) -> str:

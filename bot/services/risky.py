@@ -10,14 +10,14 @@ from typing import TypeVar
 
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
+from bot.domain.outcomes import Fate, outcomes_among
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
 from bot.domain.references import Reference
-from bot.domain.repairs import repairs_among
 from bot.domain.requests import RisksRequest
-from bot.domain.reverts import WATCHED, is_revert, reverts_among, standing
+from bot.domain.reverts import WATCHED, is_revert, reverts_among
 from bot.domain.risk import assess
-from bot.domain.risks import Assessed, RiskList, TakenBack
+from bot.domain.risks import Assessed, RiskList
 from bot.ports import Merged, PullRequests
 from bot.services.entries import Entries
 from bot.services.merges import merges_of
@@ -90,8 +90,8 @@ class _Found:
         self._lists = lists
         self._known = known
         self._numbers = {pull.number for merged in lists for pull in merged.pulls}
-        self._reverts = standing(reverts_among(known), known)
-        self.gone = frozenset(revert.number for revert in self._reverts)
+        self._outcomes = outcomes_among(known)
+        self.gone = frozenset(found.pull.number for found in self._outcomes if found.fate is Fate.REVERTED)
 
     @property
     def candidates(self) -> tuple[PullRequest, ...]:
@@ -109,22 +109,12 @@ class _Found:
             filters=str(self._request.filters),
             merged=len(self._numbers),
             matching=len(matching),
-            taken_back=tuple(pair for pair in self._taken_back() if pair.pull.number in numbers),
+            taken_back=tuple(pair for pair in self._outcomes if pair.pull.number in numbers),
             older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
             riskiest=riskiest,
             unread=unread,
             doubts=tuple(doubt for merged in self._lists if (doubt := merged.doubt)),
         )
-
-    def _taken_back(self) -> tuple[TakenBack, ...]:
-        by_number = {pull.number: pull for pull in self._known}
-        reverts = [TakenBack(by_number[found.number], by_number[found.by]) for found in self._reverts]
-        repairs = [
-            TakenBack(by_number[found.number], by_number[found.by], is_repair=True)
-            for found in repairs_among(self._known)
-            if not self.gone & {found.number, found.by}
-        ]
-        return (*reverts, *repairs)
 
     def _is_older_revert(self, pull: PullRequest) -> bool:
         return is_revert(pull) and pull.number not in {revert.by for revert in reverts_among(self._known)}

@@ -18,11 +18,13 @@ from redis import Redis
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.contexts import RedisContexts
 from bot.adapters.export_lines import LONGEST
+from bot.adapters.issued import RedisIssued
 from bot.adapters.moving import Moving
 from bot.adapters.schema import FAMILIES, SCHEMA, SCHEMA_KEY, migrate
 from bot.adapters.store import RedisCache, RedisPostRecords, connect, packed
 from bot.adapters.votes import RedisBallot
 from bot.domain.errors import StoreUnavailable, UsageError
+from bot.domain.pulls import Repository
 from bot.domain.runs import Outcome, Run
 from bot.domain.subscriptions import Subscription, Timing
 from tests.checks import closed_port, is_one_sentence
@@ -83,6 +85,7 @@ def fill(store: Redis) -> None:
     RedisContexts(store).put("attention:C0DIGEST:100.0", "quiet")
     RedisPostRecords(store).save("history:octo/engine", **{"7": LONG, "8": ""})
     RedisPostRecords(store).save("backfilled:octo/engine", **{"2026-02-28": "43"})
+    RedisIssued(store).add(Repository("octo", "engine"), NOON, DIGEST)
     RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
     RedisPostRecords(store, timedelta(days=1)).save("answer:command:1:risks", done="now")
     store.hset("dramatiq:prdigest.msgs", "1", "{}")

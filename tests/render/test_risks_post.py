@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from bot.domain.digest import Entry
 from bot.domain.filters import Filters
+from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.requests import LONGEST_RISKS, MOST_RISKS
 from bot.domain.risk import Risk
-from bot.domain.risks import RiskList, TakenBack
+from bot.domain.risks import RiskList
 from bot.domain.spans import Span
 from bot.render.rich import characters
 from bot.render.risks import risks_post
@@ -40,9 +41,9 @@ def risky(number: int, said: str = "", **fields: Any) -> Entry:
     return replace(found, risk=Risk(20, ("adds 400 lines of product code", "touches 4 product folders")))
 
 
-def pair(number: int, lasted: timedelta = timedelta(hours=2), *, is_repair: bool = False) -> TakenBack:
+def pair(number: int, lasted: timedelta = timedelta(hours=2), fate: Fate = Fate.REVERTED) -> TakenBack:
     first = pull(number, merged_at=NOON)
-    return TakenBack(first, pull(number + 500, merged_at=NOON + lasted), is_repair)
+    return TakenBack(first, pull(number + 500, merged_at=NOON + lasted), fate)
 
 
 def pulls_of(found: RiskList) -> list[PullRequest]:
@@ -59,7 +60,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
     """Lists of which every text was written by somebody hostile; only code writes the name of the days."""
     listed = tuple(draw(entries(number)) for number in range(draw(st.integers(0, 4)), 0, -1))
     titled = st.builds(pull, st.integers(10, 99), title=texts(256), merged_at=st.just(NOON))
-    pairs = st.builds(TakenBack, titled, titled, st.booleans())
+    pairs = st.builds(TakenBack, titled, titled, st.sampled_from(Fate))
     merged = draw(st.integers(0, 5_000))
     return made(
         name=draw(texts(100)),
@@ -116,7 +117,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
         merged=2_345,
         matching=1_234,
         taken_back=tuple(
-            TakenBack(each, by, is_repair=bool(by.number % 2)) for each, by in zip(first, second, strict=True)
+            TakenBack(each, by, list(Fate)[by.number % 3]) for each, by in zip(first, second, strict=True)
         ),
         older=tuple(first),
         riskiest=tuple(listed),
@@ -194,10 +195,10 @@ LASTED = {
 
 
 @pytest.mark.parametrize("lasted", LASTED)
-@pytest.mark.parametrize(("is_repair", "how"), [(True, "repaired"), (False, "reverted")])
-def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, how: str, *, is_repair: bool) -> None:
-    text = seen(risks_post(made(taken_back=(pair(7, LASTED[lasted], is_repair=is_repair),))))
-    assert f"#7 Change number 7, {how} after {lasted} by #507 Change number 507" in text
+@pytest.mark.parametrize("fate", Fate)
+def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, fate: Fate) -> None:
+    text = seen(risks_post(made(taken_back=(pair(7, LASTED[lasted], fate),))))
+    assert f"#7 Change number 7, {fate} after {lasted} by #507 Change number 507" in text
 
 
 def test_what_takes_back_an_earlier_day_says_so() -> None:

@@ -12,6 +12,7 @@ from bot.adapters.store import RedisCache
 from bot.domain.days import LocalDay
 from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
 from bot.domain.filters import EVERYTHING, Filters
+from bot.domain.outcomes import Fate
 from bot.domain.pulls import Account, PullRequest, Repository
 from bot.domain.requests import RisksRequest
 from bot.domain.risks import RiskList
@@ -65,7 +66,7 @@ def listed(found: RiskList) -> list[int]:
 
 
 def pairs(found: RiskList) -> list[tuple[int, int, bool]]:
-    return [(pair.pull.number, pair.by.number, pair.is_repair) for pair in found.taken_back]
+    return [(pair.pull.number, pair.by.number, pair.fate is Fate.REPAIRED) for pair in found.taken_back]
 
 
 # --- what is listed

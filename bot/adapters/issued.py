@@ -1,0 +1,36 @@
+"""Which digests of a repository were posted, on Redis. None of it expires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.store import in_words
+from bot.domain.pulls import Repository
+
+
+class RedisIssued:
+    """``Issued``: a sorted set for each repository, by the end of the last day in seconds since 1970."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def add(self, repository: Repository, end: datetime, key: str) -> None:
+        """Note a digest."""
+        with in_words():
+            self._client.zadd(_issued(repository), {key: int(end.timestamp())})
+
+    def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+        """The keys of those whose last day ended from ``since`` to ``until``."""
+        first, last = int(since.timestamp()), int(until.timestamp())
+        with in_words():
+            found = cast("list[bytes]", self._client.zrangebyscore(_issued(repository), first, last))
+        return tuple(key.decode() for key in found)
+
+
+def _issued(repository: Repository) -> str:
+    """GitHub's names are the same in any case."""
+    return f"issued:{str(repository).lower()}"
