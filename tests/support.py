@@ -13,8 +13,8 @@ import pytest
 from bot.domain.areas import area_of
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.digest import CountCheck, Digest, Entry, Overview
+from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.pulls import Account, ChangedFile, PullRequest, Repository
-from bot.domain.reverts import reverts_among
 from bot.domain.risk import assess
 from bot.domain.summaries import ChangeType, Summary
 
@@ -84,6 +84,11 @@ def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> 
         entries=entries,
         overview=overview or Overview("A calm day."),
         count=CountCheck(len(entries), "the commits of main"),
-        reverts=reverts_among(found.pull for found in entries),
+        outcomes=outcomes_among(found.pull for found in entries),
     )
     return replace(made, **fields)
+
+
+def pairs(outcomes: Iterable[TakenBack]) -> list[tuple[int, int]]:
+    """The numbers of what was taken back, and of what did so."""
+    return [(found.pull.number, found.by.number) for found in outcomes]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bot.domain.digest import CountCheck, Digest, Overview
-from bot.domain.reverts import reverts_among
+from bot.domain.outcomes import outcomes_among
+from bot.domain.pulls import PullRequest, newest_first
 from bot.domain.spans import Span
 
 
@@ -47,10 +49,18 @@ class CatchUp:
             overview=Overview("", cost=self._overviews_cost),
             # what is doubtful is said of each day
             count=CountCheck(self.merged, newest.count.source),
-            reverts=reverts_among(entry.pull for entry in entries),
+            outcomes=outcomes_among(self._known),
             view=newest.view,
             hidden=self.merged - len(entries),
         )
+
+    @property
+    def _known(self) -> Iterator[PullRequest]:
+        """The pull requests of all days, and those that have to do with what became of them."""
+        outcomes = [found for digest in self.digests for found in digest.outcomes]
+        pulls = [entry.pull for digest in self.digests for entry in digest.entries]
+        pulls += [half for found in outcomes for half in (found.pull, found.by)]
+        yield from newest_first(tuple({pull.number: pull for pull in pulls}.values()))
 
     @property
     def _overviews_cost(self) -> float | None:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from bot.domain.areas import ELSEWHERE, area_order, is_product_area
 from bot.domain.days import LocalDay
+from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.reverts import Revert, is_revert, standing
+from bot.domain.reverts import Revert, is_revert
 from bot.domain.risk import Risk
 from bot.domain.summaries import NO_MODEL, Summary
 from bot.domain.texts import plural
@@ -85,7 +86,9 @@ class Action(NamedTuple):
 class Digest:
     """Everything that the report and the Slack messages show. Entries are newest merge first.
 
-    ``hidden`` pull requests of the day are left out, because ``view`` does not show them.
+    ``hidden`` pull requests of the day are left out, because ``view`` does not show them. ``outcomes`` are of the
+    day's pull requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on
+    what else could not be had.
     """
 
     repository: Repository
@@ -94,9 +97,10 @@ class Digest:
     entries: tuple[Entry, ...]
     overview: Overview
     count: CountCheck
-    reverts: tuple[Revert, ...] = ()
+    outcomes: tuple[TakenBack, ...] = ()
     view: View = WHOLE
     hidden: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
     def merged(self) -> int:
@@ -133,7 +137,7 @@ class Digest:
             found.append(f"facts alone of {named}{rest} ({failed[0].summary.fallback})")
         if self.overview.fallback not in ("", NO_MODEL):
             found.append(f"no overview by the model ({self.overview.fallback})")
-        return tuple(gap for gap in found if gap)
+        return tuple(gap for gap in (*found, *self.missing) if gap)
 
     @property
     def cost(self) -> float | None:
@@ -150,22 +154,28 @@ class Digest:
 
     @property
     def taken_back(self) -> frozenset[int]:
-        """What is no longer there at the end of the day: a revert that was itself reverted takes nothing back."""
-        found = standing(self.reverts, (entry.pull for entry in self.entries))
-        return frozenset(revert.number for revert in found)
+        """What is no longer there, as far as known: a revert that was itself reverted takes nothing back."""
+        return frozenset(found.pull.number for found in self.standing if found.fate is Fate.REVERTED)
+
+    @property
+    def standing(self) -> tuple[TakenBack, ...]:
+        """The outcomes that hold; first those of the day's own pull requests."""
+        held = [found for found in self.outcomes if found.stands]
+        return tuple(sorted(held, key=lambda found: found.pull.number not in self.numbers))
 
     @property
     def riskiest(self) -> tuple[Entry, ...]:
-        """At most three entries above the threshold, riskiest first; none that were already taken back."""
-        gone = self.taken_back
-        listed = [entry for entry in self.entries if entry.risk.is_listed and entry.number not in gone]
+        """At most three entries above the threshold, riskiest first; none of those whose outcome is known."""
+        known = {found.pull.number for found in self.standing}
+        listed = [entry for entry in self.entries if entry.risk.is_listed and entry.number not in known]
         return tuple(sorted(listed, key=lambda entry: -entry.risk.points)[:MOST_RISKS])
 
     @property
-    def older_reverts(self) -> tuple[Entry, ...]:
-        """Entries that take back what was merged before this day."""
-        paired = {revert.by for revert in self.reverts}
-        return tuple(entry for entry in self.entries if is_revert(entry.pull) and entry.number not in paired)
+    def older_reverts(self) -> tuple[PullRequest, ...]:
+        """Those that take back what nobody knows here: it was merged long before this day."""
+        paired = {found.by.number for found in self.outcomes}
+        pulls = (entry.pull for entry in self.entries)
+        return tuple(pull for pull in pulls if is_revert(pull) and pull.number not in paired)
 
     @property
     def actions(self) -> tuple[Action, ...]:

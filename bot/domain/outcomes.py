@@ -22,11 +22,12 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """A merge that another one reverted or repaired."""
+    """A merge that another one reverted or repaired; it does not stand if that one was reverted in its turn."""
 
     pull: PullRequest
     by: PullRequest
     fate: Fate = Fate.REVERTED
+    stands: bool = True
 
     @property
     def lasted(self) -> timedelta:
@@ -39,27 +40,26 @@ class TakenBack:
 
 
 def outcomes_among(pulls: Iterable[PullRequest]) -> tuple[TakenBack, ...]:
-    """What holds at the end: a revert that was itself reverted took nothing back. Reverts first, then repairs.
+    """All that ``pulls`` say of each other: reverts, those that stand no more among them, then repairs.
 
     Both halves are among ``pulls``. Nothing is repaired that was reverted, or by what was.
     """
     known = tuple(pulls)
     by_number = {pull.number: pull for pull in known}
-    reverts = standing(reverts_among(known), known)
-    gone = {revert.number for revert in reverts if not _is_partial(revert)}
-    taken = [
-        TakenBack(
-            by_number[found.number], by_number[found.by], Fate.PARTLY if _is_partial(found) else Fate.REVERTED
-        )
+    reverts = reverts_among(known)
+    held = frozenset(standing(reverts, known))
+    gone = {revert.number for revert in held if not revert.is_partial}
+    taken = (
+        TakenBack(by_number[found.number], by_number[found.by], _fate(found), stands=found in held)
         for found in reverts
-    ]
-    repaired = [
+    )
+    repaired = (
         TakenBack(by_number[found.number], by_number[found.by], Fate.REPAIRED)
         for found in repairs_among(known)
         if gone.isdisjoint((found.number, found.by))
-    ]
+    )
     return (*taken, *repaired)
 
 
-def _is_partial(revert: Revert) -> bool:
-    return bool(getattr(revert, "is_partial", False))
+def _fate(revert: Revert) -> Fate:
+    return Fate.PARTLY if revert.is_partial else Fate.REVERTED

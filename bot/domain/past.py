@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.pulls import PullRequest
-from bot.domain.reverts import Revert, reverts_among
 from bot.domain.texts import one_line
 
 # below that, how often a file was mended says little about it
@@ -44,9 +44,9 @@ class _Times:
 
 
 class Past:
-    """The merges of a repository, in any order; those without files tell by their titles alone."""
+    """The merges of a repository, in any order, and what became of them; those without files have titles alone."""
 
-    def __init__(self, pulls: Iterable[PullRequest], reverts: Iterable[Revert] | None = None) -> None:
+    def __init__(self, pulls: Iterable[PullRequest], outcomes: Iterable[TakenBack]) -> None:
         known = sorted(pulls, key=lambda pull: (pull.merge_time, pull.number))
         self._since = known[0].merge_time if known else None
         fixes: dict[str, list[datetime]] = defaultdict(list)
@@ -57,9 +57,9 @@ class Past:
                 for file in pull.files or ():
                     fixes[file.path].append(pull.merge_time)
         by_number = {pull.number: pull for pull in known}
-        found = reverts_among(known) if reverts is None else reverts
-        for revert in sorted(found, key=lambda revert: by_number[revert.by].merge_time):
-            gone, at = by_number[revert.number], by_number[revert.by].merge_time
+        reverts = (found for found in outcomes if found.fate is not Fate.REPAIRED)
+        for revert in sorted(reverts, key=lambda found: found.by.merge_time):
+            gone, at = by_number[revert.pull.number], revert.by.merge_time
             self._titles.setdefault(_plain(gone.title), at)
             for file in gone.files or ():
                 reverted[file.path].append(at)

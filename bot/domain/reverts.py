@@ -32,6 +32,7 @@ class Revert:
 
     number: int
     by: int
+    is_partial: bool = False
 
 
 def reverts_among(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:

@@ -31,7 +31,8 @@ def _blocks(title: str, found: CatchUp, limit: int, *, links: bool) -> list[Bloc
     known = addresses(whole) if links else {}
     items = [_day(digest, addresses(digest) if links else {}, limit) for digest in found.digests]
     days = block(section([text("Day by day", bold=True)]), bullets(items))
-    what_matters = [*reverted(whole), *risky(whole, known), *actions(whole, known)]
+    taken_back = reverted(whole.standing, whole.older_reverts)
+    what_matters = [*taken_back, *risky(whole, known), *actions(whole, known)]
     return [header(title), days, *what_matters, *coverage_line(whole), *_doubts(found)]
 
 

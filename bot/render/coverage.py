@@ -13,7 +13,7 @@ def coverage(digest: Digest) -> str:
     """How many of how many were read, from what, and for how much; empty for a day without merges."""
     total, failed = len(digest.entries), len(digest.fallbacks)
     if not total:
-        return " · ".join(part for part in (_view(digest), count_difference(digest)) if part)
+        return " · ".join(part for part in (_view(digest), count_difference(digest), *digest.missing) if part)
     trivial = len(digest.trivial)
     cached = sum(entry.from_cache for entry in digest.entries)
     parts = [
@@ -25,6 +25,7 @@ def coverage(digest: Digest) -> str:
         f"{cached} from cache" if cached else "",
         _cost(digest.cost),
         count_difference(digest),
+        *digest.missing,
     ]
     return " · ".join(part for part in parts if part)
 

@@ -25,7 +25,8 @@ def lead(digest: Digest) -> Post:
 
 
 def _blocks(digest: Digest, known: Mapping[int, str]) -> list[Block]:
-    blocks = [header(headline(digest)), *_overview(digest, known), *reverted(digest, ", in the thread")]
+    taken_back = reverted(digest.standing, digest.older_reverts, ", in the thread")
+    blocks = [header(headline(digest)), *_overview(digest, known), *taken_back]
     blocks += [*risky(digest, known), *actions(digest, known), *_themes(digest, known), *coverage_line(digest)]
     return blocks
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from bot.domain.digest import Digest, Entry
+from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.pulls import PullRequest
-from bot.domain.texts import one_line, shorten
+from bot.domain.texts import one_line, plural, shorten
 from bot.render.coverage import coverage
 from bot.render.rich import Block, Element, block, bullets, context, link, prose, section, text
 
@@ -23,15 +25,29 @@ def addresses(digest: Digest) -> dict[int, str]:
     return {entry.number: entry.pull.url for entry in digest.entries}
 
 
-def reverted(digest: Digest, elsewhere: str = "") -> Iterator[Block]:
-    """What was taken back; ``elsewhere`` says where the rest is."""
-    pairs = [(digest.entry(revert.number), digest.entry(revert.by)) for revert in digest.reverts]
-    items = [[*named(one.pull), text(" by "), *named(other.pull)] for one, other in pairs if one and other]
-    items += [[*named(entry.pull), text(", of an earlier day")] for entry in digest.older_reverts]
+def reverted(outcomes: Iterable[TakenBack], older: Iterable[PullRequest], elsewhere: str = "") -> Iterator[Block]:
+    """What was taken back; ``older`` take back what nobody knows here. ``elsewhere`` says where the rest is."""
+    items = [pair(found) for found in outcomes]
+    items += [[*named(pull), text(", which takes back an earlier change")] for pull in older]
     if len(items) > _MOST_REVERTS:
-        items[_MOST_REVERTS:] = [[text(f"and {len(items) - _MOST_REVERTS} more{elsewhere}")]]
+        rest = len(items) - _MOST_REVERTS + 1
+        items[_MOST_REVERTS - 1 :] = [[text(f"and {rest} more{elsewhere}")]]
     if items:
-        yield block(section([text("Already taken back", bold=True)]), bullets(items))
+        yield block(section([text("Already reverted or repaired", bold=True)]), bullets(items))
+
+
+def pair(found: TakenBack) -> list[Element]:
+    """What was taken back, after how long and by what; the title of a revert only says the same again."""
+    by = named(found.by) if found.fate is not Fate.REVERTED else [link(found.by.url, f"#{found.by.number}")]
+    return [*named(found.pull), text(f", {found.fate} after {duration(found.lasted)} by "), *by]
+
+
+def duration(lasted: timedelta) -> str:
+    """For people: ``40 minutes``, ``1.4 h``, ``12 days``."""
+    minutes = max(1, round(lasted / timedelta(minutes=1)))
+    if minutes < 60:
+        return plural(minutes, "minute")
+    return f"{minutes / 60:.1f} h" if minutes < 47.9 * 60 else plural(round(minutes / 60 / 24), "day")
 
 
 def risky(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
-from bot.domain.outcomes import TakenBack
 from bot.domain.risks import RiskList
-from bot.domain.texts import one_line, plural, shorten
+from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.fitting import first_that_fits
 from bot.render.mrkdwn import escape
-from bot.render.parts import MEASURED, named, second_look
-from bot.render.rich import Block, Element, block, bullets, context, header, section, text
+from bot.render.parts import MEASURED, reverted, second_look
+from bot.render.rich import Block, block, bullets, context, header, section, text
 
-_MOST_TAKEN_BACK = 8
 _MOST_NAMED = 6
 _NOTES = 800
 
@@ -31,34 +28,18 @@ def risks_post(found: RiskList) -> Post:
 
 def _blocks(title: str, found: RiskList, limit: int, *, links: bool) -> list[Block]:
     """``limit`` is in characters, for the reasons of each pull request and for what the model says of it."""
-    return [header(title), *_taken_back(found), *_riskiest(found, limit, links=links), *_notes(found)]
+    return [
+        header(title),
+        *reverted(found.taken_back, found.older, ": ask for fewer days to see them"),
+        *_riskiest(found, limit, links=links),
+        *_notes(found),
+    ]
 
 
 def _count(found: RiskList) -> str:
     if not found.merged:
         return "nothing merged"
     return f"{found.matching:,} of {found.merged:,} merged" if found.filters else f"{found.merged:,} merged"
-
-
-def _taken_back(found: RiskList) -> Iterator[Block]:
-    items = [_pair(pair) for pair in found.taken_back]
-    items += [[*named(pull), text(", which takes back a change of an earlier day")] for pull in found.older]
-    if len(items) > _MOST_TAKEN_BACK:
-        rest = len(items) - _MOST_TAKEN_BACK + 1
-        items[_MOST_TAKEN_BACK - 1 :] = [[text(f"and {rest} more: ask for fewer days to see them")]]
-    if items:
-        yield block(section([text("Already reverted or repaired", bold=True)]), bullets(items))
-
-
-def _pair(pair: TakenBack) -> list[Element]:
-    return [*named(pair.pull), text(f", {pair.fate} after {_duration(pair.lasted)} by "), *named(pair.by)]
-
-
-def _duration(lasted: timedelta) -> str:
-    minutes = max(1, round(lasted / timedelta(minutes=1)))
-    if minutes < 60:
-        return plural(minutes, "minute")
-    return f"{minutes / 60:.1f} h" if minutes < 47.9 * 60 else plural(round(minutes / 60 / 24), "day")
 
 
 def _riskiest(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:

@@ -12,7 +12,7 @@ from bot.ports import Post
 from bot.render.facts import size
 from bot.render.fitting import MOST_BLOCKS, MOST_CHARACTERS
 from bot.render.mrkdwn import escape
-from bot.render.parts import addresses
+from bot.render.parts import addresses, duration
 from bot.render.rich import Block, Element, block, bullets, characters, header, link, prose, section, text
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
@@ -77,16 +77,20 @@ def _entry(entry: Entry, digest: Digest) -> list[Element]:
 
 
 def _facts(entry: Entry, digest: Digest) -> str:
-    pull, reverters = entry.pull, _reverters(entry, digest)
+    pull = entry.pull
     parts = [
         size(pull),
         f"{pull.author.login}, merged {digest.day.local(pull.merge_time):%H:%M} by {pull.merged_by.login}",
-        *([f"reverted by {reverters}"] if reverters else []),
+        *_ends(entry, digest),
         *(["facts only"] if entry.summary.is_fallback else []),
         *([f"diff {entry.summary.coverage}"] if entry.summary.coverage is not Coverage.FULL else []),
     ]
     return "; ".join(parts)
 
 
-def _reverters(entry: Entry, digest: Digest) -> str:
-    return ", ".join(f"#{revert.by}" for revert in digest.reverts if revert.number == entry.number)
+def _ends(entry: Entry, digest: Digest) -> Iterator[str]:
+    """What became of it, such as ``reverted after 1.4 h by #9``."""
+    for found in digest.outcomes:
+        if found.pull.number == entry.number:
+            undone = "" if found.stands else ", which was itself reverted"
+            yield f"{found.fate} after {duration(found.lasted)} by #{found.by.number}{undone}"

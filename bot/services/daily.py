@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview, shown_by
+from bot.domain.outcomes import TakenBack, outcomes_among
+from bot.domain.past import Past
+from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import Revert, reverts_among, with_pairs
+from bot.domain.risk import assess
 from bot.domain.views import WHOLE, View
 from bot.ports import PullRequests
+from bot.services.chronicle import Around, each_once
 
 Progress = Callable[[int, int], None]
 
@@ -19,11 +25,17 @@ def unseen(_done: int, _all: int) -> None:
     """Progress that nobody watches."""
 
 
+def nothing_around(_repository: Repository, _day: LocalDay) -> Around:
+    """A day by itself."""
+    return Around(())
+
+
 class DailyDigest:
     """Builds digests. ``workers`` pull requests are read and summarised at a time.
 
     ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. ``record``
-    hears of all that was merged, and of what was read once more, with its files.
+    hears of all that was merged, and of what was read once more, with its files. ``around`` tells what came before
+    the day, and since.
     """
 
     def __init__(
@@ -34,6 +46,8 @@ class DailyDigest:
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
         record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None,
+        around: Callable[[Repository, LocalDay], Around] = nothing_around,
+        classes: PathClasses = DEFAULT_PATHS,
     ) -> None:
         self._pulls = pulls
         self._entry = entry
@@ -41,6 +55,8 @@ class DailyDigest:
         self._with_files = with_files
         self._workers = workers
         self._record = record
+        self._around = around
+        self._classes = classes
 
     def build(
         self,
@@ -59,11 +75,14 @@ class DailyDigest:
                 end a digest; it is shown with what is known and counted as not read.
         """
         merged = self._pulls.merged_on(repository, day)
+        around = self._around(repository, day)
         reverts = reverts_among(merged.pulls)
         read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
-        self._record([*merged.pulls, *(entry.pull for entry in read)])
-        entries = shown_by(view, read, reverts)
-        shown = {entry.number for entry in entries}
+        of_day = each_once([*(entry.pull for entry in read), *merged.pulls])
+        self._record(of_day)
+        known = each_once([*of_day, *around.pulls])
+        outcomes = outcomes_among(known)
+        entries = shown_by(view, self._rated(read, Past(known, outcomes)), reverts)
         return Digest(
             repository=repository,
             name=name,
@@ -71,10 +90,15 @@ class DailyDigest:
             entries=entries,
             overview=self._overview(repository, day, entries),
             count=merged.count,
-            reverts=tuple(revert for revert in reverts if revert.number in shown and revert.by in shown),
+            outcomes=tuple(_of(entries, outcomes)),
             view=view,
             hidden=len(merged.pulls) - len(entries),
+            missing=(around.doubt,) if around.doubt else (),
         )
+
+    def _rated(self, entries: Iterable[Entry], past: Past) -> list[Entry]:
+        """What was merged earlier on the same day counts too: no entry by itself could know of it."""
+        return [replace(entry, risk=assess(entry.pull, self._classes, past)) for entry in entries]
 
     def _admitted(
         self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: View
@@ -107,3 +131,9 @@ class DailyDigest:
             # after an error or Ctrl-C, what has not begun never begins
             pool.shutdown(wait=True, cancel_futures=True)
         return tuple(done[pull.number] for pull in pulls)
+
+
+def _of(entries: Iterable[Entry], outcomes: Iterable[TakenBack]) -> Iterator[TakenBack]:
+    """What has to do with these entries."""
+    shown = {entry.number for entry in entries}
+    return (found for found in outcomes if not shown.isdisjoint((found.pull.number, found.by.number)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,6 +13,7 @@ from bot.domain.digest import Entry
 from bot.domain.errors import UsageError
 from bot.domain.pulls import PullRequest
 from bot.domain.references import Reference
+from bot.domain.risk import Risk, assess
 from bot.ports import Cache, PullRequests
 from bot.ports.kept import read_back
 from bot.services.reading import Reader
@@ -22,12 +24,23 @@ _LIFETIME = timedelta(days=90)
 
 
 class Entries:
-    """Makes and keeps entries. ``version`` names all that an entry depends on besides its pull request."""
+    """Makes and keeps entries. ``version`` names all that an entry depends on besides its pull request.
 
-    def __init__(self, pulls: PullRequests, reader: Reader, cache: Cache, version: str) -> None:
+    What the rules say is not kept: ``rate`` says it with what is known of the past by now.
+    """
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        reader: Reader,
+        cache: Cache,
+        version: str,
+        rate: Callable[[PullRequest], Risk] = assess,
+    ) -> None:
         self._pulls = pulls
         self._reader = reader
         self._cache = cache
+        self._rate = rate
         self._version = hashlib.sha256(version.encode()).hexdigest()[:12]
 
     def read(self, pull: PullRequest) -> Entry:
@@ -51,14 +64,19 @@ class Entries:
     def known(self, reference: Reference) -> Entry | None:
         """The entry in the store, if there is one, without patches."""
         found = read_back(_ENTRY, self._cache.get(self._key(reference)))
-        return replace(found, from_cache=True, cost=0.0) if found else None
+        if found is None:
+            return None
+        return replace(found, from_cache=True, cost=0.0, risk=self._rate(found.pull))
 
     def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
         """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""
         if not pull.is_merged:
-            return _without_patches(self.read(pull))
+            return self._rated(self.read(pull))
         with self._cache.lease(self._key(reference)):
-            return self.known(reference) or _without_patches(self.read(pull))
+            return self.known(reference) or self._rated(self.read(pull))
+
+    def _rated(self, entry: Entry) -> Entry:
+        return replace(_without_patches(entry), risk=self._rate(entry.pull))
 
     def _asked_for(self, reference: Reference) -> PullRequest:
         pull = self._pulls.pull(reference.repository, reference.number)

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
-from bot.domain.outcomes import Fate, outcomes_among
+from bot.domain.outcomes import outcomes_among
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
-from bot.domain.pulls import PullRequest
+from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.requests import RisksRequest
-from bot.domain.reverts import WATCHED, is_revert, reverts_among
+from bot.domain.reverts import WATCHED, is_revert
 from bot.domain.risk import assess
 from bot.domain.risks import Assessed, RiskList
 from bot.ports import Merged, PullRequests
+from bot.services.chronicle import BACK, ON, each_once, past_of
 from bot.services.entries import Entries
 from bot.services.merges import merges_of
 from bot.services.reading import Reader
 
+# what was recorded of a repository's merges between two instants
+Recorded = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -37,15 +40,19 @@ class RiskLister:
         entries: Entries,
         workers: int,
         classes: PathClasses = DEFAULT_PATHS,
+        recorded: Recorded = lambda repository, since, until: (),
     ) -> None:
         self._pulls = pulls
         self._reader = reader
         self._entries = entries
         self._workers = workers
         self._classes = classes
+        self._recorded = recorded
 
     def build(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
         """The list. The merges of the week after the days count where they take something back.
+
+        What was recorded of merges before the days says what to look at twice.
 
         Raises:
             PrdigestError: the merges of a day can't be had.
@@ -54,23 +61,29 @@ class RiskLister:
         until = min(today.date, span.last + WATCHED)
         days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
         lists = self._together(lambda day: self._pulls.merged_on(request.repository, day), days)
-        found = _Found(request, tuple(lists[: len(span)]), merges_of(lists).pulls)
-        assessed = self._together(self._assess, found.candidates)
+        recorded = self._recorded(request.repository, span.days[0].start - BACK, span.days[-1].end + ON)
+        found = _Found(request, tuple(lists[: len(span)]), each_once([*merges_of(lists).pulls, *recorded]))
+        loaded = self._together(self._loaded, found.candidates)
+        past = past_of([*loaded, *found.known])
+        assessed = [Assessed(pull, assess(pull, self._classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         return found.listed(name, matching, self._riskiest(matching, found.gone, request.top), unread)
 
-    def _assess(self, pull: PullRequest) -> Assessed:
-        loaded = self._reader.with_files(pull)
-        return Assessed(loaded.without_patches(), assess(loaded, self._classes))
+    def _loaded(self, pull: PullRequest) -> PullRequest:
+        # a month of patches need not stay in memory
+        return self._reader.with_files(pull).without_patches()
 
     def _riskiest(self, matching: Iterable[Assessed], gone: frozenset[int], top: int) -> tuple[Entry, ...]:
         listed = [found for found in matching if found.risk.is_listed and found.pull.number not in gone]
         ranked = sorted(listed, key=lambda found: -found.risk.points)[:top]
-        return tuple(self._together(self._read, (found.pull for found in ranked)))
+        return tuple(self._together(self._read, ranked))
 
-    def _read(self, pull: PullRequest) -> Entry:
-        return self._entries.known(Reference(pull.repository, pull.number)) or self._entries.read(pull)
+    def _read(self, found: Assessed) -> Entry:
+        pull = found.pull
+        known = self._entries.known(Reference(pull.repository, pull.number))
+        # it is summarised from its patches, which the files still have in the cache
+        return replace(known or self._entries.read(replace(pull, files=None)), risk=found.risk)
 
     def _together(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
         with ThreadPoolExecutor(self._workers, thread_name_prefix="risks") as pool:
@@ -88,15 +101,15 @@ class _Found:
     def __init__(self, request: RisksRequest, lists: tuple[Merged, ...], known: tuple[PullRequest, ...]) -> None:
         self._request = request
         self._lists = lists
-        self._known = known
+        self.known = known
         self._numbers = {pull.number for merged in lists for pull in merged.pulls}
         self._outcomes = outcomes_among(known)
-        self.gone = frozenset(found.pull.number for found in self._outcomes if found.fate is Fate.REVERTED)
+        self.gone = frozenset(found.pull.number for found in self._outcomes if found.stands)
 
     @property
     def candidates(self) -> tuple[PullRequest, ...]:
         """Those of the days that may fit the filters, as far as that is known without their files."""
-        own = (pull for pull in self._known if pull.number in self._numbers)
+        own = (pull for pull in self.known if pull.number in self._numbers)
         return tuple(pull for pull in own if self._request.filters.admit_facts(pull))
 
     def listed(
@@ -109,7 +122,11 @@ class _Found:
             filters=str(self._request.filters),
             merged=len(self._numbers),
             matching=len(matching),
-            taken_back=tuple(pair for pair in self._outcomes if pair.pull.number in numbers),
+            taken_back=tuple(
+                pair
+                for pair in self._outcomes
+                if pair.stands and not numbers.isdisjoint((pair.pull.number, pair.by.number))
+            ),
             older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
             riskiest=riskiest,
             unread=unread,
@@ -117,4 +134,4 @@ class _Found:
         )
 
     def _is_older_revert(self, pull: PullRequest) -> bool:
-        return is_revert(pull) and pull.number not in {revert.by for revert in reverts_among(self._known)}
+        return is_revert(pull) and pull.number not in {pair.by.number for pair in self._outcomes}

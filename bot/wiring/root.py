@@ -39,12 +39,12 @@ from bot.domain.days import LocalDay, today
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.requests import Repositories
-from bot.domain.risk import RULES
 from bot.domain.visits import Visit
 from bot.ports import Cache, History, Line, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
 from bot.services.backfill import Backfill
+from bot.services.chronicle import Chronicle
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
 from bot.services.details import Details
@@ -104,7 +104,17 @@ class Wiring:
             self._reader.with_files,
             self._settings.prdigest_concurrency,
             self._recorded,
+            self.chronicle_of(pulls).around,
         )
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        """What is known besides the days that are asked about."""
+        return self.chronicle_of(self.pulls)
+
+    def chronicle_of(self, pulls: PullRequests) -> Chronicle:
+        """The same with the lists from there."""
+        return Chronicle(lambda: self.history, pulls.merged_on, self._now)
 
     @cached_property
     def pulls(self) -> PullRequests:
@@ -137,13 +147,14 @@ class Wiring:
     def entries(self) -> Entries:
         """Single pull requests, kept."""
         settings = self._settings
-        version = f"{settings.prdigest_summary_model} {SUMMARY} {settings.prdigest_diff_tokens} {RULES}"
-        return Entries(self.pulls, self._reader, self.cache, version)
+        version = f"{settings.prdigest_summary_model} {SUMMARY} {settings.prdigest_diff_tokens}"
+        return Entries(self.pulls, self._reader, self.cache, version, self.chronicle.rate)
 
     @cached_property
     def answers(self) -> Answers:
         """What people ask for, as messages."""
-        risks = RiskLister(self.pulls, self._reader, self.entries, self._settings.prdigest_concurrency)
+        workers, recorded = self._settings.prdigest_concurrency, self.chronicle.recorded
+        risks = RiskLister(self.pulls, self._reader, self.entries, workers, recorded=recorded)
         return Answers(self.entries, risks, self.daily, self.name_of, self.today)
 
     @cached_property

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from bot.domain.catchup import CatchUp
 from bot.domain.days import LocalDay
 from bot.domain.digest import Action, CountCheck, Digest, Entry, Overview
-from bot.domain.reverts import Revert
 from bot.domain.risk import Risk
 from bot.domain.spans import Span
-from tests.support import DAY, NOON, digest, entry, summary
+from tests.support import DAY, NOON, digest, entry, pairs, summary
 
 CALM = Overview("A calm day.")
 
@@ -58,7 +57,7 @@ def test_the_whole_is_called_as_its_days_and_dated_as_the_last() -> None:
 def test_one_day_is_that_day() -> None:
     only = digest(at(0, 2, 11), at(0, 1))
     whole = caught_up(only).whole
-    assert (whole.entries, whole.day, whole.reverts, whole.count) == (only.entries, only.day, (), only.count)
+    assert (whole.entries, whole.day, whole.outcomes, whole.count) == (only.entries, only.day, (), only.count)
 
 
 def test_days_without_merges_are_a_whole_without_merges() -> None:
@@ -71,7 +70,7 @@ def test_what_was_taken_back_on_a_later_day_is_neither_risky_nor_an_action() -> 
     first = digest(at(0, 2, 20, said=asks), at(0, 1, 15, said=asks))
     second = digest(at(1, 3, -6, title="Revert #2"))
     found = caught_up(first, second)
-    assert found.whole.reverts == (Revert(2, 3),)
+    assert pairs(found.whole.outcomes) == [(2, 3)]
     assert [entry.number for entry in found.whole.riskiest] == [1]
     assert found.whole.actions == (Action("Set the flag", 1),)
 

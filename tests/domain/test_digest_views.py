@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from bot.domain.catchup import CatchUp
 from bot.domain.digest import CountCheck, Digest, Entry, Overview, shown_by
 from bot.domain.filters import Filters
-from bot.domain.reverts import Revert, reverts_among
+from bot.domain.reverts import Revert
 from bot.domain.risk import THRESHOLD, Risk
 from bot.domain.spans import Span
 from bot.domain.summaries import NO_MODEL, ChangeType
 from bot.domain.views import WHOLE, Only, View
-from tests.support import DAY, NOON, digest, entry, summary
+from tests.support import DAY, NOON, digest, entry, pairs, summary
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
 RISKY = View(only=Only.RISKY)
@@ -193,7 +193,7 @@ def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:
     first = replace(digest(entry(1), view=RISKY), hidden=1)
     second = digest(entry(2, title="Revert #1", merged_at=NOON + timedelta(days=1)), view=RISKY)
     found = several(first, second)
-    assert found.whole.reverts == (Revert(1, 2),) == reverts_among(made.pull for made in found.whole.entries)
+    assert pairs(found.whole.outcomes) == [(1, 2)]
 
 
 # --- what tells the same

@@ -8,9 +8,9 @@ from functools import cache
 from hypothesis import strategies as st
 
 from bot.domain.digest import Digest, Entry, Overview, Theme
+from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.packing import Coverage
 from bot.domain.pulls import Account, Repository
-from bot.domain.reverts import Revert
 from bot.domain.risk import Risk
 from bot.domain.summaries import ChangeType, Summary
 from tests.support import digest, entry, summary
@@ -81,8 +81,10 @@ def digests(draw: st.DrawFn, most: int = 6) -> Digest:
         themes=tuple(draw(st.lists(themes, max_size=6))) if numbers else (),
         fallback=draw(st.just("") | texts(400)),
     )
-    taken = tuple(Revert(number, numbers[0]) for number in numbers[1:3]) if draw(st.booleans()) else ()
-    made = digest(*(draw(entries(number)) for number in numbers), overview=overview, reverts=taken)
+    made = digest(*(draw(entries(number)) for number in numbers), overview=overview)
+    fates = st.tuples(st.sampled_from(Fate), st.booleans())
+    taken = [TakenBack(each.pull, made.entries[0].pull, *draw(fates)) for each in made.entries[1:3]]
+    made = replace(made, outcomes=tuple(taken) if draw(st.booleans()) else ())
     return replace(made, name=draw(texts(100)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 from bot.domain.catchup import CatchUp
 from bot.domain.days import LocalDay
 from bot.domain.digest import CountCheck, Digest, Entry, Overview
+from bot.domain.outcomes import outcomes_among
 from bot.domain.pulls import Repository
 from bot.domain.requests import LONGEST_OVERVIEW
-from bot.domain.reverts import reverts_among
 from bot.domain.risk import Risk
 from bot.domain.spans import Span
 from bot.render.catchup import catch_up_post
@@ -30,7 +31,7 @@ def numbered(found: Digest, first: int) -> Digest:
     """The same day with numbers that no other day has."""
     new = {made.number: first + place for place, made in enumerate(found.entries)}
     listed = tuple(replace(made, pull=replace(made.pull, number=new[made.number])) for made in found.entries)
-    return replace(found, entries=listed, reverts=reverts_among(made.pull for made in listed))
+    return replace(found, entries=listed, outcomes=outcomes_among(made.pull for made in listed))
 
 
 def days(*found: Digest) -> CatchUp:
@@ -113,16 +114,18 @@ def reverted(count: int) -> tuple[Digest, Digest]:
 
 def test_what_was_taken_back_on_another_day_is_known() -> None:
     text = seen(catch_up_post(days(*reverted(1))))
-    assert '#1 Step 1 by #101 Revert "Step 1"' in text
+    assert re.search(r"#1 Step 1, reverted after [\d.]+ h by #101\n", text)
 
 
 def test_what_takes_back_a_change_of_before_says_so() -> None:
-    assert ", of an earlier day" in seen(catch_up_post(days(digest(), digest(entry(9, title="Revert (#1)")))))
+    assert "which takes back an earlier change" in seen(
+        catch_up_post(days(digest(), digest(entry(9, title="Revert (#1)"))))
+    )
 
 
 def test_pairs_beyond_eight_are_counted_without_pointing_to_a_thread() -> None:
     text = seen(catch_up_post(days(*reverted(12))))
-    assert "and 4 more" in text
+    assert "and 5 more" in text
     assert "thread" not in text
 
 

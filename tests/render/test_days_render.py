@@ -226,5 +226,5 @@ def test_the_overview_of_a_revert_over_two_days_names_it() -> None:
     first = digest(entry(1, title="Count once", said=summary(action="Set the flag")))
     second = digest(entry(2, title='Revert "Count once"', merged_at=NOON + timedelta(days=1)))
     made = render_days(days(first, second))
-    assert 'Already taken back#1 Count once by #2 Revert "Count once"' in seen(made.lead)
+    assert "Already reverted or repaired#1 Count once, reverted after 24.0 h by #2\n" in seen(made.lead)
     assert "Set the flag" not in seen(made.lead)

@@ -107,8 +107,8 @@ def test_what_was_taken_back_comes_first_and_names_both() -> None:
     first = risky(5, title="Count once")
     second = entry(9, title='Revert "Count once"', merged_at=NOON + timedelta(hours=1))
     text = said(digest(second, first, risky(3)))
-    assert '#5 Count once by #9 Revert "Count once"' in text
-    assert text.index("Already taken back") < text.index("Worth a second look")
+    assert "#5 Count once, reverted after" in text and "by #9\n" in text
+    assert text.index("Already reverted or repaired") < text.index("Worth a second look")
     assert "#5 Count once: adds" not in text
 
 

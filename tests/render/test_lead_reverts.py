@@ -19,7 +19,9 @@ def older(count: int) -> Digest:
 def test_a_revert_of_an_earlier_day_is_named_as_one() -> None:
     found = older(1)
     assert [made.number for made in found.older_reverts] == [1]
-    assert 'Already taken back#1 Revert "Change 1 of May", of an earlier day' in seen(lead(found))
+    assert 'Already reverted or repaired#1 Revert "Change 1 of May", which takes back an earlier change' in seen(
+        lead(found)
+    )
 
 
 def test_a_revert_of_the_day_is_not_of_an_earlier_one() -> None:
@@ -34,4 +36,4 @@ def test_a_day_of_reverts_is_accepted(count: int) -> None:
 
 
 def test_reverts_that_are_not_shown_are_counted() -> None:
-    assert "and 4 more" in seen(lead(older(12)))
+    assert "and 5 more" in seen(lead(older(12)))

@@ -198,12 +198,14 @@ LASTED = {
 @pytest.mark.parametrize("fate", Fate)
 def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, fate: Fate) -> None:
     text = seen(risks_post(made(taken_back=(pair(7, LASTED[lasted], fate),))))
-    assert f"#7 Change number 7, {fate} after {lasted} by #507 Change number 507" in text
+    # that of a revert only says the same again
+    title = "" if fate is Fate.REVERTED else " Change number 507"
+    assert f"#7 Change number 7, {fate} after {lasted} by #507{title}\n" in text
 
 
 def test_what_takes_back_an_earlier_day_says_so() -> None:
     text = seen(risks_post(made(older=(pull(9, title="Revert it (#1)"),))))
-    assert "#9 Revert it (#1), which takes back a change of an earlier day" in text
+    assert "#9 Revert it (#1), which takes back an earlier change" in text
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_a_fallback_shows_no_headline() -> None:
 
 def test_what_was_taken_back_says_by_what() -> None:
     again = [entry(n, title="Revert #5", merged_at=NOON + timedelta(hours=n)) for n in (9, 7)]
-    assert "; reverted by #9, #7)" in line_of(entry(5), *again)
+    assert "; reverted after 9.1 h by #9; reverted after 7.1 h by #7)" in line_of(entry(5), *again)
 
 
 def test_numbers_in_a_headline_link_only_to_the_day() -> None:

@@ -11,10 +11,9 @@ from bot.domain.days import LocalDay
 from bot.domain.digest import Digest
 from bot.domain.errors import GitHubUnavailable, PrdigestError, RepositoryNotFound, StoreUnavailable
 from bot.domain.pulls import Repository
-from bot.domain.reverts import Revert
 from bot.domain.spans import Span
 from bot.services.catchup import catch_up
-from tests.support import DAY, NOON, REPOSITORY, changed_file, digest, entry
+from tests.support import DAY, NOON, REPOSITORY, changed_file, digest, entry, pairs
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 
@@ -62,7 +61,7 @@ def test_no_patches_are_held_and_all_else_is() -> None:
 
 def test_a_revert_on_another_day_is_known() -> None:
     found = catch_up(Days(), REPOSITORY, span(1, 3), "Engine")
-    assert found.whole.reverts == (Revert(number=1, by=2),)
+    assert pairs(found.whole.outcomes) == [(1, 2)]
     assert [each.number for each in found.whole.riskiest] == [3]
 
 

@@ -23,7 +23,6 @@ from bot.domain.errors import (
 from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
 from bot.domain.pulls import Account, PullRequest, Repository
-from bot.domain.reverts import Revert
 from bot.domain.summaries import ChangeType, fallback_summary
 from bot.domain.views import WHOLE, Only, View
 from bot.ports import Model
@@ -34,7 +33,7 @@ from bot.services.reading import Reader
 from bot.services.summarise import Summarised, Summariser
 from tests.emulators.claude import ClaudeEmulator, Refusal
 from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
-from tests.support import DAY, REPOSITORY, changed_file, pull, summary
+from tests.support import DAY, REPOSITORY, changed_file, pairs, pull, summary
 
 Summarise = Callable[[PullRequest], Summarised]
 
@@ -171,7 +170,7 @@ def test_a_revert_within_the_day_is_known() -> None:
     first = pull(7, title="Count once", files=None)
     second = pull(5, title='Revert "Count once" (#7)', files=None)
     assert second.merge_time > first.merge_time
-    assert build(ScriptedPulls((second, first))).reverts == (Revert(number=7, by=5),)
+    assert pairs(build(ScriptedPulls((second, first))).outcomes) == [(7, 5)]
 
 
 # --- views
@@ -245,22 +244,18 @@ def reverting(number: int, other: int, **fields: Any) -> PullRequest:
 @pytest.mark.parametrize(
     ("pulls", "shown", "reverts"),
     [
-        pytest.param([pull(9), reverting(8, 9)], [8, 9], [Revert(9, 8)], id="what-took-it-back"),
-        pytest.param(
-            [pull(9, author=BOT), pull(8, title="Revert #9")], [8, 9], [Revert(9, 8)], id="what-it-took-back"
-        ),
-        pytest.param(
-            [pull(9), reverting(8, 9), reverting(7, 8)], [7, 8, 9], [Revert(8, 7), Revert(9, 8)], id="a-chain"
-        ),
+        pytest.param([pull(9), reverting(8, 9)], [8, 9], [(9, 8)], id="what-took-it-back"),
+        pytest.param([pull(9, author=BOT), pull(8, title="Revert #9")], [8, 9], [(9, 8)], id="what-it-took-back"),
+        pytest.param([pull(9), reverting(8, 9), reverting(7, 8)], [7, 8, 9], [(8, 7), (9, 8)], id="a-chain"),
         pytest.param([pull(9), pull(8, author=BOT), reverting(7, 8)], [9], [], id="a-pair-that-does-not-fit"),
     ],
 )
 def test_what_was_taken_back_comes_with_what_did_so(
-    pulls: list[PullRequest], shown: list[int], reverts: list[Revert]
+    pulls: list[PullRequest], shown: list[int], reverts: list[tuple[int, int]]
 ) -> None:
     found = viewed(day(*pulls), View(Filters(not_authors=("bots",))))
     assert [entry.number for entry in found.entries] == shown
-    assert list(found.reverts) == reverts
+    assert pairs(found.outcomes) == reverts
 
 
 def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
