@@ -47,10 +47,10 @@ def time_ticks(table: Table) -> None:
     """A tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
     with _store() as store:
         schedule, queue = _schedule(store), Sent()
-        schedule.tick(BEFORE, queue, Sent())
-        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, Sent()))
+        schedule.tick(BEFORE, queue, Sent(), Sent())
+        idle = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue, Sent(), Sent()))
         assert not queue.jobs
-        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, Sent()))
+        busy = _seconds(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue, Sent(), Sent()))
         assert len(queue.jobs) == DUE
     table.row(
         f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MOST_IDLE, "ms"

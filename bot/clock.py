@@ -18,16 +18,19 @@ log = logging.getLogger(__name__)
 class Clock:
     """Ticks. Several clocks, restarts and missed ticks change nothing."""
 
-    def __init__(self, schedule: Schedule, digests: Queue, mends: Queue, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, schedule: Schedule, digests: Queue, mends: Queue, watches: Queue, now: Callable[[], datetime]
+    ) -> None:
         self._schedule = schedule
         self._digests = digests
         self._mends = mends
+        self._watches = watches
         self._now = now
 
     def tick(self) -> None:
         """Put what is due on the queues; while a service is away, the next minute is waited for."""
         try:
-            self._schedule.tick(self._now(), self._digests, self._mends)
+            self._schedule.tick(self._now(), self._digests, self._mends, self._watches)
         except PrdigestError as error:
             log.warning("the clock missed a minute: %s", error)
 

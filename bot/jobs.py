@@ -90,6 +90,9 @@ class Jobs:
         # what fails is put on the queue again by the schedule; only a store that is away is waited for here
         self.deliver = self._on(self._long, self._deliver, max_retries=20, min_backoff=_SECOND)
         self.mend = self._on(self._long, self._mend, max_retries=20, min_backoff=_SECOND)
+        # what fails is looked at again some hours later
+        self.watch = self._on(self._long, self._watch, max_retries=3, min_backoff=_MINUTE)
+        self.amend = self._on(self._long, self._amend, max_retries=8, min_backoff=_SECOND, max_backoff=_MINUTE)
 
     def workers(self, threads: int) -> tuple[Worker, ...]:
         """Those who run the jobs: ``threads`` for the quick ones, as many for questions, two for the long ones."""
@@ -214,6 +217,12 @@ class Jobs:
 
     def _mend(self, key: str) -> None:
         self._wiring.scheduling.delivery.mend(key)
+
+    def _watch(self, repository: str) -> None:
+        self._wiring.scheduling.aftermath.look(Repository.parse(repository), self.amend)
+
+    def _amend(self, key: str) -> None:
+        self._wiring.scheduling.aftermath.amend(key)
 
 
 def _in_a_line(work: Callable[..., None]) -> Callable[..., None]:

@@ -66,7 +66,7 @@ def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> 
 def _clock(wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
     _ = wiring.repositories
     jobs = Jobs(wiring, wiring.store)
-    scheduler = Clock(wiring.scheduling.schedule, jobs.deliver, jobs.mend, now).start()
+    scheduler = Clock(wiring.scheduling.schedule, jobs.deliver, jobs.mend, jobs.watch, now).start()
     try:
         yield
     finally:

@@ -39,15 +39,15 @@ class Ticks:
 
     act: Callable[[], object] = lambda: None
     seen: list[datetime] = field(default_factory=list)
-    queues: list[tuple[Queue, Queue]] = field(default_factory=list)
+    queues: list[tuple[Queue, Queue, Queue]] = field(default_factory=list)
     inside: int = 0
     peak: int = 0
 
-    def tick(self, now: datetime, digests: Queue, mends: Queue) -> None:
+    def tick(self, now: datetime, digests: Queue, mends: Queue, watches: Queue) -> None:
         self.inside += 1
         self.peak = max(self.peak, self.inside)
         self.seen.append(now)
-        self.queues.append((digests, mends))
+        self.queues.append((digests, mends, watches))
         try:
             self.act()
         finally:
@@ -65,7 +65,7 @@ class Box:
 
 
 def clock_of(ticks: Ticks) -> Clock:
-    return Clock(cast("Schedule", ticks), Box(), Box(), lambda: datetime.now(UTC))
+    return Clock(cast("Schedule", ticks), Box(), Box(), Box(), lambda: datetime.now(UTC))
 
 
 @dataclass
@@ -116,10 +116,10 @@ def raised(error: BaseException) -> Callable[[], object]:
 
 
 def test_a_tick_tells_the_schedule_the_time_and_where_the_jobs_go() -> None:
-    ticks, digests, mends = Ticks(), Box(), Box()
-    Clock(cast("Schedule", ticks), digests, mends, lambda: DUE).tick()
+    ticks, digests, mends, watches = Ticks(), Box(), Box(), Box()
+    Clock(cast("Schedule", ticks), digests, mends, watches, lambda: DUE).tick()
     assert ticks.seen == [DUE]
-    assert ticks.queues == [(digests, mends)]
+    assert ticks.queues == [(digests, mends, watches)]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_two_clocks_and_a_restart_send_a_digest_once(store: Redis) -> None:
     digests = Box()
 
     def tick(clock: Schedule, skew: timedelta) -> None:
-        Clock(clock, digests, Box(), lambda: DUE + skew).tick()
+        Clock(clock, digests, Box(), Box(), lambda: DUE + skew).tick()
 
     one, other = schedule(store), schedule(store)
     tick(one, -MINUTE)
@@ -228,7 +228,7 @@ def test_a_store_that_comes_back_finds_the_clock_ticking(store: Redis, caplog: p
     """What was due meanwhile is sent then."""
     digests = Box()
     with connect(f"redis://127.0.0.1:{closed_port()}/0") as nothing:
-        Clock(schedule(nothing), digests, Box(), lambda: DUE).tick()
+        Clock(schedule(nothing), digests, Box(), Box(), lambda: DUE).tick()
     assert "missed a minute" in caplog.text
-    Clock(schedule(store), digests, Box(), lambda: DUE + MINUTE).tick()
+    Clock(schedule(store), digests, Box(), Box(), lambda: DUE + MINUTE).tick()
     assert digests.sent == [(FIXED.id, DUE.isoformat())]

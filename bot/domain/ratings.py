@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.digest import Digest
+from bot.domain.risk import RULES
+
 
 @dataclass(frozen=True, slots=True)
 class Rated:
@@ -31,6 +34,24 @@ class Ratings:
     version: str
     rated: tuple[Rated, ...]
     known: tuple[int, ...] = ()
+
+
+def ratings_of(digest: Digest) -> Ratings:
+    """What is kept of a digest, of one day or of several."""
+    listed = {entry.number for entry in digest.riskiest}
+    rated = tuple(
+        Rated(
+            entry.number,
+            entry.pull.merge_time,
+            round(entry.risk.points, 4),
+            entry.pull.additions,
+            entry.number in listed,
+            tuple(rule.rule for rule in entry.risk.fired),
+        )
+        for entry in digest.entries
+    )
+    known = sorted({found.pull.number for found in digest.standing} & digest.numbers)
+    return Ratings(RULES, rated, tuple(known))
 
 
 @dataclass(frozen=True, slots=True)

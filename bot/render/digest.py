@@ -11,6 +11,7 @@ from typing import Any
 from bot.domain.catchup import CatchUp
 from bot.domain.digest import Digest, Entry
 from bot.domain.pulls import Repository
+from bot.domain.ratings import Ratings, ratings_of
 from bot.domain.requests import LONGEST_OVERVIEW, DigestRequest
 from bot.domain.spans import Span
 from bot.ports import Attachment, Post
@@ -30,6 +31,7 @@ class Rendered:
 
     ``merged`` counts what was merged, shown or not; ``gaps`` is what is missing and may be had later. ``unpriced``
     is the lead less what building it cost this time, by which two digests are told apart; else the lead itself.
+    ``ratings`` is what the rules said of what is shown, ``told`` names the outcomes that it tells of.
     """
 
     lead: Post
@@ -38,6 +40,8 @@ class Rendered:
     merged: int = 0
     gaps: tuple[str, ...] = ()
     unpriced: Post | None = None
+    ratings: Ratings | None = None
+    told: tuple[str, ...] = ()
 
     def payload(self) -> dict[str, Any]:
         """The messages as Slack takes them."""
@@ -51,7 +55,9 @@ def render(digest: Digest, notes: Sequence[str] = ()) -> Rendered:
         return Rendered(top, (), None, digest.merged, digest.gaps)
     menu = details_of(entry.pull for entry in _worth_opening(digest))
     file = _attachment([digest], str(digest.day.date))
-    return Rendered(below(top, menu, ask()), thread(digest), file, digest.merged, digest.gaps, unpriced)
+    return Rendered(
+        below(top, menu, ask()), thread(digest), file, digest.merged, digest.gaps, unpriced, *_kept(digest)
+    )
 
 
 def render_days(found: CatchUp, notes: Sequence[str] = ()) -> Rendered:
@@ -61,7 +67,19 @@ def render_days(found: CatchUp, notes: Sequence[str] = ()) -> Rendered:
         return Rendered(top, (), None, found.merged, found.gaps)
     menu = details_of(entry.pull for entry in _worth_opening(found.whole))
     file = _attachment(found.digests, str(found.span))
-    return Rendered(below(top, menu, ask()), threads(found.digests), file, found.merged, found.gaps, unpriced)
+    return Rendered(
+        below(top, menu, ask()),
+        threads(found.digests),
+        file,
+        found.merged,
+        found.gaps,
+        unpriced,
+        *_kept(found.whole),
+    )
+
+
+def _kept(digest: Digest) -> tuple[Ratings, tuple[str, ...]]:
+    return ratings_of(digest), tuple(found.mark for found in digest.outcomes)
 
 
 def skipped_note(repository: Repository, span: Span) -> str:

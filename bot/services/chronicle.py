@@ -70,6 +70,19 @@ class Chronicle:
             log.info("without history: %s", error)
             return ()
 
+    def record(self, pulls: Sequence[PullRequest]) -> None:
+        """What was merged is history; nothing fails for want of it."""
+        try:
+            self._history().record(pulls)
+        except StoreUnavailable as error:
+            log.warning("history is not recorded: %s", error)
+
+    def listed(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
+        """What was merged in a day, which is recorded. Raises what the list of a day raises."""
+        pulls = self._merged_on(repository, day).pulls
+        self.record(pulls)
+        return pulls
+
     def around(self, repository: Repository, day: LocalDay) -> Around:
         """What was recorded before a day and since, and what was merged on the next one, if that is recent.
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.outcomes import TakenBack
+from bot.domain.ratings import Ratings
 from bot.ports import Attachment, Messenger
+from bot.render.amend import amended
 from bot.render.digest import Rendered
 from bot.render.notices import notice
 
 log = logging.getLogger(__name__)
 
+_RATINGS = TypeAdapter(Ratings)
 _TRIES = 3
 _MOVED = "What stood here is part of the messages above now."
 
@@ -31,6 +37,8 @@ class Plan:
     merged: int | None = None
     gaps: tuple[str, ...] = ()
     mark: str = ""
+    ratings: str = ""
+    told: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, rendered: Rendered) -> Plan:
@@ -38,7 +46,17 @@ class Plan:
         posts = tuple(post.payload() for post in rendered.thread)
         told = [(rendered.unpriced or rendered.lead).payload(), posts]
         mark = sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
-        return cls(rendered.lead.payload(), posts, rendered.attachment, rendered.merged, rendered.gaps, mark)
+        ratings = _RATINGS.dump_json(rendered.ratings).decode() if rendered.ratings else ""
+        return cls(
+            rendered.lead.payload(),
+            posts,
+            rendered.attachment,
+            rendered.merged,
+            rendered.gaps,
+            mark,
+            ratings,
+            rendered.told,
+        )
 
     def dump(self) -> str:
         """As it is recorded."""
@@ -46,7 +64,7 @@ class Plan:
 
     @classmethod
     def load(cls, text: str) -> Plan:
-        """The plan of a record, of this version or an earlier one, which did not count merges."""
+        """The plan of a record, of this version or an earlier one, which kept less."""
         found = json.loads(text)
         file = found["attachment"]
         return cls(
@@ -56,7 +74,14 @@ class Plan:
             found.get("merged"),
             tuple(found.get("gaps", ())),
             found.get("mark", ""),
+            found.get("ratings", ""),
+            tuple(found.get("told", ())),
         )
+
+    def amended(self, outcomes: Sequence[TakenBack]) -> Plan:
+        """The same with what became of pull requests, less the file."""
+        posts = tuple(amended(post, outcomes) for post in self.thread)
+        return replace(self, lead=amended(self.lead, outcomes), thread=posts, attachment=None)
 
 
 class Posting:
@@ -118,6 +143,27 @@ class Posting:
         for key, ts in there.items():
             if key.startswith(f"{self.key}#"):
                 self._messenger.edit(self.channel, ts, notice(_MOVED).payload(), key)
+
+    def amend(self, lead: str, before: Plan | None, after: Plan) -> None:
+        """Edit the messages that read otherwise after than before, or all; one that is gone stays gone."""
+        if before is None or after.lead != before.lead:
+            self._messenger.edit(self.channel, lead, after.lead, self.key, self._about)
+        old = before.thread if before else ({},) * len(after.thread)
+        changed = {
+            f"{self.key}#{place}": post
+            for place, (was, post) in enumerate(zip(old, after.thread, strict=True), 1)
+            if was != post
+        }
+        there = self._in_thread(lead) if changed else {}
+        for key, post in changed.items():
+            if key in there:
+                self._messenger.edit(self.channel, there[key], post, key)
+
+    def tell(self, lead: str, name: str, post: Mapping[str, Any]) -> None:
+        """Reply in the thread, once for each name."""
+        key = f"{self.key}!{name}"
+        if key not in self._in_thread(lead):
+            self._reply(lead, key, post)
 
     def _reply(self, lead: str, key: str, post: Mapping[str, Any]) -> None:
         self._once(

@@ -8,17 +8,19 @@ second try finishes the same text. What was posted with gaps can be revised: edi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 
 from bot.domain.errors import UsageError
+from bot.domain.outcomes import TakenBack
 from bot.domain.requests import DigestRequest
 from bot.domain.subjects import About
 from bot.domain.subscriptions import Edition
 from bot.ports import Attachment, Messenger, PostRecords
 from bot.ports.slack import SKEW
+from bot.render.amend import outcome_reply
 from bot.render.digest import Rendered
 from bot.services.posting import Plan, Posting
 
@@ -38,7 +40,7 @@ class Published:
 
 
 class Publisher:
-    """Posts digests."""
+    """Posts digests. ``begin`` hears of each that was posted, and its key; it may hear of one more than once."""
 
     def __init__(
         self,
@@ -46,8 +48,10 @@ class Publisher:
         records: PostRecords,
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
+        begin: Callable[[Edition, str], None] = lambda edition, key: None,
     ) -> None:
         self._messenger = messenger
+        self._begin = begin
         self._records = records
         self._now = now
         self._sleep = sleep
@@ -81,7 +85,7 @@ class Publisher:
                 if is_bound
                 else self._planned(key, build, is_first="begun" not in record)
             )
-            return self._post(posting, lead, plan)
+            return self._post(edition, posting, lead, plan)
 
     def revise(self, edition: Edition, build: Callable[[], Rendered]) -> Published:
         """Edit a digest that was posted to what it would be now. Doing so twice changes nothing more.
@@ -104,6 +108,27 @@ class Publisher:
                     posting.file(record["lead"], _corrected(plan.attachment, times))
             self._records.save(key, corrected=str(times), **_shown(plan))
             return self._standing(edition, self._records.load(key))
+
+    def amend(self, edition: Edition, news: Sequence[TakenBack], listed: Collection[int]) -> None:
+        """Write what became of pull requests behind their lines, and reply to each that stands, once.
+
+        ``listed`` are the numbers that the digest named as worth a second look.
+
+        Raises:
+            InProgress: another process is at it.
+            SlackRefused, SlackUnavailable: it is not known how much was done; again does the rest.
+        """
+        key = self.key(edition)
+        with self._records.exclusive(key):
+            record = self._records.load(key)
+            plan, posting = Plan.load(record["posted"]), self._posting(edition, key)
+            # what is not so any more has to go too
+            before = None if record.get("amended") else plan
+            posting.amend(record["lead"], before, plan.amended(news))
+            for found in news:
+                if found.stands:
+                    reply = outcome_reply(found, was_listed=found.pull.number in listed)
+                    posting.tell(record["lead"], found.mark, reply.payload())
 
     def _posting(self, edition: Edition, key: str) -> Posting:
         # no digest is older than its last day; our own clock would be a worse witness of when it was posted
@@ -129,12 +154,13 @@ class Publisher:
         self._records.save(key, plan=plan.dump())
         return plan
 
-    def _post(self, posting: Posting, found: str | None, plan: Plan) -> Published:
+    def _post(self, edition: Edition, posting: Posting, found: str | None, plan: Plan) -> Published:
         lead = found or posting.lead(plan.lead)
         self._records.save(posting.key, lead=lead)
         posting.replies(lead, plan.thread)
         notes = posting.file(lead, plan.attachment)
         address = self._messenger.permalink(posting.channel, lead)
+        self._begin(edition, posting.key)
         self._records.save(posting.key, done=self._now().isoformat(), plan="", address=address, **_shown(plan))
         return Published(address, notes=notes, gaps=plan.gaps, merged=plan.merged)
 
@@ -144,7 +170,10 @@ def _shown(plan: Plan) -> dict[str, str]:
     gaps = json.dumps(plan.gaps)
     merged = "" if plan.merged is None else str(plan.merged)
     filed = _mark(plan.attachment)
-    return {"shown": plan.mark, "filed": filed, "merged": merged, "gaps": gaps, "text": plan.lead["text"]}
+    told = {"text": plan.lead["text"], "told": json.dumps(plan.told), "ratings": plan.ratings, "amended": ""}
+    # what is amended later is what was posted; the file is not
+    posted = replace(plan, attachment=None, ratings="").dump()
+    return {"shown": plan.mark, "filed": filed, "merged": merged, "gaps": gaps, "posted": posted, **told}
 
 
 def _mark(file: Attachment | None) -> str:

@@ -17,6 +17,7 @@ from bot.domain.runs import Outcome, Run
 from bot.domain.subscriptions import Edition, Subscription
 from bot.domain.troubles import Kind, Trouble
 from bot.ports import Agenda, Cache, Journal, PostRecords, Queue
+from bot.services.aftermath import EVERY, WATCH
 from bot.services.directory import Directory
 from bot.services.mending import MEND, next_mend, skipped_before
 from bot.services.watchdog import Watchdog
@@ -69,11 +70,11 @@ class Schedule:
         self._window = window
         self._is_complete = False
 
-    def tick(self, now: datetime, digests: Queue, mends: Queue) -> None:
+    def tick(self, now: datetime, digests: Queue, mends: Queue, watches: Queue) -> None:
         """Look at all that is due at ``now``, an aware instant.
 
         ``digests`` takes the id of a subscription and the instant at which its digest was due, ``mends`` the key
-        of a digest that is incomplete.
+        of a digest that is incomplete, ``watches`` a repository whose merges may take back what was posted.
 
         Raises:
             StoreUnavailable, SlackRefused, SlackUnavailable: the next tick looks again.
@@ -83,13 +84,16 @@ class Schedule:
             self._complete(now)
         due = self._agenda.due(now)
         spoken = [name for name, _ in due if self._watchdog.owns(name)]
-        mended = [(name, at) for name, at in due if name.startswith(MEND)]
-        posted = [(name, at) for name, at in due if not (name.startswith(MEND) or self._watchdog.owns(name))]
+        others = [(name, at) for name, at in due if name.startswith((MEND, WATCH))]
+        posted = [(name, at) for name, at in due if not (name.startswith((MEND, WATCH)) or name in spoken)]
         if posted:
             self._attend(self._ready(posted), now, digests)
-        for name, at in mended:
+        for name, at in others:
             with _alone(name):
-                self._mend(name, at, now, mends)
+                if name.startswith(MEND):
+                    self._mend(name, at, now, mends)
+                elif self._agenda.move(name, at, now + EVERY):
+                    watches.send(name.removeprefix(WATCH))
         if spoken:
             self._watchdog.speak(now)
 

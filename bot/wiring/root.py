@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -36,8 +36,8 @@ from bot.adapters.store import (
 from bot.adapters.votes import RedisBallot
 from bot.config import Settings
 from bot.domain.days import LocalDay, today
-from bot.domain.errors import NotSetUp, StoreUnavailable
-from bot.domain.pulls import PullRequest, Repository
+from bot.domain.errors import NotSetUp
+from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.visits import Visit
 from bot.ports import Cache, History, Line, PostRecords, PullRequests
@@ -103,7 +103,7 @@ class Wiring:
             Overviewer(self._asker, self._settings.prdigest_answer_model).overview,
             self._reader.with_files,
             self._settings.prdigest_concurrency,
-            self._recorded,
+            self.chronicle.record,
             self.chronicle_of(pulls).around,
         )
 
@@ -228,13 +228,6 @@ class Wiring:
             NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
         """
         _ = (self.answers, self.details, self.scheduling.delivery, self.conversations, self.messenger.team())
-
-    def _recorded(self, pulls: Sequence[PullRequest]) -> None:
-        """What was merged is history; a digest does not fail for want of it."""
-        try:
-            self.history.record(pulls)
-        except StoreUnavailable as error:
-            log.warning("history is not recorded: %s", error)
 
     def name_of(self, repository: Repository) -> str:
         """What headings call a repository."""

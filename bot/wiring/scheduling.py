@@ -11,12 +11,15 @@ from zoneinfo import ZoneInfo
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.days_cache import CachedDays
+from bot.adapters.issued import RedisIssued
 from bot.adapters.probe_store import RedisProbe
 from bot.adapters.slack_places import SlackHomes, SlackPlaces
 from bot.adapters.slack_private import SlackViews
 from bot.adapters.store import RedisPostRecords
 from bot.config import Settings
-from bot.ports import Agenda, Journal, PostRecords, Subscriptions
+from bot.domain.subscriptions import Edition
+from bot.ports import Agenda, Issued, Journal, PostRecords, Subscriptions
+from bot.services.aftermath import EVERY, WATCH, Aftermath
 from bot.services.delivery import Delivery
 from bot.services.directory import Directory
 from bot.services.editions import Editions
@@ -83,7 +86,29 @@ class Scheduling:
     @cached_property
     def publisher(self) -> Publisher:
         """Posts digests to Slack. Needs a store that drops nothing by itself."""
-        return Publisher(self._root.messenger, self._records, self._now, self._sleep)
+        return Publisher(self._root.messenger, self._records, self._now, self._sleep, self._begun)
+
+    @cached_property
+    def aftermath(self) -> Aftermath:
+        """Says what became of pull requests where their digests were posted."""
+        return Aftermath(
+            self._root.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
+            self._root.cache,
+            self._issued,
+            self._records,
+            self.publisher,
+            self.agenda,
+            self._now,
+        )
+
+    def _begun(self, edition: Edition, key: str) -> None:
+        """From now on it is looked for what becomes of what is posted there."""
+        self._issued.add(edition.repository, edition.span.days[-1].end, key)
+        self.agenda.add(f"{WATCH}{edition.repository}", self._now() + EVERY)
+
+    @property
+    def _issued(self) -> Issued:
+        return RedisIssued(self._root.store)
 
     @cached_property
     def editions(self) -> Editions:

@@ -273,7 +273,7 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
             monkeypatch.setenv(name, value)
         digests, now = Outbox(), [room.due]
         wiring = Wiring(load_settings(), lambda: now[0], Sleeps())
-        clock = Clock(wiring.scheduling.schedule, digests, Outbox(), lambda: now[0])
+        clock = Clock(wiring.scheduling.schedule, digests, Outbox(), Outbox(), lambda: now[0])
         server.stop()
         for _ in range(2):
             clock.tick()

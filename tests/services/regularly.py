@@ -117,7 +117,7 @@ class Team:
             self.directory, self.agenda, self.records, self.cache, self.journal, key_of, watchdog, 24 * _HOUR
         )
         while self.now < until:
-            schedule.tick(self.now, Worker(), Worker())
+            schedule.tick(self.now, Worker(), Worker(), Worker())
             # a minute later what was posted is off the agenda, and nothing happens until the next is due
             first = min((due for _, due in self.agenda.due(until)), default=until)
             self.now = min(until, max(first, self.now + _HOUR / 60))

@@ -145,7 +145,7 @@ class Desk:
     def tick(self, pause: timedelta = MINUTE) -> tuple[Outbox, Outbox]:
         """Time passes, and the clock looks; what it puts on the queues."""
         digests, mends = Outbox(), Outbox()
-        self.schedule.tick(self.wall.passes(pause), digests, mends)
+        self.schedule.tick(self.wall.passes(pause), digests, mends, Outbox())
         return digests, mends
 
     def turn(self, pause: timedelta = MINUTE) -> tuple[int, int]:

@@ -55,7 +55,7 @@ class Bot:
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
         digests, mends, scheduling = Outbox(), Outbox(), self.wiring.scheduling
-        scheduling.schedule.tick(self.wall.passes(pause), digests, mends)
+        scheduling.schedule.tick(self.wall.passes(pause), digests, mends, Outbox())
         for name, due in digests:
             scheduling.delivery.deliver(name, datetime.fromisoformat(due))
         for (key,) in mends:

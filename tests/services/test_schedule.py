@@ -68,6 +68,7 @@ class Tower:
     key_of: Callable[[Edition], str] = lambda edition: edition.key(TEAM)
     digests: Box = field(default_factory=Box)
     mends: Box = field(default_factory=Box)
+    watches: Box = field(default_factory=Box)
     messenger: MemoryMessenger = field(default_factory=MemoryMessenger)
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ class Tower:
         """Time passes and a clock ticks; what digests it sent."""
         self.now += after
         before = len(self.digests.sent)
-        (schedule or self.schedule).tick(self.now, self.digests, self.mends)
+        (schedule or self.schedule).tick(self.now, self.digests, self.mends, self.watches)
         return self.digests.sent[before:]
 
     def done(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
@@ -188,7 +189,7 @@ def test_clocks_that_tick_at_the_same_moment_send_each_digest_once(tower: Tower,
 
     def tick(n: int) -> None:
         with connect(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.digests, tower.mends)
+            tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -441,7 +442,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
 
     def tick(n: int) -> None:
         with connect(store_url) as client:
-            tower.started(store=client).tick(tower.now, tower.digests, tower.mends)
+            tower.started(store=client).tick(tower.now, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -531,7 +532,7 @@ def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_ur
 
     def tick(n: int) -> None:
         with connect(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.digests, tower.mends)
+            tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))

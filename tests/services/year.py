@@ -319,7 +319,7 @@ class Year:
         with suppress(Crash):
             schedule = self._doomed(600 if is_fateful else 12) if is_killed else clock.schedule
             assert schedule is not None
-            schedule.tick(now + clock.skew, self._digests, Queue())
+            schedule.tick(now + clock.skew, self._digests, Queue(), Queue())
         self._hand_out(self._digests.take())
 
     def _doomed(self, most: int) -> Schedule:
