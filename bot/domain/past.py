@@ -1,4 +1,4 @@
-"""What had happened to the files and titles of a repository before an instant.
+"""What had happened in a repository before an instant: fixes and reverts by file, usual sizes, numbers.
 
 Whatever is asked, only merges strictly before the given instant count: a rule that looks back sees what could be
 known when a pull request was merged, now as well as in a measurement over past years.
@@ -9,20 +9,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import median
 
 from bot.domain.outcomes import Fate, TakenBack
-from bot.domain.pulls import PullRequest
-from bot.domain.texts import one_line
+from bot.domain.paths import PathClass, PathClasses
+from bot.domain.pulls import ChangedFile, PullRequest
 
-# below that, how often a file was mended says little about it
+# below that, what did not happen says little
 ENOUGH = timedelta(days=90)
-FIXES_WITHIN = timedelta(days=90)
+FIXES_WITHIN = timedelta(days=14)
 REVERTS_WITHIN = timedelta(days=180)
-# shorter titles ("Bump version") come again without being the same change
-_TITLE_FROM = 16
+_USUAL_WITHIN = timedelta(days=90)
+# lines that a change of product code usually adds: vLLM's median of 2025, where a repository does not tell its own
+USUAL = 16
+_USUAL_LEAST, _USUAL_MOST, _USUAL_OF = 8, 64, 50
 
 _FIX = re.compile(
     r"\b(bug|bug-?fix(es)?|hot-?fix|quick-?fix|fix|fixes|fixed|fixing|regression|crash|broken|incorrect|wrong)\b",
@@ -33,66 +35,107 @@ _NO_FIX = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """Instants in ascending order."""
-
-    known: list[datetime]
-
-    def between(self, since: datetime, before: datetime) -> int:
-        return bisect_left(self.known, before) - bisect_left(self.known, since)
-
-
 class Past:
-    """The merges of a repository, in any order, and what became of them; those without files have titles alone."""
+    """The merges of a repository, in any order, and what became of them.
 
-    def __init__(self, pulls: Iterable[PullRequest], outcomes: Iterable[TakenBack]) -> None:
+    Only files that are product or build by ``classes`` are watched; a renamed one takes along what happened to it.
+    """
+
+    def __init__(self, pulls: Iterable[PullRequest], outcomes: Iterable[TakenBack], classes: PathClasses) -> None:
         known = sorted(pulls, key=lambda pull: (pull.merge_time, pull.number))
         self._since = known[0].merge_time if known else None
-        fixes: dict[str, list[datetime]] = defaultdict(list)
-        reverted: dict[str, list[datetime]] = defaultdict(list)
-        self._titles: dict[str, datetime] = {}
+        self._fixes: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
+        self._reverts: dict[str, list[datetime]] = defaultdict(list)
+        self._sizes: list[tuple[datetime, int]] = []
+        # merges with a number above all before them: the first of them above a number is the first of all
+        self._numbers: list[int] = []
+        self._merged: list[datetime] = []
+        self._renames: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
+        files = {pull.number: watched(pull, classes) for pull in known}
         for pull in known:
-            if is_fix(pull.title):
-                for file in pull.files or ():
-                    fixes[file.path].append(pull.merge_time)
-        by_number = {pull.number: pull for pull in known}
-        reverts = (found for found in outcomes if found.fate is not Fate.REPAIRED)
-        for revert in sorted(reverts, key=lambda found: found.by.merge_time):
-            gone, at = by_number[revert.pull.number], revert.by.merge_time
-            self._titles.setdefault(_plain(gone.title), at)
-            for file in gone.files or ():
-                reverted[file.path].append(at)
-        self._fixes = {path: _Times(times) for path, times in fixes.items()}
-        self._reverted = {path: _Times(times) for path, times in reverted.items()}
+            self._take(pull, files[pull.number], classes)
+        for found in outcomes:
+            if found.fate is not Fate.REPAIRED:
+                for file in files.get(found.pull.number, ()):
+                    self._reverts[file.path].append(found.by.merge_time)
+        self._usuals: dict[datetime, float] = {}
 
     def reaches(self, at: datetime) -> bool:
         """Whether it goes back long enough for what happened to files to mean something at that instant."""
         return self._since is not None and at - self._since >= ENOUGH
 
-    def fixes(self, path: str, at: datetime) -> int:
-        """How many fixes changed a file in the 90 days before an instant, by their titles."""
-        times = self._fixes.get(path)
-        return times.between(at - FIXES_WITHIN, at) if times else 0
+    def usual(self, at: datetime) -> float:
+        """How many lines a change of product code usually adds: the median of 90 days, up to the last midnight."""
+        midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        if midnight not in self._usuals:
+            self._usuals[midnight] = self._median(midnight)
+        return self._usuals[midnight]
 
-    def was_taken_back(self, path: str, at: datetime) -> bool:
-        """Whether a revert of a change to the file was merged in the 180 days before an instant."""
-        times = self._reverted.get(path)
-        return times is not None and times.between(at - REVERTS_WITHIN, at) > 0
+    def fixes(self, paths: Iterable[str], at: datetime) -> int:
+        """How many fixes, by their titles, changed any of these files in the 14 days before an instant."""
+        since = at - FIXES_WITHIN
+        found: set[int] = set()
+        for path in paths:
+            for name, until in self._names(path, at):
+                times = self._fixes.get(name, [])
+                between = times[bisect_left(times, (since, 0)) : bisect_left(times, (until, 0))]
+                found.update(number for _, number in between)
+        return len(found)
 
-    def was_tried(self, title: str, at: datetime) -> bool:
-        """Whether a change of that title was taken back before an instant."""
-        plain = _plain(title)
-        return any(
-            when < at and len(earlier) >= _TITLE_FROM and earlier in plain
-            for earlier, when in self._titles.items()
+    def taken_back(self, paths: Iterable[str], at: datetime) -> int:
+        """How many of these files were in a change whose revert was merged in the 180 days before an instant."""
+        since = at - REVERTS_WITHIN
+        return sum(
+            any(since < when < at for name, _ in self._names(path, at) for when in self._reverts.get(name, ()))
+            for path in paths
         )
+
+    def open_for(self, number: int, at: datetime) -> timedelta:
+        """How long a pull request had been open at least: one that was opened later was merged so long before."""
+        place = bisect_left(self._numbers, number)
+        is_known = place < len(self._numbers) and self._merged[place] < at
+        return at - self._merged[place] if is_known else timedelta(0)
+
+    def _names(self, path: str, at: datetime) -> Iterator[tuple[str, datetime]]:
+        """What a file has been called, each with when it ceased to be: a rename counts from when it was merged."""
+        while True:
+            yield path, at
+            renames = self._renames.get(path, [])
+            place = bisect_left(renames, (at, ""))
+            if place == 0:
+                return
+            at, path = renames[place - 1]
+
+    def _take(self, pull: PullRequest, files: Sequence[ChangedFile], classes: PathClasses) -> None:
+        for file in files:
+            if file.status == "renamed" and file.previous_path:
+                self._renames[file.path].append((pull.merge_time, file.previous_path))
+            if is_fix(pull.title):
+                self._fixes[file.path].append((pull.merge_time, pull.number))
+        if not self._numbers or pull.number > self._numbers[-1]:
+            self._numbers.append(pull.number)
+            self._merged.append(pull.merge_time)
+        if any(classes.classify(file.path) is PathClass.PRODUCT for file in files):
+            self._sizes.append((pull.merge_time, added_lines(files, classes)))
+
+    def _median(self, midnight: datetime) -> float:
+        first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _USUAL_WITHIN, midnight))
+        if last - first < _USUAL_OF:
+            return USUAL
+        return min(max(median(size for _, size in self._sizes[first:last]), _USUAL_LEAST), _USUAL_MOST)
+
+
+def watched(pull: PullRequest, classes: PathClasses) -> tuple[ChangedFile, ...]:
+    """The files of a pull request that are product or build; none where they are not loaded."""
+    kinds = (PathClass.PRODUCT, PathClass.BUILD, PathClass.LOCK)
+    return tuple(file for file in pull.files or () if classes.classify(file.path) in kinds)
+
+
+def added_lines(files: Iterable[ChangedFile], classes: PathClasses) -> int:
+    """The lines that are added to files, less those of lock files, which nobody writes."""
+    return sum(file.additions for file in files if classes.classify(file.path) is not PathClass.LOCK)
 
 
 def is_fix(title: str) -> bool:
     """Whether a title speaks of mending what did not work."""
     return bool(_FIX.search(title)) and not _NO_FIX.search(title)
-
-
-def _plain(title: str) -> str:
-    return one_line(title).casefold()

@@ -19,31 +19,32 @@ from bot.domain.rules import Fired, facts_of, fired_by, is_sweep
 # names the rules and their points: change it with them
 RULES = "rules.v2"
 # below it the list repairs no more than chance would
-THRESHOLD = 10
-HIGHEST_BAND = 13
+THRESHOLD = 12
+HIGHEST_BAND = 16
 # share of all merges that needed a repair within two weeks, in percent; the shares of the bands are in Band
 BASE_RATE = 7
 # formatters and mass renames touch many files and add about what they delete; they rarely break
-_SWEEP_CAP = 6
+_SWEEP_CAP = 8.0
+# what changes nothing of the product or its build comes after all that does
+_OUTSIDE = 6.01
 
 
 class Band(Enum):
     """Ranges of points: what they are called, and what percentage of such merges needed a repair in two weeks."""
 
     NO_PRODUCT = ("lowest", 1)
-    LOW = ("low", 4)
-    MIDDLE = ("middle", 7)
-    RAISED = ("raised", 14)
-    HIGH = ("high", 20)
-    HIGHEST = ("highest", 27)
+    LOW = ("low", 3)
+    MIDDLE = ("middle", 6)
+    HIGH = ("high", 14)
+    HIGHEST = ("highest", 20)
 
     def __init__(self, label: str, repaired: int) -> None:
         self.label = label
         self.repaired = repaired
 
 
-# from how many points on; below are those that touch nothing of the product or its build, and reverts, not rated
-_BANDS = ((HIGHEST_BAND, Band.HIGHEST), (10, Band.HIGH), (7, Band.RAISED), (3, Band.MIDDLE), (-2, Band.LOW))
+# from how many points on; what touches the product or its build has -6 and more, and all else has -6 and less
+_BANDS = ((HIGHEST_BAND, Band.HIGHEST), (THRESHOLD, Band.HIGH), (4, Band.MIDDLE), (-6, Band.LOW))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,11 @@ class Risk:
     reasons: tuple[str, ...]
     fired: tuple[Fired, ...] = ()
     has_history: bool = False
+    may_be_listed: bool = True
 
     @property
     def is_listed(self) -> bool:
-        return self.points >= THRESHOLD
+        return self.may_be_listed and self.points >= THRESHOLD
 
     @property
     def is_highest(self) -> bool:
@@ -72,22 +74,24 @@ class Risk:
 
 
 def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past | None = None) -> Risk:
-    """Score a pull request whose files are loaded. One that reverts another is never listed as risky.
+    """Score a pull request whose files are loaded.
 
-    Of ``past`` only what was merged before counts; an open pull request is scored without.
+    Of ``past`` only what was merged before counts; an open pull request is scored without. One that reverts
+    another ranks like what it undoes, but is never listed: it is named as a revert.
     """
     facts = facts_of(pull, classes)
     fired = fired_by(facts, past)
-    points = sum(rule.points for rule in fired)
+    points = float(sum(rule.points for rule in fired))
     if is_sweep(pull):
         points = min(points, _SWEEP_CAP)
-    if is_revert(pull) or not (facts.product or facts.build):
-        points = min(points, 0.0) - 6
+    if not (facts.product or facts.build):
+        points = min(points, 0.0) - _OUTSIDE
     shown = sorted((rule for rule in fired if rule.sentence), key=lambda rule: -rule.points)
     # among equal points the larger change comes first
     return Risk(
         points + 0.0001 * math.log1p(pull.changed_lines),
         tuple(rule.sentence for rule in shown),
         fired,
-        past is not None and pull.merged_at is not None and past.reaches(pull.merge_time),
+        has_history=past is not None and pull.merged_at is not None and past.reaches(pull.merge_time),
+        may_be_listed=not is_revert(pull),
     )

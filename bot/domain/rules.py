@@ -1,22 +1,27 @@
 """The rules: what each looks at, how many points it gives, and the sentence that says why.
 
-Set by hand on vLLM's merges before 2025-10-01. Nothing looks at who wrote a change: a reason that cannot be
-shown shall not order people's work.
+Set by hand on vLLM's merges of March to September 2025, and measured on those of October to December
+(docs/decisions/0019). Nothing looks at who wrote a change: a reason that cannot be shown shall not order people's
+work.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
-from bot.domain.past import Past
+from bot.domain.past import USUAL, Past, added_lines, watched
 from bot.domain.paths import PathClass, PathClasses
 from bot.domain.pulls import ChangedFile, PullRequest
-from bot.domain.texts import one_line, plural
+from bot.domain.texts import plural
 
 _SWEEP_FILES = 60
+# times the usual size from which on it is worth saying so
+_MUCH = 4
 
 _HOT_TITLE = re.compile(
     r"\bperf|optimi[sz]|speed ?up|\bfaster|throughput|latency|kernel|compil|cuda ?graph|inductor"
@@ -29,6 +34,7 @@ _CALM_TITLE = re.compile(
     r"|\[chore|\[minor|\bnit|unused|dead code|clean",
     re.I,
 )
+_REMOVAL_TITLE = re.compile(r"\bremov|\bdeprecat|\bdrop|\bdelet", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +48,34 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the rules look at: a pull request, and its files that are product or build."""
+    """What the rules look at: a pull request and those of its files that are product or build.
+
+    ``before`` are the paths that those files had before, less the files that are new.
+    """
 
     pull: PullRequest
     product: tuple[ChangedFile, ...]
     build: tuple[ChangedFile, ...]
-    critical: tuple[ChangedFile, ...]
+    added: int
+    before: tuple[str, ...]
 
 
 def facts_of(pull: PullRequest, classes: PathClasses) -> Facts:
     """Sort the files of a pull request; one whose files are not loaded has none."""
-    files = pull.files or ()
+    files = watched(pull, classes)
     product = tuple(file for file in files if classes.classify(file.path) is PathClass.PRODUCT)
-    build = tuple(file for file in files if classes.classify(file.path) in (PathClass.BUILD, PathClass.LOCK))
-    return Facts(pull, product, build, tuple(file for file in product if classes.is_critical(file.path)))
+    build = tuple(file for file in files if classes.classify(file.path) is not PathClass.PRODUCT)
+    before = tuple(file.previous_path or file.path for file in files if file.status != "added")
+    return Facts(pull, product, build, added_lines(files, classes), before)
 
 
 def fired_by(facts: Facts, past: Past | None) -> tuple[Fired, ...]:
-    """The rules that have something to say; those that look back are silent without a past."""
-    found = [*_size(facts), *_place(facts), *_title(facts)]
-    if past is not None and facts.pull.is_merged:
-        found += _history(facts, past)
+    """The rules that have something to say; those that look back are silent where the past is too short."""
+    at = facts.pull.merged_at
+    if past is None or at is None or not past.reaches(at):
+        found = [_size(facts, USUAL), *_spread(facts), *_title(facts)]
+    else:
+        found = [_size(facts, past.usual(at)), *_spread(facts), *_title(facts), *_history(facts, past, at)]
     return tuple(rule for rule in found if rule.points)
 
 
@@ -72,52 +85,45 @@ def is_sweep(pull: PullRequest) -> bool:
     return len(pull.files or ()) >= _SWEEP_FILES and smaller >= 0.8 * larger
 
 
-def _step(value: int, *steps: tuple[int, int]) -> int:
-    """Points of the highest step that ``value`` reaches; steps are (from, points), ascending."""
-    return max((points for least, points in steps if value >= least), default=0)
+def _doublings(value: float, most: float) -> float:
+    """Twice as much counts one step more, and beyond ``most`` nothing does: 1 is 1, 3 is 2, 7 is 3."""
+    return math.log2(1 + min(value, most))
 
 
-def _size(facts: Facts) -> Iterator[Fired]:
-    deleted = sum(file.deletions for file in facts.product)
-    rewritten = deleted + sum(file.additions for file in facts.product if file.status != "added")
-    added = sum(file.additions for file in facts.product)
+def _size(facts: Facts, usual: float) -> Fired:
+    times = facts.added / usual
+    compared = f", where {usual:.0f} are usual" if times >= _MUCH else ""
+    sentence = f"adds {plural(facts.added, 'line')} of product or build code{compared}"
+    return Fired("size", 3 * _doublings(times, 64), sentence if times >= 1 else "")
+
+
+def _spread(facts: Facts) -> Iterator[Fired]:
     folders = len({PurePosixPath(file.path).parent for file in facts.product})
-    yield Fired(
-        "rewrites",
-        _step(rewritten, (8, 1), (30, 3), (100, 4), (300, 6)),
-        f"rewrites {plural(rewritten, 'line')} of existing product code",
-    )
-    yield Fired("adds", _step(added, (20, 1), (100, 3), (400, 4)), f"adds {plural(added, 'line')} of product code")
-    yield Fired("folders", _step(folders, (2, 1), (4, 2)), f"touches {folders} product folders")
-
-
-def _place(facts: Facts) -> Iterator[Fired]:
-    if facts.critical:
-        named = one_line(PurePosixPath(facts.critical[0].path).name)
-        yield Fired("critical", 2, f"changes critical paths (such as {named})")
+    if folders > 1:
+        yield Fired("folders", 1.5 * math.log2(min(folders, 8)), f"touches {folders} product folders")
     if facts.build:
-        yield Fired("build", 3, "changes dependencies or build")
+        yield Fired("build", 4, "changes dependencies or build")
 
 
 def _title(facts: Facts) -> Iterator[Fired]:
-    if _HOT_TITLE.search(facts.pull.title):
+    title = facts.pull.title
+    if _HOT_TITLE.search(title):
         yield Fired("hot title", 3, "performance or concurrency change by its title")
-    if _CALM_TITLE.search(facts.pull.title):
+    if _CALM_TITLE.search(title):
         yield Fired("calm title", -2)
+    if _REMOVAL_TITLE.search(title):
+        yield Fired("removal", -4)
 
 
-def _history(facts: Facts, past: Past) -> Iterator[Fired]:
-    at = facts.pull.merge_time
-    if past.was_tried(facts.pull.title, at):
-        yield Fired("tried before", 4, "lands again a change that was reverted")
-    if not past.reaches(at):
-        return
-    paths = [file.path for file in (*facts.product, *facts.build)]
-    most = max((past.fixes(path, at) for path in paths), default=0)
-    yield Fired("fixes", _step(most, (3, 1), (10, 2)), f"a touched file had {most} fixes in 90 days")
-    back = [path for path in paths if past.was_taken_back(path, at)]
-    if back:
-        yield Fired("reverted files", 2, f"{_files(len(back))} in a reverted change in the last 180 days")
+def _history(facts: Facts, past: Past, at: datetime) -> Iterator[Fired]:
+    back, fixes = past.taken_back(facts.before, at), past.fixes(facts.before, at)
+    days = past.open_for(facts.pull.number, at) / timedelta(days=1)
+    yield Fired(
+        "reverted files", 2 * _doublings(back, 7), f"{_files(back)} in a reverted change in the last 180 days"
+    )
+    yield Fired("fixes", _doublings(fixes, 15), f"its files needed {plural(fixes, 'fix', 'fixes')} in 14 days")
+    waited = f"was open for at least {plural(int(days), 'day')}" if days >= 1 else ""
+    yield Fired("open", 1.5 * _doublings(days, 7), waited)
 
 
 def _files(count: int) -> str:

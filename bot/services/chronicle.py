@@ -111,7 +111,7 @@ class Chronicle:
             if kept is None or not kept.first <= at <= kept.last or now - kept.at > _FRESH:
                 first, last = at - ON, at + ON
                 known = self.recorded(repository, first - BACK, last)
-                kept = _Kept(past_of(known), first, last, now)
+                kept = _Kept(past_of(known, self._classes), first, last, now)
                 self._kept.pop(name, None)
                 self._kept[name] = kept
                 while len(self._kept) > _MOST_KEPT:
@@ -119,10 +119,10 @@ class Chronicle:
             return kept.past
 
 
-def past_of(pulls: Iterable[PullRequest]) -> Past:
+def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
     """The past that merges make, with what they say of each other."""
     known = each_once(pulls)
-    return Past(known, outcomes_among(known))
+    return Past(known, outcomes_among(known), classes)
 
 
 def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:

@@ -64,7 +64,7 @@ class RiskLister:
         recorded = self._recorded(request.repository, span.days[0].start - BACK, span.days[-1].end + ON)
         found = _Found(request, tuple(lists[: len(span)]), each_once([*merges_of(lists).pulls, *recorded]))
         loaded = self._together(self._loaded, found.candidates)
-        past = past_of([*loaded, *found.known])
+        past = past_of([*loaded, *found.known], self._classes)
         assessed = [Assessed(pull, assess(pull, self._classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)

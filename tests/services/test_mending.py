@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
-import pytest
-from redis import Redis
-
-from bot.config import load_settings
 from bot.domain.runs import Outcome
 from bot.services.mending import FIRST, MEND, next_mend
-from bot.wiring import Wiring
-from tests.adapters.worlds import REPO, ScriptedGitHub
-from tests.emulators.claude import ClaudeEmulator, Failure, Json, Step, default_answer, summary_answer
-from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack import SlackEmulator
-from tests.render.accepted import strings
-from tests.services.doubles import Sleeps
+from tests.emulators.claude import Failure, Json, Step, default_answer, summary_answer
 from tests.services.posting import HOME, standing
-from tests.services.scheduled import ADMIN, DUE, KEY, MINUTE, Outbox, Wall, reports, shown
-from tests.support import NOON
+from tests.services.scheduled import DUE, KEY, MINUTE
+from tests.services.wired import Bot, add, make_bot  # noqa: F401 (a fixture)
 
 FACTS = "facts only"
 SUMMARY = "A small change to one part"
@@ -40,94 +28,6 @@ def test_looks_come_at_growing_pauses_and_then_end() -> None:
         pauses.append((found - at) / MINUTE)
         at = found
     assert pauses == [30, 120, 360, 60]
-
-
-@dataclass
-class Bot:
-    """A bot whose clock is moved by hand, and its worlds."""
-
-    wiring: Wiring
-    wall: Wall
-    github: ScriptedGitHub
-    claude: ClaudeEmulator
-    slack: SlackEmulator
-
-    def turn(self, pause: timedelta = MINUTE) -> int:
-        """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
-        digests, mends, scheduling = Outbox(), Outbox(), self.wiring.scheduling
-        scheduling.schedule.tick(self.wall.passes(pause), digests, mends, Outbox())
-        for name, due in digests:
-            scheduling.delivery.deliver(name, datetime.fromisoformat(due))
-        for (key,) in mends:
-            scheduling.delivery.mend(key)
-        return len(mends)
-
-    def run(self, minutes: int, pause: int = 5) -> list[float]:
-        """The minutes after nine at which what has gaps was looked at again."""
-        found: list[float] = []
-        for _ in range(minutes // pause):
-            mended = self.turn(pause * MINUTE)
-            found += [(self.wall.now - DUE) / MINUTE] * mended
-        return found
-
-    @property
-    def thread(self) -> str:
-        """All that is written in the one digest."""
-        [lead] = self.slack.messages(HOME)
-        messages = [lead, *self.slack.replies(HOME, lead["ts"])]
-        return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)
-
-    @property
-    def told(self) -> list[str]:
-        return [line for message in reports(self.slack, ADMIN) for line in shown(message)[1:]]
-
-    @property
-    def outcomes(self) -> list[Outcome]:
-        return [run.outcome for run in reversed(self.wiring.scheduling.journal.recent(99))]
-
-    def edits(self) -> int:
-        """Of the digest, not of what is told of it."""
-        return len([call for call in self.slack.calls_to("chat.update") if call["channel"] == HOME])
-
-
-@pytest.fixture
-def bot(
-    claude: ClaudeEmulator, store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Bot]]:
-    """Makes a bot with these settings, whose day has three pull requests."""
-    with ExitStack() as stack:
-        wall = Wall()
-        github = stack.enter_context(ScriptedGitHub())
-        slack = stack.enter_context(SlackEmulator(now=wall.seconds))
-        slack.add_channel(ADMIN, "admins")
-        add(github, 3)
-
-        def make(**more: str) -> Bot:
-            settings = {
-                "GITHUB_API_URL": github.url,
-                "GITHUB_TOKEN": github.token,
-                "ANTHROPIC_BASE_URL": claude.url,
-                "ANTHROPIC_API_KEY": claude.api_key,
-                "SLACK_API_URL": slack.url,
-                "SLACK_BOT_TOKEN": slack.token,
-                "REDIS_URL": store_url,
-                "PRDIGEST_REPO": REPO,
-                "PRDIGEST_CHANNEL": HOME,
-                "PRDIGEST_ADMIN_CHANNEL": ADMIN,
-                "PRDIGEST_TIMEZONE": "America/Los_Angeles",
-                **more,
-            }
-            for name, value in settings.items():
-                monkeypatch.setenv(name, value)
-            wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps())))
-            return Bot(wiring, wall, github, claude, slack)
-
-        yield make
-
-
-def add(github: ScriptedGitHub, count: int) -> None:
-    for number in range(1, count + 1):
-        github.add(REPO, pull(number, merged_at=NOON, files=(changed_file(f"engine/{number}.py"),)))
 
 
 def test_a_day_without_gaps_is_posted_and_left_alone(bot: Callable[..., Bot]) -> None:

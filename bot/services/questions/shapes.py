@@ -11,7 +11,7 @@ from bot.services.schemas import Plain
 
 _MOST = 10
 Words = Annotated[tuple[str, ...], Field(max_length=_MOST)]
-RiskWord = Literal["", "low", "middle", "raised", "high", "highest"]
+RiskWord = Literal["", "low", "middle", "high", "highest"]
 
 
 class Arguments(BaseModel):
