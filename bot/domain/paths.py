@@ -1,17 +1,22 @@
 """What kind of file a path is: product, tests, documentation and so on.
 
 The defaults fit any repository; the patterns are those of .gitignore, the first class that matches wins.
-They were measured on the merges of vLLM in 2025, where hand-made lists did no better.
+They were measured on the merges of vLLM in 2025, where hand-made lists did no better. A repository may name
+patterns of its own, which are tried before them (docs/decisions/0018-path-classes-in-a-file.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from pathspec import GitIgnoreSpec
+
+from bot.domain.pulls import Repository
 
 
 class PathClass(StrEnum):
@@ -72,43 +77,107 @@ _SOURCE = frozenset(
     " jsx mjs cjs ts tsx mts cts vue svelte rb php ex exs erl hs ml clj dart lua r jl pl pm zig sql proto"
     " graphql jinja jinja2 j2 wgsl glsl hlsl".split()
 )
+# how critical paths are named beside the classes: they are product code in a place of its own importance
+CRITICAL = "critical"
+
+
+@dataclass(frozen=True)
+class OwnPaths:
+    """What a repository names itself, beside the defaults, as .gitignore patterns.
+
+    ``without`` names what has no defaults: classes, ``critical``; of ``product``, the extensions of source code.
+    """
+
+    patterns: tuple[tuple[PathClass, tuple[str, ...]], ...] = ()
+    critical: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What it has patterns for, in the order in which they are tried."""
+        return (*(str(kind) for kind, _ in self.patterns), *([CRITICAL] if self.critical else []))
 
 
 @dataclass(frozen=True)
 class PathClasses:
-    """Sorts paths into classes. ``patterns`` and ``critical`` are blank-separated .gitignore patterns."""
+    """Sorts paths into classes. ``patterns`` and ``critical`` are blank-separated .gitignore patterns.
+
+    ``own`` classes are tried before all of ``patterns``; its critical paths are added to ``critical``.
+    """
 
     patterns: tuple[tuple[PathClass, str], ...] = tuple(_PATTERNS.items())
     critical: str = _CRITICAL
-
-    @cached_property
-    def _specs(self) -> tuple[tuple[PathClass, GitIgnoreSpec], ...]:
-        return tuple((kind, GitIgnoreSpec.from_lines(text.split())) for kind, text in self.patterns)
-
-    @cached_property
-    def _critical_spec(self) -> GitIgnoreSpec:
-        return GitIgnoreSpec.from_lines(self.critical.split())
+    own: OwnPaths = OwnPaths()
 
     def classify(self, path: str) -> PathClass:
         """The class of a path; source code that no pattern claims is product."""
-        return _classify(self, path)
+        return self._known(path)[0]
 
     def is_critical(self, path: str) -> bool:
         """Whether a product file lies where mistakes hurt most (kernels, attention, migrations, …)."""
-        return self.classify(path) is PathClass.PRODUCT and self._critical_spec.match_file(path)
+        return self._known(path)[1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names all that the class of a path depends on: what was made with other classes has another one."""
+        told = repr((astuple(self), sorted(_SOURCE)))
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+    @cached_property
+    def _known(self) -> Callable[[str], tuple[PathClass, bool]]:
+        # a day asks for the class of the same few thousand paths again and again: packing, risk, areas
+        return lru_cache(maxsize=20_000)(self._found)
+
+    def _found(self, path: str) -> tuple[PathClass, bool]:
+        kind = self._first_match(path)
+        return kind, kind is PathClass.PRODUCT and self._critical_spec.match_file(path)
 
     def _first_match(self, path: str) -> PathClass:
         for kind, spec in self._specs:
             if spec.match_file(path):
                 return kind
         extension = PurePosixPath(path).suffix.lstrip(".").lower()
-        return PathClass.PRODUCT if extension in _SOURCE else PathClass.OTHER
+        is_source = extension in _SOURCE and PathClass.PRODUCT not in self.own.without
+        return PathClass.PRODUCT if is_source else PathClass.OTHER
 
+    @cached_property
+    def _specs(self) -> tuple[tuple[PathClass, GitIgnoreSpec], ...]:
+        defaults = ((kind, tuple(text.split())) for kind, text in self.patterns if kind not in self.own.without)
+        return tuple((kind, GitIgnoreSpec.from_lines(lines)) for kind, lines in (*self.own.patterns, *defaults))
 
-# a day asks for the class of the same few thousand paths again and again: packing, risk, areas
-@lru_cache(maxsize=20_000)
-def _classify(classes: PathClasses, path: str) -> PathClass:
-    return classes._first_match(path)
+    @cached_property
+    def _critical_spec(self) -> GitIgnoreSpec:
+        defaults = [] if CRITICAL in self.own.without else self.critical.split()
+        return GitIgnoreSpec.from_lines([*defaults, *self.own.critical])
 
 
 DEFAULT_PATHS = PathClasses()
+
+ClassesOf = Callable[[Repository], PathClasses]
+
+
+def default_classes(_repository: Repository) -> PathClasses:
+    """The defaults, which fit any repository."""
+    return DEFAULT_PATHS
+
+
+def default_patterns() -> dict[str, str]:
+    """The patterns of each class that has any, in the order in which they are tried, and the critical ones."""
+    source = " ".join(f"*.{extension}" for extension in sorted(_SOURCE))
+    return {**{str(kind): text for kind, text in _PATTERNS.items()}, "product": source, CRITICAL: _CRITICAL}
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    """The classes of each repository: those named for it, else those for all others.
+
+    ``named`` has them by owner/name in lower case. ``source`` is the file that says so, empty if none does.
+    """
+
+    named: Mapping[str, PathClasses] = field(default_factory=dict)
+    others: PathClasses = DEFAULT_PATHS
+    source: str = ""
+
+    def of(self, repository: Repository) -> PathClasses:
+        """The classes of a repository; GitHub's names are the same in any case of letters."""
+        return self.named.get(str(repository).lower(), self.others)

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.paths import DEFAULT_PATHS, PathClass, PathClasses
+from bot.domain.paths import (
+    DEFAULT_PATHS,
+    OwnPaths,
+    PathClass,
+    PathClasses,
+    PathSettings,
+    default_classes,
+    default_patterns,
+)
+from bot.domain.pulls import Repository
 
 TABLE = {
     PathClass.LOCK: "uv.lock package-lock.json web/pnpm-lock.yaml go.sum deps.lock.json ios/Package.resolved",
@@ -122,3 +131,115 @@ names = st.text(st.characters(exclude_characters="/\0\n"), min_size=1, max_size=
 def test_any_path_has_exactly_one_class(path: str) -> None:
     assert DEFAULT_PATHS.classify(path) in PathClass
     assert not DEFAULT_PATHS.is_critical(path) or DEFAULT_PATHS.classify(path) is PathClass.PRODUCT
+
+
+# --- what a repository names itself
+
+
+def own(*patterns: tuple[PathClass, str], critical: str = "", without: str = "") -> PathClasses:
+    """The defaults and, before them, what is named here with blanks between."""
+    named = tuple((kind, tuple(text.split())) for kind, text in patterns)
+    return PathClasses(own=OwnPaths(named, tuple(critical.split()), tuple(without.split())))
+
+
+OWN: dict[str, tuple[PathClasses, str, PathClass]] = {
+    "before the defaults": (own((PathClass.PRODUCT, "examples/")), "examples/serve.py", PathClass.PRODUCT),
+    "whatever it is": (own((PathClass.PRODUCT, "examples/")), "examples/tests/data.json", PathClass.PRODUCT),
+    "the rest": (own((PathClass.PRODUCT, "examples/")), "docs/serve.py", PathClass.DOCS),
+    "in the order of classes": (
+        own((PathClass.DOCS, "*.md"), (PathClass.PRODUCT, "examples/")),
+        "examples/README.md",
+        PathClass.DOCS,
+    ),
+    "less what is taken out": (
+        own((PathClass.PRODUCT, "examples/ !examples/old/")),
+        "examples/old/a.py",
+        PathClass.DOCS,
+    ),
+    "from the defaults to other": (own((PathClass.OTHER, "plugins/")), "plugins/a.py", PathClass.OTHER),
+    "blanks in names": (
+        PathClasses(own=OwnPaths(((PathClass.DOCS, ("My Notes/",)),))),
+        "My Notes/a.py",
+        PathClass.DOCS,
+    ),
+    "without its defaults": (own(without="docs"), "examples/serve.py", PathClass.PRODUCT),
+    "without, but what it names": (own((PathClass.DOCS, "book/"), without="docs"), "book/a.py", PathClass.DOCS),
+    "without those of another": (own(without="docs"), "tests/serve.py", PathClass.TESTS),
+    "without source code": (own(without="product"), "engine/core.py", PathClass.OTHER),
+    "named source code alone": (
+        own((PathClass.PRODUCT, "engine/"), without="product"),
+        "engine/core.py",
+        PathClass.PRODUCT,
+    ),
+}
+
+
+@pytest.mark.parametrize(("classes", "path", "kind"), OWN.values(), ids=OWN)
+def test_what_a_repository_names_goes_before_the_defaults(
+    classes: PathClasses, path: str, kind: PathClass
+) -> None:
+    assert classes.classify(path) is kind
+
+
+CRITICALS: dict[str, tuple[PathClasses, str, bool]] = {
+    "named": (own(critical="billing/"), "app/billing/invoice.py", True),
+    "beside the defaults": (own(critical="billing/"), "app/auth/login.py", True),
+    "taken out": (own(critical="!auth/"), "app/auth/login.py", False),
+    "no product code": (own(critical="billing/"), "billing/tests/invoice.py", False),
+    "product code by name": (own((PathClass.PRODUCT, "docs/"), critical="docs/"), "docs/serve.py", True),
+    "without the defaults": (own(without="critical"), "app/auth/login.py", False),
+    "instead of the defaults": (own(critical="billing/", without="critical"), "app/billing/a.py", True),
+}
+
+
+@pytest.mark.parametrize(("classes", "path", "expected"), CRITICALS.values(), ids=CRITICALS)
+def test_a_repository_may_name_further_critical_paths(classes: PathClasses, path: str, expected: bool) -> None:
+    assert classes.is_critical(path) is expected
+
+
+@given(st.lists(names, min_size=1, max_size=5).map("/".join))
+def test_naming_nothing_changes_nothing(path: str) -> None:
+    classes = PathClasses(own=OwnPaths())
+    assert classes.classify(path) is DEFAULT_PATHS.classify(path)
+    assert classes.is_critical(path) is DEFAULT_PATHS.is_critical(path)
+
+
+@given(st.lists(names, min_size=1, max_size=5).map("/".join), st.sampled_from(list(PathClass)))
+def test_naming_a_folder_changes_what_is_in_it_and_nothing_else(path: str, kind: PathClass) -> None:
+    classes = own((kind, "/only-this/"))
+    assert classes.classify(path) is DEFAULT_PATHS.classify(path)
+    assert classes.classify(f"only-this/{path}") is kind
+
+
+def test_whoever_names_anything_has_a_fingerprint_of_their_own() -> None:
+    different = [
+        own(),
+        own((PathClass.DOCS, "a/")),
+        own((PathClass.DOCS, "b/")),
+        own((PathClass.TESTS, "a/")),
+        own(critical="a/"),
+        own(without="docs"),
+        PathClasses(((PathClass.DOCS, "a/"),)),
+        PathClasses(critical="a/"),
+    ]
+    assert len({classes.fingerprint for classes in different}) == len(different)
+    assert own().fingerprint == DEFAULT_PATHS.fingerprint
+
+
+ENGINE, OTHER = Repository("Octo", "Engine"), Repository("octo", "other")
+
+
+def test_each_repository_has_the_classes_of_its_settings() -> None:
+    mine, others = own((PathClass.DOCS, "a/")), own((PathClass.TESTS, "a/"))
+    settings = PathSettings({"octo/engine": mine}, others)
+    assert (settings.of(ENGINE), settings.of(OTHER)) == (mine, others)
+    assert PathSettings().of(ENGINE) == default_classes(ENGINE) == DEFAULT_PATHS
+
+
+def test_the_defaults_can_be_shown_and_are_those_that_are_used() -> None:
+    shown = default_patterns()
+    for name in shown.keys() - {"product", "critical"}:
+        sample = shown[name].split()[0].strip("/").replace("*", "x")
+        assert DEFAULT_PATHS.classify(f"{sample}/x.py") == name
+    assert all(DEFAULT_PATHS.classify(f"x{each[1:]}") == "product" for each in shown["product"].split())
+    assert "csrc/" in shown["critical"].split()
