@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     prdigest_repo: Annotated[Repository | None, NoDecode] = None
     prdigest_repos: Annotated[tuple[Repository, ...], NoDecode] = ()
     prdigest_name: str | None = None
+    prdigest_paths: Path | None = None
     prdigest_channel: str | None = None
     prdigest_admin_channel: str | None = None
     prdigest_timezone: Annotated[ZoneInfo, NoDecode] = Field(default_factory=lambda: ZoneInfo("UTC"))

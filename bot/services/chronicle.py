@@ -12,7 +12,7 @@ from bot.domain.days import LocalDay
 from bot.domain.errors import GitHubRefused, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.domain.outcomes import outcomes_among
 from bot.domain.past import REVERTS_WITHIN, Past
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository, newest_first
 from bot.domain.risk import Risk, assess
 from bot.ports import History, Merged
@@ -53,12 +53,12 @@ class Chronicle:
         history: Callable[[], History],
         merged_on: Callable[[Repository, LocalDay], Merged],
         now: Callable[[], datetime],
-        classes: PathClasses = DEFAULT_PATHS,
+        classes_of: ClassesOf = default_classes,
     ) -> None:
         self._history = history
         self._merged_on = merged_on
         self._now = now
-        self._classes = classes
+        self._classes_of = classes_of
         self._kept: dict[str, _Kept] = {}
         self._lock = threading.Lock()
 
@@ -101,7 +101,7 @@ class Chronicle:
     def rate(self, pull: PullRequest) -> Risk:
         """What the rules say of one pull request, with what was recorded before it."""
         past = self._past(pull.repository, pull.merge_time) if pull.merged_at else None
-        return assess(pull, self._classes, past)
+        return assess(pull, self._classes_of(pull.repository), past)
 
     def _past(self, repository: Repository, at: datetime) -> Past:
         """Kept for a while: an answer shall not wait for half a year of merges each time."""

@@ -10,7 +10,7 @@ from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview, shown_by
 from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.past import Past
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import Revert, reverts_among, with_pairs
 from bot.domain.risk import assess
@@ -47,7 +47,7 @@ class DailyDigest:
         workers: int,
         record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None,
         around: Callable[[Repository, LocalDay], Around] = nothing_around,
-        classes: PathClasses = DEFAULT_PATHS,
+        classes_of: ClassesOf = default_classes,
     ) -> None:
         self._pulls = pulls
         self._entry = entry
@@ -56,7 +56,7 @@ class DailyDigest:
         self._workers = workers
         self._record = record
         self._around = around
-        self._classes = classes
+        self._classes_of = classes_of
 
     def build(
         self,
@@ -98,7 +98,10 @@ class DailyDigest:
 
     def _rated(self, entries: Iterable[Entry], past: Past) -> list[Entry]:
         """What was merged earlier on the same day counts too: no entry by itself could know of it."""
-        return [replace(entry, risk=assess(entry.pull, self._classes, past)) for entry in entries]
+        return [
+            replace(entry, risk=assess(entry.pull, self._classes_of(entry.pull.repository), past))
+            for entry in entries
+        ]
 
     def _admitted(
         self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: View

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.digest import Entry
 from bot.domain.errors import UsageError
+from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest
 from bot.domain.references import Reference
 from bot.domain.risk import Risk, assess
@@ -24,9 +25,10 @@ _LIFETIME = timedelta(days=90)
 
 
 class Entries:
-    """Makes and keeps entries. ``version`` names all that an entry depends on besides its pull request.
+    """Makes and keeps entries.
 
-    What the rules say is not kept: ``rate`` says it with what is known of the past by now.
+    ``version`` names all that an entry depends on besides its pull request and the classes of its paths. What the
+    rules say is not kept: ``rate`` says it with what is known of the past by now.
     """
 
     def __init__(
@@ -36,12 +38,14 @@ class Entries:
         cache: Cache,
         version: str,
         rate: Callable[[PullRequest], Risk] = assess,
+        classes_of: ClassesOf = default_classes,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
         self._cache = cache
         self._rate = rate
-        self._version = hashlib.sha256(version.encode()).hexdigest()[:12]
+        self._version = version
+        self._classes_of = classes_of
 
     def read(self, pull: PullRequest) -> Entry:
         """Read a pull request anew, whatever the store holds of it; a summary that exists is not made again."""
@@ -85,7 +89,9 @@ class Entries:
         return pull
 
     def _key(self, reference: Reference) -> str:
-        return f"entry:{self._version}:{reference.repository}#{reference.number}"
+        made_with = f"{self._version} {self._classes_of(reference.repository).fingerprint}"
+        version = hashlib.sha256(made_with.encode()).hexdigest()[:12]
+        return f"entry:{version}:{reference.repository}#{reference.number}"
 
 
 def _without_patches(entry: Entry) -> Entry:

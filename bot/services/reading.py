@@ -8,7 +8,7 @@ from collections.abc import Callable
 from bot.domain.areas import area_of
 from bot.domain.digest import Entry
 from bot.domain.errors import GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest
 from bot.domain.risk import assess
 from bot.ports import PullRequests
@@ -24,21 +24,22 @@ class Reader:
         self,
         pulls: PullRequests,
         summarise: Callable[[PullRequest], Summarised],
-        classes: PathClasses = DEFAULT_PATHS,
+        classes_of: ClassesOf = default_classes,
     ) -> None:
         self._pulls = pulls
         self._summarise = summarise
-        self._classes = classes
+        self._classes_of = classes_of
 
     def read(self, pull: PullRequest) -> Entry:
         """A pull request with its files, its summary and what the rules say of it."""
         loaded = self.with_files(pull)
         done = self._summarise(loaded)
+        classes = self._classes_of(loaded.repository)
         return Entry(
             pull=loaded,
             summary=done.summary,
-            risk=assess(loaded, self._classes),
-            area=area_of(loaded, self._classes),
+            risk=assess(loaded, classes),
+            area=area_of(loaded, classes),
             from_cache=done.from_cache,
             cost=done.cost,
         )

@@ -11,7 +11,7 @@ from typing import TypeVar
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
 from bot.domain.outcomes import outcomes_among
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.requests import RisksRequest
@@ -39,14 +39,14 @@ class RiskLister:
         reader: Reader,
         entries: Entries,
         workers: int,
-        classes: PathClasses = DEFAULT_PATHS,
+        classes_of: ClassesOf = default_classes,
         recorded: Recorded = lambda repository, since, until: (),
     ) -> None:
         self._pulls = pulls
         self._reader = reader
         self._entries = entries
         self._workers = workers
-        self._classes = classes
+        self._classes_of = classes_of
         self._recorded = recorded
 
     def build(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
@@ -64,8 +64,9 @@ class RiskLister:
         recorded = self._recorded(request.repository, span.days[0].start - BACK, span.days[-1].end + ON)
         found = _Found(request, tuple(lists[: len(span)]), each_once([*merges_of(lists).pulls, *recorded]))
         loaded = self._together(self._loaded, found.candidates)
-        past = past_of([*loaded, *found.known], self._classes)
-        assessed = [Assessed(pull, assess(pull, self._classes, past)) for pull in loaded]
+        classes = self._classes_of(request.repository)
+        past = past_of([*loaded, *found.known], classes)
+        assessed = [Assessed(pull, assess(pull, classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         return found.listed(name, matching, self._riskiest(matching, found.gone, request.top), unread)

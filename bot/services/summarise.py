@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.domain.costs import Usage, cost
 from bot.domain.errors import ModelError
 from bot.domain.packing import Coverage, PackedDiff, pack
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest
 from bot.domain.summaries import NO_MODEL, Quote, Summary, fallback_summary, verify, without_unproven
 from bot.services.asking import Asker
@@ -34,17 +34,19 @@ class Summariser:
     ``budget`` is in tokens and bounds the diff in one prompt.
     """
 
-    def __init__(self, asker: Asker | None, model: str, budget: int, classes: PathClasses = DEFAULT_PATHS) -> None:
+    def __init__(
+        self, asker: Asker | None, model: str, budget: int, classes_of: ClassesOf = default_classes
+    ) -> None:
         self._asker = asker
         self._model = model
         self._budget = budget
-        self._classes = classes
+        self._classes_of = classes_of
 
     def summarise(self, pull: PullRequest) -> Summarised:
         """Never fails for want of a model: a fallback summary says why it is one, and is not cached."""
         if pull.files is None:
             return Summarised(self._fallback(pull, "its files could not be loaded", Coverage.NONE))
-        diff = pack(pull.files, self._budget, pull.changed_files, self._classes)
+        diff = pack(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
         if self._asker is None:
             return Summarised(self._fallback(pull, NO_MODEL, diff.coverage))
         return self._asked(self._asker, pull, diff)
@@ -59,7 +61,7 @@ class Summariser:
         return Summarised(summary, answer.from_cache, self._cost(answer.usage))
 
     def _fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
-        return fallback_summary(pull, reason, coverage, self._classes)
+        return fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
 
     def _cost(self, usage: Usage) -> float | None:
         return cost(self._model, usage)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from redis import Redis
 
+from bot.adapters.paths_file import read_paths
 from bot.adapters.store import Patience, connect, connect_embedded
 from bot.config import Settings
+from bot.domain.paths import PathSettings
 from bot.domain.pulls import Repository
 from bot.domain.subscriptions import Subscription, Timing
 
@@ -13,6 +15,11 @@ from bot.domain.subscriptions import Subscription, Timing
 def known_repositories(settings: Settings) -> tuple[Repository, ...]:
     """Those that the bot may speak of, each once, the usual one first."""
     return tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
+
+
+def path_settings(settings: Settings) -> PathSettings:
+    """Which paths of which repository are what. Raises NotSetUp where the file that says so can't be used."""
+    return read_paths(settings.prdigest_paths) if settings.prdigest_paths else PathSettings()
 
 
 def fixed_subscription(settings: Settings) -> Subscription | None:

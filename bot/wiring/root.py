@@ -37,6 +37,7 @@ from bot.adapters.votes import RedisBallot
 from bot.config import Settings
 from bot.domain.days import LocalDay, today
 from bot.domain.errors import NotSetUp
+from bot.domain.paths import PathSettings
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.visits import Visit
@@ -65,7 +66,7 @@ from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import github_auth, required
 from bot.wiring.filling import backfill_of
-from bot.wiring.from_settings import connected, known_repositories
+from bot.wiring.from_settings import connected, known_repositories, path_settings
 from bot.wiring.scheduling import Scheduling
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Wiring:
             self._settings.prdigest_concurrency,
             self.chronicle.record,
             self.chronicle_of(pulls).around,
+            self.paths.of,
         )
 
     @cached_property
@@ -114,7 +116,7 @@ class Wiring:
 
     def chronicle_of(self, pulls: PullRequests) -> Chronicle:
         """The same with the lists from there."""
-        return Chronicle(lambda: self.history, pulls.merged_on, self._now)
+        return Chronicle(lambda: self.history, pulls.merged_on, self._now, self.paths.of)
 
     @cached_property
     def pulls(self) -> PullRequests:
@@ -148,13 +150,13 @@ class Wiring:
         """Single pull requests, kept."""
         settings = self._settings
         version = f"{settings.prdigest_summary_model} {SUMMARY} {settings.prdigest_diff_tokens}"
-        return Entries(self.pulls, self._reader, self.cache, version, self.chronicle.rate)
+        return Entries(self.pulls, self._reader, self.cache, version, self.chronicle.rate, self.paths.of)
 
     @cached_property
     def answers(self) -> Answers:
         """What people ask for, as messages."""
         workers, recorded = self._settings.prdigest_concurrency, self.chronicle.recorded
-        risks = RiskLister(self.pulls, self._reader, self.entries, workers, recorded=recorded)
+        risks = RiskLister(self.pulls, self._reader, self.entries, workers, self.paths.of, recorded)
         return Answers(self.entries, risks, self.daily, self.name_of, self.today)
 
     @cached_property
@@ -208,6 +210,11 @@ class Wiring:
         if not known:
             raise NotSetUp("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
         return Repositories(known[0], known[1:])
+
+    @cached_property
+    def paths(self) -> PathSettings:
+        """Which paths of which repository are what. Raises NotSetUp where the file that says so can't be used."""
+        return path_settings(self._settings)
 
     @cached_property
     def admission(self) -> Admission:
@@ -287,21 +294,27 @@ class Wiring:
 
     @cached_property
     def _reader(self) -> Reader:
-        return Reader(self.pulls, self._summariser.summarise)
+        return Reader(self.pulls, self._summariser.summarise, self.paths.of)
 
     @cached_property
     def _summariser(self) -> Summariser:
         settings = self._settings
-        return Summariser(self._asker, settings.prdigest_summary_model, settings.prdigest_diff_tokens)
+        model, budget = settings.prdigest_summary_model, settings.prdigest_diff_tokens
+        return Summariser(self._asker, model, budget, self.paths.of)
 
     @cached_property
     def writer(self) -> Writer:
         """Writes answers to questions."""
-        settings = self._settings
+        model = self._settings.prdigest_answer_model
+        return Writer(
+            self.archive, self.repositories, self.today, self._answerer, model, self.budget, time.monotonic
+        )
+
+    @cached_property
+    def archive(self) -> Archive:
+        """What questions are answered from."""
         pulls = CachedDays(self.pulls, self.cache, self._now)
-        archive = Archive(pulls, self._reader, self.entries, settings.prdigest_concurrency)
-        model = settings.prdigest_answer_model
-        return Writer(archive, self.repositories, self.today, self._answerer, model, self.budget, time.monotonic)
+        return Archive(pulls, self._reader, self.entries, self._settings.prdigest_concurrency, self.paths.of)
 
     @cached_property
     def budget(self) -> Budget:

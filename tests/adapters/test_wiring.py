@@ -18,10 +18,11 @@ from bot.adapters.keeper import LINGER
 from bot.adapters.store import connect
 from bot.config import load_settings
 from bot.domain.days import LocalDay, zone_of
-from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable, UsageError
+from bot.domain.errors import NotSetUp, PrdigestError, SlackRefused, StoreUnavailable, UsageError
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference
-from bot.domain.requests import Repositories
+from bot.domain.requests import Repositories, RisksRequest
+from bot.domain.spans import span_of
 from bot.ports import PullRequests
 from bot.wiring import Wiring
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
@@ -31,7 +32,8 @@ from tests.emulators.github import changed_file
 from tests.emulators.github import pull as record
 from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import visit
-from tests.support import DAY, NOON, REPOSITORY
+from tests.support import DAY, NOON, REPOSITORY, pull
+from tests.support import changed_file as of_product
 
 Env = pytest.MonkeyPatch
 
@@ -342,3 +344,53 @@ def test_what_an_entry_depends_on_makes_it_another_one(
     app.setenv(name, value)
     with closing(wired()) as wiring:
         assert wiring.entries.known(seven) is None
+
+
+# --- which paths are what
+
+
+def test_a_file_of_path_classes_makes_entries_anew(
+    app: Env, claude: ClaudeEmulator, tmp_path: Path, github: ScriptedGitHub
+) -> None:
+    app.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    app.setenv("ANTHROPIC_BASE_URL", claude.url)
+    seven = Reference(REPOSITORY, 7)
+
+    def area() -> str:
+        with closing(wired()) as wiring:
+            return wiring.entries.named(seven).area
+
+    assert area() == "of"
+    app.setenv("PRDIGEST_PATHS", "paths.toml")
+    for kind, expected in {"docs": "Documentation", "ci": "CI and tests", "product": "of"}.items():
+        (tmp_path / "paths.toml").write_text(f'["Octo/Engine"]\n{kind} = ["of/"]')
+        assert area() == expected
+    calls = len(github.calls_to("/graphql"))
+    assert area() == "of"
+    assert len(github.calls_to("/graphql")) == calls, "what was read with these classes is kept"
+
+
+def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: ScriptedGitHub, tmp_path: Path) -> None:
+    github.add(REPO, record(90, merged_at=NOON, files=[changed_file("of/much.py", additions=900, deletions=900)]))
+    ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, span_of("2026-02-28", DAY, 1))
+
+    def found() -> tuple[bool, str, str, list[int], bool]:
+        with closing(wired()) as wiring:
+            is_listed = "/pull/90" in str(wiring.answers.risks(risky, "U0ASKER").public)
+            impact = wiring.entries.named(ninety).summary.technical_impact
+            digest = [entry.number for entry in wiring.daily.build(REPOSITORY, DAY, "Engine").riskiest]
+            rated = wiring.chronicle.rate(pull(90, files=[of_product("of/much.py", 900, 900)])).is_listed
+            return is_listed, impact.rpartition(": ")[2], wiring.archive.one(ninety).area, digest, rated
+
+    assert found() == (True, "1 product.", "of", [90], True)
+    app.setenv("PRDIGEST_PATHS", "paths.toml")
+    (tmp_path / "paths.toml").write_text('["*"]\ndocs = ["of/"]')
+    assert found() == (False, "1 docs.", "Documentation", [], False)
+
+
+def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_first_job(bot: Env) -> None:
+    bot.setenv("GITHUB_TOKEN", "ghp_test")
+    bot.setenv("PRDIGEST_PATHS", "nowhere.toml")
+    with closing(wired()) as wiring, pytest.raises(NotSetUp, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught:
+        wiring.prepare()
+    assert is_one_sentence(str(caught.value))

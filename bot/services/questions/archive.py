@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bot.domain.areas import area_of
 from bot.domain.digest import Entry
 from bot.domain.packing import Coverage
-from bot.domain.paths import DEFAULT_PATHS, PathClasses
+from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.risk import assess
@@ -45,13 +45,13 @@ class Archive:
         reader: Reader,
         entries: Entries,
         workers: int,
-        classes: PathClasses = DEFAULT_PATHS,
+        classes_of: ClassesOf = default_classes,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
         self._entries = entries
         self._workers = workers
-        self._classes = classes
+        self._classes_of = classes_of
 
     def days(self, repository: Repository, span: Span) -> Days:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
@@ -68,6 +68,10 @@ class Archive:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
         return self.entry(self._pulls.pull(reference.repository, reference.number))
 
+    def classes_of(self, repository: Repository) -> PathClasses:
+        """The classes of a repository's paths."""
+        return self._classes_of(repository)
+
     def known(self, reference: Reference) -> Entry | None:
         """What is kept of a pull request, without asking anybody; without patches."""
         return self._entries.known(reference)
@@ -78,8 +82,9 @@ class Archive:
         known = self._entries.known(Reference(pull.repository, pull.number)) if pull.is_merged else None
         if known:
             return replace(known, pull=loaded)
-        summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, self._classes)
-        return Entry(loaded, summary, assess(loaded, self._classes), area_of(loaded, self._classes))
+        classes = self._classes_of(loaded.repository)
+        summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, classes)
+        return Entry(loaded, summary, assess(loaded, classes), area_of(loaded, classes))
 
 
 def _harmless(pull: PullRequest) -> PullRequest:

@@ -44,7 +44,7 @@ def opening(toolbox: Toolbox, subject: Subject) -> Opening:
 def _days(toolbox: Toolbox) -> Opening:
     days = toolbox.subject_days()
     listed = record.day_record(days, _MOST)
-    diffs = record.small_diffs(days.entries, _MOST - len(listed.text))
+    diffs = record.small_diffs(days.entries, _MOST - len(listed.text), toolbox.classes_of(days.repository))
     if listed.hidden:
         toolbox.ledger.unseen(f"{plural(listed.hidden, 'pull request')} of the list (too long)")
     toolbox.ledger.days(days.span.title + (f" with {plural(len(diffs), 'diff')}" if diffs else ""))
@@ -57,7 +57,7 @@ def _pulls(toolbox: Toolbox, subject: Subject) -> Opening:
     entries = tuple(toolbox.entry(subject.repository, number) for number in subject.numbers)
     texts = []
     for entry in entries:
-        packed = record.diff_of(entry.pull, _MOST_DIFF // len(entries))
+        packed = record.diff_of(entry.pull, _MOST_DIFF // len(entries), toolbox.classes_of(subject.repository))
         toolbox.ledger.record(entry.number)
         toolbox.ledger.diff(entry.pull, entry.pull.files or (), packed.left_out)
         diff = f"Diff ({packed.coverage}):\n{packed.text or '[no text diff]'}"

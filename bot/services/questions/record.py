@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.digest import Entry
 from bot.domain.packing import Coverage, PackedDiff, pack
+from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
 from bot.domain.reverts import is_revert
 from bot.domain.texts import one_line, plural, shorten, without_comments
@@ -85,11 +86,13 @@ def enumerated(items: list[str], most: int) -> str:
     return ", ".join(items[:shown]) + more
 
 
-def small_diffs(entries: Iterable[Entry], most: int) -> tuple[tuple[PullRequest, str], ...]:
+def small_diffs(
+    entries: Iterable[Entry], most: int, classes: PathClasses = DEFAULT_PATHS
+) -> tuple[tuple[PullRequest, str], ...]:
     """The diffs that fit whole into ``most`` characters, of the riskiest pull requests first."""
     found = []
     for entry in sorted(entries, key=lambda entry: -entry.risk.points):
-        packed = diff_of(entry.pull, _MOST_SMALL)
+        packed = diff_of(entry.pull, _MOST_SMALL, classes)
         text = f"Diff of #{entry.number}:\n{packed.text}"
         if entry.pull.files and packed.coverage is Coverage.FULL and packed.text and len(text) < most:
             most -= len(text) + 1
@@ -164,6 +167,6 @@ def _files(pull: PullRequest) -> list[str]:
     return [f"Files: {enumerated(named, _LONGEST_FILES)}{more}"]
 
 
-def diff_of(pull: PullRequest, most: int) -> PackedDiff:
+def diff_of(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATHS) -> PackedDiff:
     """The diff, most informative files first, in ``most`` characters; what does not fit is named."""
-    return pack(pull.files or (), most // 4, pull.changed_files)
+    return pack(pull.files or (), most // 4, pull.changed_files, classes)

@@ -20,6 +20,7 @@ from bot.domain.digest import Entry
 from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
 from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
+from bot.domain.paths import PathClasses
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.requests import Repositories
@@ -138,6 +139,10 @@ class Toolbox:
             self._pulls[reference] = self._found(reference)
         return self._pulls[reference]
 
+    def classes_of(self, repository: Repository) -> PathClasses:
+        """The classes of a repository's paths."""
+        return self._archive.classes_of(repository)
+
     def _found(self, reference: Reference) -> Entry:
         try:
             found = self._archive.one(reference)
@@ -209,7 +214,9 @@ class Toolbox:
             lines = [head, *places(files, asked.contains)]
             return self._cut(bounded(lines, MOST_DIFF, "line", "name a path"), f"places in #{pull.number}")
         count = len(files) if asked.paths else pull.changed_files
-        packed = record.diff_of(replace(pull, files=files, changed_files=count), MOST_DIFF)
+        packed = record.diff_of(
+            replace(pull, files=files, changed_files=count), MOST_DIFF, self.classes_of(pull.repository)
+        )
         self.ledger.diff(pull, files, packed.left_out)
         clipped = (
             "" if packed.coverage is Coverage.FULL else "\n[cut: not the whole diff; name paths to see the rest]"
