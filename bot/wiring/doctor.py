@@ -20,7 +20,7 @@ from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackPr
 from bot.services.doctor.checkup import Doctor, Plan, Worlds
 from bot.services.doctor.settings import Given, faults_of
 from bot.wiring.credentials import github_auth, required
-from bot.wiring.from_settings import connected, fixed_subscription, known_repositories
+from bot.wiring.from_settings import connected, fixed_subscription, known_repositories, path_settings
 
 # seconds for one call; whoever runs the doctor waits, and what takes longer fails people too
 _TIMEOUT = 4
@@ -67,6 +67,7 @@ def plan_of(settings: Settings, given: Given) -> Plan:
         place=_place(settings),
         zone=settings.prdigest_timezone,
         fixed=fixed_subscription(settings),
+        paths=lambda: path_settings(settings),
     )
 
 

@@ -121,6 +121,20 @@ def test_without_socket_mode_the_apps_token_is_not_in_use(there: World, monkeypa
     assert "- Slack app token: not in use: requests come over HTTP" in found
 
 
+def test_the_file_of_path_classes_is_looked_at(there: World, monkeypatch: Env, tmp_path: Path) -> None:
+    (tmp_path / "paths.toml").write_text('["octo/engine"]\ndocs = ["design/"]\n')
+    found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "paths.toml"})
+    assert "+ Paths octo/engine: own patterns for docs; the defaults for the rest" in found
+    assert failed(found) == []
+
+
+def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monkeypatch: Env) -> None:
+    found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
+    (line,) = failed(found)
+    assert line.startswith("! Paths: not set up -> PRDIGEST_PATHS, nowhere.toml: it can't be read (No such file")
+    assert any(line.startswith("- Paths by default, docs: docs/ doc/ ") for line in found)
+
+
 def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("PRDIGEST_CHANEL=x\nPORT=1111\nPRDIGEST_NAME=\n")
     monkeypatch.setenv("prdigest_repo", "octo/engine")

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.errors import PrdigestError
 from bot.domain.findings import Finding
+from bot.domain.paths import PathSettings
 from bot.domain.pulls import Repository
 from bot.domain.secrets import without_secrets
 from bot.domain.subscriptions import Subscription
@@ -23,6 +24,7 @@ from bot.services.doctor.claude import claude_checks
 from bot.services.doctor.clock import process_checks, time_checks
 from bot.services.doctor.github import github_checks
 from bot.services.doctor.outcomes import failure
+from bot.services.doctor.paths import PATHS, path_checks
 from bot.services.doctor.runs import run_checks
 from bot.services.doctor.settings import SETTINGS, Given, settings_checks
 from bot.services.doctor.slack import app_checks, channel_checks, slack_checks
@@ -38,7 +40,8 @@ _DEFECT = "Tell it to the developers of prdigest: this check has a defect."
 class Plan:
     """What is set up, without any secret: ``models`` and ``channels`` have the settings that name each of them.
 
-    ``place`` is where the store is, ``fixed`` the subscription of the settings.
+    ``place`` is where the store is, ``fixed`` the subscription of the settings. ``paths`` reads the file of
+    the path classes, if there is one.
     """
 
     given: Given
@@ -48,6 +51,7 @@ class Plan:
     place: str
     zone: ZoneInfo
     fixed: Subscription | None = None
+    paths: Callable[[], PathSettings] = PathSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ class Doctor:
         """Every check in the order in which people read; none waits long for one before it."""
         groups: dict[str, Callable[[], Iterable[Finding]]] = {
             SETTINGS: lambda: settings_checks(self._plan.given),
+            PATHS: lambda: path_checks(self._plan.paths, self._plan.repositories),
             "GitHub": self._github,
             "Claude": lambda: claude_checks(self._worlds.claude, self._plan.models),
             STORE: self._store,
