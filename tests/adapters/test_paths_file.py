@@ -12,6 +12,7 @@ from bot.domain.errors import NotSetUp
 from bot.domain.paths import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
 from bot.domain.pulls import Repository
 from tests.checks import is_one_sentence
+from tests.command import ROOT
 
 ENGINE, OTHER = Repository("octo", "engine"), Repository("octo", "other")
 
@@ -51,6 +52,25 @@ def test_a_repository_has_what_its_table_names_and_the_others_have_the_defaults(
     assert found.of(ENGINE) == PathClasses(own=OwnPaths(patterns, ("billing/",), ("ci", "critical")))
     assert found.of(OTHER) == DEFAULT_PATHS
     assert found.source == str(file)
+
+
+def _example() -> str:
+    lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.removeprefix("#   ") for line in lines if line.startswith("#   "))
+
+
+def _readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+
+
+@pytest.mark.parametrize("text", [_example(), _readme()], ids=[".env.example", "README"])
+def test_the_examples_can_be_used(file: Path, text: str) -> None:
+    classes = read(file, text).of(Repository("vllm-project", "vllm"))
+    kinds = [classes.classify(f"examples/online_serving/{name}") for name in ("a.py", "b/c.py", "README.md")]
+    assert kinds == [PathClass.PRODUCT, PathClass.PRODUCT, PathClass.DOCS]
+    assert classes.is_critical("vllm/v1/engine/core.py")
+    assert not classes.is_critical("vllm/layers/fused_moe.py")
+    assert classes.classify("tools/a.py") is PathClass.PRODUCT
 
 
 @pytest.mark.parametrize("name", ["Octo/Engine", "https://github.com/octo/engine", "octo/engine.git"])
@@ -95,7 +115,7 @@ def test_escaped_brackets_are_letters_of_a_name(file: Path) -> None:
 EMPTY = "names nothing: write a file or folder, such as docs/."
 BLANK = "begins or ends with a blank, or has invisible characters: write it without."
 BRACKETS = "has brackets that can't be read: write them as [a-z], or \\[ and \\] for a name."
-ROOT = "matches no path: write it from the root of the repository, without ./, ../ or //."
+FROM_ROOT = "matches no path: write it from the root of the repository, without ./, ../ or //."
 STARS = "has too many stars: write up to 4, 3 in one name, 2 times **."
 PATTERNS: dict[str, str] = {
     "": EMPTY,
@@ -114,10 +134,10 @@ PATTERNS: dict[str, str] = {
     "[[:alpha:]]": BRACKETS,
     "[a--b]": BRACKETS,
     "[z-a]": "matches no path: write it as in a .gitignore.",
-    "./docs": ROOT,
-    "docs/../api": ROOT,
-    "a//b": ROOT,
-    "docs//": ROOT,
+    "./docs": FROM_ROOT,
+    "docs/../api": FROM_ROOT,
+    "a//b": FROM_ROOT,
+    "docs//": FROM_ROOT,
     "*a*/*a*/*a": STARS,
     "*a*b*c*d": STARS,
     "**/a/**/a/**/b": STARS,
