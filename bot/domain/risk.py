@@ -80,7 +80,7 @@ def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past |
     another ranks like what it undoes, but is never listed: it is named as a revert.
     """
     facts = facts_of(pull, classes)
-    fired = fired_by(facts, past)
+    fired = fired_by(facts, past, classes)
     points = float(sum(rule.points for rule in fired))
     if is_sweep(pull):
         points = min(points, _SWEEP_CAP)

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from bot.domain.past import USUAL, Past, added_lines, watched
 from bot.domain.paths import PathClass, PathClasses
 from bot.domain.pulls import ChangedFile, PullRequest
-from bot.domain.texts import plural
+from bot.domain.texts import one_line, plural
 
 _SWEEP_FILES = 60
 # times the usual size from which on it is worth saying so
@@ -69,14 +69,14 @@ def facts_of(pull: PullRequest, classes: PathClasses) -> Facts:
     return Facts(pull, product, build, added_lines(files, classes), before)
 
 
-def fired_by(facts: Facts, past: Past | None) -> tuple[Fired, ...]:
+def fired_by(facts: Facts, past: Past | None, classes: PathClasses) -> tuple[Fired, ...]:
     """The rules that have something to say; those that look back are silent where the past is too short."""
     at = facts.pull.merged_at
     if past is None or at is None or not past.reaches(at):
         found = [_size(facts, USUAL), *_spread(facts), *_title(facts)]
     else:
         found = [_size(facts, past.usual(at)), *_spread(facts), *_title(facts), *_history(facts, past, at)]
-    return tuple(rule for rule in found if rule.points)
+    return (*(rule for rule in found if rule.points), *_critical(facts, classes))
 
 
 def is_sweep(pull: PullRequest) -> bool:
@@ -103,6 +103,13 @@ def _spread(facts: Facts) -> Iterator[Fired]:
         yield Fired("folders", 1.5 * math.log2(min(folders, 8)), f"touches {folders} product folders")
     if facts.build:
         yield Fired("build", 4, "changes dependencies or build")
+
+
+def _critical(facts: Facts, classes: PathClasses) -> Iterator[Fired]:
+    """Worth telling, and no points: it did not tell what is reverted from what is not."""
+    found = next((file.path for file in facts.product if classes.is_critical(file.path)), None)
+    if found:
+        yield Fired("critical", 0, f"changes critical paths (such as {one_line(PurePosixPath(found).name)})")
 
 
 def _title(facts: Facts) -> Iterator[Fired]:

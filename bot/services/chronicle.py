@@ -12,7 +12,7 @@ from bot.domain.days import LocalDay
 from bot.domain.errors import GitHubRefused, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.domain.outcomes import outcomes_among
 from bot.domain.past import REVERTS_WITHIN, Past
-from bot.domain.paths import ClassesOf, default_classes
+from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import PullRequest, Repository, newest_first
 from bot.domain.risk import Risk, assess
 from bot.ports import History, Merged
@@ -111,7 +111,7 @@ class Chronicle:
             if kept is None or not kept.first <= at <= kept.last or now - kept.at > _FRESH:
                 first, last = at - ON, at + ON
                 known = self.recorded(repository, first - BACK, last)
-                kept = _Kept(past_of(known, self._classes), first, last, now)
+                kept = _Kept(past_of(known, self._classes_of(repository)), first, last, now)
                 self._kept.pop(name, None)
                 self._kept[name] = kept
                 while len(self._kept) > _MOST_KEPT:

@@ -82,7 +82,7 @@ class DailyDigest:
         self._record(of_day)
         known = each_once([*of_day, *around.pulls])
         outcomes = outcomes_among(known)
-        entries = shown_by(view, self._rated(read, Past(known, outcomes, self._classes)), reverts)
+        entries = shown_by(view, self._rated(read, Past(known, outcomes, self._classes_of(repository))), reverts)
         return Digest(
             repository=repository,
             name=name,

@@ -106,7 +106,7 @@ def told(made: Entry, start: str) -> list[str]:
     return [line for line in found if line.startswith(start)]
 
 
-POINTS = {-6: "lowest", -2: "low", 0: "low", 3: "middle", 7: "raised", 10: "high", 13: "highest", 25: "highest"}
+POINTS = {-7: "lowest", -6: "low", 0: "low", 4: "middle", 12: "high", 16: "highest", 25: "highest"}
 
 
 @pytest.mark.parametrize(("points", "label"), POINTS.items())
