@@ -56,6 +56,13 @@ class Aftermath:
         self._agenda = agenda
         self._now = now
 
+    def begin(self, edition: Edition, key: str) -> None:
+        """A digest was posted: from now on it is looked for what becomes of what it shows."""
+        now = self._now()
+        self._issued.add(edition.repository, edition.span.days[-1].end, key)
+        self._cache.add(_looked(edition.repository), str(now.astimezone(UTC).date()), WATCHED_FOR)
+        self._agenda.add(f"{WATCH}{edition.repository}", now + EVERY)
+
     def look(self, repository: Repository, amends: Queue) -> None:
         """Look at what was merged since the last look; ``amends`` takes the key of each digest to be amended.
 
@@ -76,7 +83,7 @@ class Aftermath:
 
     def _follow(self, repository: Repository, now: datetime) -> None:
         """Record what was merged since the last look, and on the day before it; of two weeks at most."""
-        name, today = f"looked:{repository}", now.astimezone(UTC).date()
+        name, today = _looked(repository), now.astimezone(UTC).date()
         last = self._cache.get(name)
         first = max(date_of(last) if last else today, today - ON) - _DAY
         for days in range((today - first).days + 1):
@@ -116,6 +123,11 @@ class Aftermath:
     def _outcomes(self, repository: Repository) -> tuple[TakenBack, ...]:
         now = self._now()
         return outcomes_among(each_once(self._chronicle.recorded(repository, now - 2 * WATCHED_FOR, now + _DAY)))
+
+
+def _looked(repository: Repository) -> str:
+    """Where the UTC date of the last look is kept."""
+    return f"looked:{repository}"
 
 
 def _news(record: Mapping[str, str], outcomes: Iterable[TakenBack]) -> list[TakenBack]:

@@ -93,7 +93,7 @@ class Chronicle:
         if not after.start <= now < after.end + _DAY:
             return Around(_outside(day, known))
         try:
-            listed = self._merged_on(repository, after).pulls
+            listed = self.listed(repository, after)
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
             return Around(_outside(day, known), f"what was reverted since is not known ({str(error).rstrip('.')})")
         return Around(_outside(day, each_once([*listed, *known])))

@@ -106,7 +106,9 @@ class Publisher:
                 if _mark(plan.attachment) != record.get("filed"):
                     times += 1
                     posting.file(record["lead"], _corrected(plan.attachment, times))
-            self._records.save(key, corrected=str(times), **_shown(plan))
+            # a list is held to what was known when it was posted
+            rated = {"ratings": record.get("ratings") or plan.ratings}
+            self._records.save(key, corrected=str(times), **(_shown(plan) | rated))
             return self._standing(edition, self._records.load(key))
 
     def amend(self, edition: Edition, news: Sequence[TakenBack], listed: Collection[int]) -> None:

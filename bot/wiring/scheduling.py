@@ -18,8 +18,8 @@ from bot.adapters.slack_private import SlackViews
 from bot.adapters.store import RedisPostRecords
 from bot.config import Settings
 from bot.domain.subscriptions import Edition
-from bot.ports import Agenda, Issued, Journal, PostRecords, Subscriptions
-from bot.services.aftermath import EVERY, WATCH, Aftermath
+from bot.ports import Agenda, Journal, PostRecords, Subscriptions
+from bot.services.aftermath import Aftermath
 from bot.services.delivery import Delivery
 from bot.services.directory import Directory
 from bot.services.editions import Editions
@@ -94,7 +94,7 @@ class Scheduling:
         return Aftermath(
             self._root.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
             self._root.cache,
-            self._issued,
+            RedisIssued(self._root.store),
             self._records,
             self.publisher,
             self.agenda,
@@ -102,13 +102,7 @@ class Scheduling:
         )
 
     def _begun(self, edition: Edition, key: str) -> None:
-        """From now on it is looked for what becomes of what is posted there."""
-        self._issued.add(edition.repository, edition.span.days[-1].end, key)
-        self.agenda.add(f"{WATCH}{edition.repository}", self._now() + EVERY)
-
-    @property
-    def _issued(self) -> Issued:
-        return RedisIssued(self._root.store)
+        self.aftermath.begin(edition, key)
 
     @cached_property
     def editions(self) -> Editions:
