@@ -23,6 +23,10 @@ USUAL_RISKS = 5
 LONGEST_RISKS = 31
 # every day of an overview is read in full, by a model if that was not done before
 LONGEST_OVERVIEW = 14
+LONGEST_SCORE = 365
+USUAL_SCORE = "90d"
+# the word that makes a question about risks one about how good their lists were
+SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,32 @@ class RisksRequest:
 
     def __str__(self) -> str:
         return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.words(), f"top:{self.top}"])
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """Days of a repository whose digests are held against what came later: ``score 90d``."""
+
+    repository: Repository
+    span: Span
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> ScoreRequest:
+        """Raises UsageError."""
+        found = Options.read(text, ("repo",))
+        is_named = found.rest[:1] and found.rest[0].lower() == SCORE
+        days = found.rest[1:] if is_named else found.rest
+        span = span_of(" ".join(days) or USUAL_SCORE, today, LONGEST_SCORE)
+        return cls(_repository(found, repositories), span, found.is_private)
+
+    def __str__(self) -> str:
+        return f"{SCORE} {self.span} repo:{self.repository}"
+
+
+def is_score(text: str) -> bool:
+    """Whether what follows the command asks how good the lists were, not for one."""
+    return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE]
 
 
 @dataclass(frozen=True, slots=True)

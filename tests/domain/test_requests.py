@@ -15,10 +15,13 @@ from bot.domain.references import Reference
 from bot.domain.requests import (
     LONGEST_OVERVIEW,
     LONGEST_RISKS,
+    LONGEST_SCORE,
     DigestRequest,
     Repositories,
     RisksRequest,
+    ScoreRequest,
     SummaryRequest,
+    is_score,
 )
 from bot.domain.spans import Span, span_of
 from tests.checks import is_one_sentence
@@ -42,7 +45,16 @@ def digest_of(text: str, today: LocalDay = DAY) -> DigestRequest:
     return DigestRequest.parse(text, KNOWN, today)
 
 
-READERS: dict[str, Callable[[str], object]] = {"summary": summary_of, "risks": risks_of, "digest": digest_of}
+def score_of(text: str, today: LocalDay = DAY) -> ScoreRequest:
+    return ScoreRequest.parse(text, KNOWN, today)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "summary": summary_of,
+    "risks": risks_of,
+    "digest": digest_of,
+    "score": score_of,
+}
 
 
 def risks(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: Any) -> RisksRequest:
@@ -164,6 +176,47 @@ def test_a_digest_is_asked_for(text: str, expected: DigestRequest) -> None:
     assert digest_of(text) == expected
 
 
+def score(days: str, repository: Repository = REPOSITORY, **fields: Any) -> ScoreRequest:
+    return ScoreRequest(repository, span_of(days, DAY, LONGEST_SCORE), **fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("score", score("90d"), id="the-last-90-days"),
+        pytest.param(" SCORE\n", score("90d"), id="in-any-case"),
+        pytest.param("", score("90d"), id="nothing-said"),
+        pytest.param("score 30d", score("30d"), id="days"),
+        pytest.param("score 365d", score("365d"), id="as-long-as-may-be"),
+        pytest.param("score yesterday", score("yesterday"), id="a-day"),
+        pytest.param(
+            "score 2026-01-01 .. 2026-02-28 private",
+            score("2026-01-01..2026-02-28", is_private=True),
+            id="a-range-of-three-words",
+        ),
+        pytest.param("score 30d repo:acme/WEB.app private", score("30d", WEB, is_private=True), id="all"),
+        pytest.param("30d repo:acme/web.app", score("30d", WEB), id="without-the-word"),
+    ],
+)
+def test_a_score_is_asked_for(text: str, expected: ScoreRequest) -> None:
+    assert score_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("score", True),
+        ("Score 7d", True),
+        ("scores", False),
+        ("7d score", False),
+        ("", False),
+        ("path:score", False),
+    ],
+)
+def test_the_first_word_says_whether_a_score_is_asked_for(text: str, expected: bool) -> None:
+    assert is_score(text) is expected
+
+
 @pytest.mark.parametrize(("text", "wish"), [("7", False), ("7 private", True), ("PRIVATE,7", True)])
 def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
     assert summary_of(text) == SummaryRequest(own(7), is_private=wish)
@@ -221,6 +274,12 @@ def test_a_summary_may_be_kept_to_oneself(text: str, wish: bool) -> None:
         pytest.param("risks", " ".join(f"path:{n}" for n in range(11)), "more than 10 filters", id="11-filters"),
         pytest.param("risks", "x" * 1_001, "too long", id="too-long-a-text"),
         pytest.param("risks", " " * 1_001, "too long", id="too-long-a-blank"),
+        pytest.param("score", "score 366d", "up to 365", id="a-day-too-many-for-a-score"),
+        pytest.param("score", "score score", "'score' names no days", id="the-word-twice"),
+        pytest.param("score", "score\u00a07d", "names no days", id="a-blank-that-is-none"),
+        pytest.param("score", "score 0d", "0d is no day", id="no-day-at-all"),
+        pytest.param("score", "score top:3", "I don't know top: here, use repo:… instead", id="no-top-of-a-score"),
+        pytest.param("score", "score repo:a/b", "I don't speak of a/b", id="a-score-of-an-unknown-repository"),
         pytest.param("digest", "15d", "up to 14", id="a-day-too-many-for-an-overview"),
         pytest.param("digest", "path:vllm", "I don't know path: here, use repo:… tz:… instead", id="no-filters"),
         pytest.param("digest", "top:3", "I don't know top:", id="no-top"),
@@ -273,6 +332,9 @@ def test_with_one_repository_a_refusal_names_that_one() -> None:
             id="risks-in-full",
         ),
         pytest.param(digest("today", is_private=True), "2026-02-28 repo:octo/engine", id="digest"),
+        pytest.param(
+            score("30d", is_private=True), "score 2026-01-30..2026-02-28 repo:octo/engine", id="score-in-dates"
+        ),
         pytest.param(
             in_zone("2026-02-28", "Asia/Tokyo"), "2026-02-28 repo:octo/engine tz:Asia/Tokyo", id="digest-in-a-zone"
         ),

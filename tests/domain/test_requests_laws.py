@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from bot.domain.days import LocalDay, zone_of
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
-from bot.domain.requests import DigestRequest, Repositories, RisksRequest, SummaryRequest
+from bot.domain.requests import DigestRequest, Repositories, RisksRequest, ScoreRequest, SummaryRequest
 from bot.render.mrkdwn import escape
 from tests.checks import is_one_sentence
 from tests.domain.refusals import refusal
 from tests.emulators.slack_limits import mentions
 from tests.support import DAY, REPOSITORY
 
-Request = SummaryRequest | RisksRequest | DigestRequest
+Request = SummaryRequest | RisksRequest | DigestRequest | ScoreRequest
 Reader = Callable[[str, LocalDay], Request]
 
 # as long as GitHub lets names be
@@ -40,12 +40,16 @@ def digest_of(text: str, today: LocalDay = DAY) -> DigestRequest:
     return DigestRequest.parse(text, KNOWN, today)
 
 
-readers: st.SearchStrategy[Reader] = st.sampled_from([summary_of, risks_of, digest_of])
+def score_of(text: str, today: LocalDay = DAY) -> ScoreRequest:
+    return ScoreRequest.parse(text, KNOWN, today)
+
+
+readers: st.SearchStrategy[Reader] = st.sampled_from([summary_of, risks_of, digest_of, score_of])
 
 PIECES = [
     *"path: author: label: top: repo: PATH: x: : :: .. ... … . , ,, # / \\ * ** ! [ ] ? ' \" “ ” „ ‟ « »".split(),
     *"not-author: not-author:bots tz: tz:UTC tz:Asia/Tokyo".split(),
-    *"7d 0d 9999d 31d 32d ٧d ²d today yesterday private PRIVATE 2026-02-24 2026-02-30 9998-12-31".split(),  # noqa: RUF001 (a digit)
+    *"score 7d 0d 9999d 31d 32d ٧d ²d today yesterday private PRIVATE 2026-02-24 2026-02-30 9998-12-31".split(),  # noqa: RUF001 (a digit)
     *"1 7 #7 35617 1234567890 octo/engine#7 acme/web.app#8 repo:a/b repo:octo/engine top:3 top:0 ../..#1".split(),
     *"https://github.com/octo/engine/pull/7 https://evil.example <https://evil.example|x> &lt;!here&gt;".split(),
     *"<!channel> <!here> <@U1> @channel @here @everyone <!subteam^S1> <#C1|x> *b* `c` ```".split(),
@@ -120,6 +124,8 @@ def public(request: Request) -> Request:
         return SummaryRequest(request.references)
     if isinstance(request, RisksRequest):
         return RisksRequest(request.repository, request.span, request.filters, request.top)
+    if isinstance(request, ScoreRequest):
+        return ScoreRequest(request.repository, request.span)
     return DigestRequest(request.repository, request.span, zone=request.zone)
 
 
@@ -163,6 +169,15 @@ def test_risks_read_back_as_the_same_on_any_later_day(text: str, today: LocalDay
 def test_a_digest_reads_back_as_the_same_on_any_later_day(text: str, today: LocalDay, later: int) -> None:
     request = digest_of(text, today)
     assert digest_of(str(request), LocalDay(today.date + timedelta(days=later), today.zone)) == public(request)
+
+
+@given(commands(options), today_of, st.integers(0, 800), st.sampled_from(["score ", "SCORE\n", ""]))
+@example("", DAY, 1, "score")
+def test_a_score_reads_back_as_the_same_on_any_later_day(
+    text: str, today: LocalDay, later: int, verb: str
+) -> None:
+    request = score_of(verb + text, today)
+    assert score_of(str(request), LocalDay(today.date + timedelta(days=later), today.zone)) == public(request)
 
 
 numbers = st.integers(0, 999_999_999).map(str)
