@@ -22,7 +22,7 @@ from bot.adapters.broker import broker_of
 from bot.domain.days import zone_of
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.domain.pulls import Repository
-from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.domain.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.domain.spans import written_span
 from bot.domain.subscriptions import Edition
 from bot.domain.visits import Audience, Visit
@@ -65,6 +65,7 @@ class Jobs:
         self._quick, self._long, self._talk = (broker_of(store) for _ in range(3))
         self.summary = self._answering(self._summary)
         self.risks = self._answering(self._risks)
+        self.score = self._answering(self._score)
         self.details = self._answering(self._details)
         self.tell = self._answering(self._tell)
         self.say = self._answering(self._say)
@@ -135,6 +136,13 @@ class Jobs:
 
     def _long_risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         self._risks(visit, text, audience)
+
+    def _score(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        def make(asker: str) -> Answer:
+            request = ScoreRequest.parse(text, self._wiring.repositories, self._wiring.today())
+            return self._wiring.answers.score(request, asker)
+
+        self._reply(visit, "score", audience, make)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         def make(asker: str) -> Answer:

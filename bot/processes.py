@@ -114,6 +114,7 @@ def _desk(wiring: Wiring) -> Desk:
         summary=jobs.summary,
         risks=jobs.risks,
         long_risks=jobs.long_risks,
+        score=jobs.score,
         digest=jobs.digest,
         overview=jobs.overview,
         details=jobs.details,

@@ -40,6 +40,7 @@ class Queues:
     summary: Queue
     risks: Queue
     long_risks: Queue
+    score: Queue
     digest: Queue
     overview: Queue
     details: Queue

@@ -15,9 +15,9 @@ from handlers.desk import Accept, Desk
 
 USAGE = (
     "Ask me in your own words, here or in any thread of mine: which of these touch ROCm? does #35617 change a "
-    "default? Or write my name and a number for a summary (35617), risks 7d for what may hurt, digest 7d for an "
-    "overview; add private to keep those to yourself. subscribe at 09:00 makes a digest come every day. quiet "
-    "silences me in a thread, wake wakes me."
+    "default? Or write my name and a number for a summary (35617), risks 7d for what may hurt, risks score for "
+    "how good such lists were, digest 7d for an overview; add private to keep those to yourself. subscribe at "
+    "09:00 makes a digest come every day. quiet silences me in a thread, wake wakes me."
 )
 _QUIET = (
     "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bot.domain.days import LocalDay
-from bot.domain.pulls import Repository
+from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
-from bot.domain.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.domain.requests import MOST_PULLS, DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
+from bot.domain.score import Score
+from bot.domain.spans import Span, span_of
 from bot.domain.subjects import About
 from bot.ports import Post
 from bot.render import buttons
 from bot.render.catchup import catch_up_post
 from bot.render.rich import Element
 from bot.render.risks import risks_post
+from bot.render.score import score_post
 from bot.render.summary import summary_post
 from bot.services.catchup import catch_up
 from bot.services.daily import DailyDigest
@@ -23,7 +26,10 @@ from bot.services.risky import RiskLister
 
 
 class Answers:
-    """Makes the answers. ``name_of`` gives what headings call a repository; ``asker`` is a name, or empty."""
+    """Makes the answers. ``name_of`` gives what headings call a repository; ``asker`` is a name, or empty.
+
+    ``score`` holds the digests of some days against what came later.
+    """
 
     def __init__(
         self,
@@ -32,12 +38,14 @@ class Answers:
         daily: DailyDigest,
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
+        score: Callable[[Repository, Span], Score],
     ) -> None:
         self._entries = entries
         self._risks = risks
         self._daily = daily
         self._name_of = name_of
         self._today = today
+        self._score = score
 
     def summary(self, reference: Reference, asker: str) -> Answer:
         """One pull request, merged or open. Raises what :meth:`bot.services.entries.Entries.named` raises."""
@@ -54,6 +62,22 @@ class Answers:
         menu = buttons.details_of([entry.pull for entry in found.riskiest] + taken_back)
         share = buttons.share(buttons.SHARE_RISKS, str(request))
         return _answer(asker, risks_post(found), share, menu, About.RISKS.of(request))
+
+    def score(self, request: ScoreRequest, asker: str) -> Answer:
+        """How good the lists of some days were. Raises StoreUnavailable."""
+        found = self._score(request.repository, request.span)
+        hits = [hit.pull for hit in found.hits]
+        menu = buttons.details_of(hits)
+        share = buttons.share(buttons.SHARE_RISKS, str(request))
+        post = score_post(self._name_of(request.repository), request.span, found)
+        return _answer(asker, post, share, menu, self._about_hits(request, hits))
+
+    def _about_hits(self, request: ScoreRequest, hits: Sequence[PullRequest]) -> str:
+        """A thread is about what was named; nobody reads the diffs of months for a question."""
+        named = tuple(Reference(request.repository, pull.number) for pull in hits[:MOST_PULLS])
+        if named:
+            return About.SUMMARY.of(SummaryRequest(named))
+        return About.DIGEST.of(DigestRequest(request.repository, span_of("yesterday", self._today(), 1)))
 
     def overview(self, request: DigestRequest, asker: str) -> Answer:
         """Several days as one overview."""

@@ -18,6 +18,7 @@ from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
 from bot.adapters.history import RedisHistory
+from bot.adapters.issued import RedisIssued
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.line import RedisLine, RedisSpending
 from bot.adapters.moving import Moving
@@ -63,6 +64,7 @@ from bot.services.questions.writing import Writer
 from bot.services.reading import Reader
 from bot.services.replies import Answer, Replies
 from bot.services.risky import RiskLister
+from bot.services.scoring import Kept, Scoring
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import github_auth, required
 from bot.wiring.filling import backfill_of
@@ -157,7 +159,16 @@ class Wiring:
         """What people ask for, as messages."""
         workers, recorded = self._settings.prdigest_concurrency, self.chronicle.recorded
         risks = RiskLister(self.pulls, self._reader, self.entries, workers, self.paths.of, recorded)
-        return Answers(self.entries, risks, self.daily, self.name_of, self.today)
+        return Answers(self.entries, risks, self.daily, self.name_of, self.today, self.scoring.score)
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """How good the lists were."""
+        return Scoring(self._kept, self.cache, self._now)
+
+    def _kept(self) -> Kept:
+        """What was posted and merged. Needs a store that drops nothing by itself."""
+        return Kept(RedisIssued(self.store), RedisPostRecords(self.store), self.history)
 
     @cached_property
     def replies(self) -> Replies:

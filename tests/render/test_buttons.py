@@ -17,6 +17,7 @@ from bot.domain.pulls import ChangedFile, PullRequest, Repository
 from bot.domain.references import Reference, parse_reference
 from bot.domain.requests import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.risk import Risk, assess
+from bot.domain.score import Score
 from bot.domain.spans import Span
 from bot.ports import Post
 from bot.render import buttons
@@ -301,7 +302,14 @@ def answers(
         return Entry(loaded, summary(), assess(loaded), area_of(loaded))
 
     daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), known.with_files, 1)
-    return Answers(entries, RiskLister(known, reader, entries, 1), daily, lambda each: each.name, lambda: DAY)
+    return Answers(
+        entries,
+        RiskLister(known, reader, entries, 1),
+        daily,
+        lambda each: each.name,
+        lambda: DAY,
+        lambda *_: Score(),
+    )
 
 
 def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:

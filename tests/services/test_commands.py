@@ -16,9 +16,11 @@ from bot.domain.days import LocalDay
 from bot.domain.digest import Entry, Overview
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
 from bot.domain.filters import Filters
+from bot.domain.outcomes import TakenBack
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
-from bot.domain.requests import DigestRequest, Repositories, RisksRequest, SummaryRequest
+from bot.domain.requests import DigestRequest, Repositories, RisksRequest, ScoreRequest, SummaryRequest
+from bot.domain.score import Score, Tally
 from bot.domain.spans import Span
 from bot.ports import Post
 from bot.services.commands import Answers
@@ -48,6 +50,13 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
     return Overview(f"{len(entries)} on {day.date}.") if entries else Overview("Nothing was merged.")
 
 
+def scored(repository: Repository, span: Span) -> Score:
+    """A score of a list that found one."""
+    assert (repository, span) == (REPOSITORY, WEEK)
+    hit = TakenBack(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
+    return Score(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
+
+
 def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
     pulls = KnownPulls(merges)
     reader = Reader(pulls, said or Summaries())
@@ -58,6 +67,7 @@ def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
         DailyDigest(pulls, entries.read, overview, reader.with_files, 4),
         lambda repository: f"The {repository.name}",
         lambda: TODAY,
+        scored,
     )
 
 
@@ -89,9 +99,13 @@ ASKED: dict[str, tuple[Ask, str]] = {
     "risks": (lambda found, asker: found.risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
     "overview": (lambda found, asker: found.overview(DigestRequest(REPOSITORY, WEEK), asker), "share_digest"),
 }
+EACH: dict[str, tuple[Ask, str]] = {
+    **ASKED,
+    "score": (lambda found, asker: found.score(ScoreRequest(REPOSITORY, WEEK), asker), "share_risks"),
+}
 
 
-@pytest.mark.parametrize(("ask", "share"), ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
 def test_the_two_forms_of_an_answer_differ_only_in_their_buttons(ask: Ask, share: str) -> None:
     found = ask(answers(merge(1), merge(2), merge(3), REVERT), "")
     assert found.public.text == found.private.text
@@ -100,7 +114,7 @@ def test_the_two_forms_of_an_answer_differ_only_in_their_buttons(ask: Ask, share
     assert (actions(found.public), actions(found.private)) == ([details, "ask"], [details, share])
 
 
-@pytest.mark.parametrize(("ask", "share"), ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
 @pytest.mark.parametrize("asker", ["ada", "<!channel> & *Eve*"])
 def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, asker: str) -> None:
     unsigned, found = ask(answers(merge(1)), ""), ask(answers(merge(1)), asker)
@@ -113,7 +127,7 @@ def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, ask
     assert found.private == unsigned.private
 
 
-@pytest.mark.parametrize(("ask", "share"), ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
 @pytest.mark.parametrize("text", ["Plain", "<!channel> <@U0BOSS> &amp; *bold* `code`", "T" * 250], ids=len)
 def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text: str) -> None:
     many = [merge(n, -(n % 7), title=f"{text} {n}") for n in range(1, 60)]
@@ -167,6 +181,29 @@ def test_sharing_an_overview_asks_the_same_again(days: Span) -> None:
     assert DigestRequest.parse(typed, REPOSITORIES, TODAY) == DigestRequest(REPOSITORY, days)
 
 
+def test_sharing_a_score_asks_the_same_again() -> None:
+    found = answers().score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
+    typed = value(found.private, "share_risks")
+    assert ScoreRequest.parse(typed, REPOSITORIES, TODAY) == ScoreRequest(REPOSITORY, WEEK)
+
+
+def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None:
+    found = answers().score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    assert (found.about, options(found.public)) == ("summary octo/engine#3", ["octo/engine#3"])
+
+
+def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
+    pulls = KnownPulls()
+    reader = Reader(pulls, Summaries())
+    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 1)
+    subject = Answers(
+        entries, RiskLister(pulls, reader, entries, 1), daily, str, lambda: TODAY, lambda *_: Score()
+    )
+    found = subject.score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    assert (found.about, actions(found.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
+
+
 def test_sharing_a_summary_asks_the_same_again() -> None:
     found = answers(merge(1)).summary(Reference(REPOSITORY, 1), "ada")
     typed = value(found.private, "share_summary")
@@ -210,7 +247,7 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     lister = RiskLister(pulls, reader, entries, 2)
     daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
     with pytest.raises(RepositoryNotFound):
-        ask(Answers(entries, lister, daily, lambda repository: repository.name, lambda: TODAY), "ada")
+        ask(Answers(entries, lister, daily, lambda repository: repository.name, lambda: TODAY, scored), "ada")
 
 
 def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:
