@@ -52,6 +52,7 @@ class CatchUp:
             outcomes=outcomes_among(self._known),
             view=newest.view,
             hidden=self.merged - len(entries),
+            is_sparing=newest.is_sparing,
         )
 
     @property

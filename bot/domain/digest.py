@@ -13,7 +13,7 @@ from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.packing import Coverage
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.reverts import Revert, is_revert
-from bot.domain.risk import Risk
+from bot.domain.risk import Risk, worth_a_look
 from bot.domain.summaries import NO_MODEL, Summary
 from bot.domain.texts import plural
 from bot.domain.views import WHOLE, Only, View
@@ -88,7 +88,7 @@ class Digest:
 
     ``hidden`` pull requests of the day are left out, because ``view`` does not show them. ``outcomes`` are of the
     day's pull requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on
-    what else could not be had.
+    what else could not be had. Where it ``is_sparing``, the lists of the repository found no more than chance.
     """
 
     repository: Repository
@@ -101,6 +101,7 @@ class Digest:
     view: View = WHOLE
     hidden: int = 0
     missing: tuple[str, ...] = ()
+    is_sparing: bool = False
 
     @property
     def merged(self) -> int:
@@ -167,8 +168,8 @@ class Digest:
     def riskiest(self) -> tuple[Entry, ...]:
         """At most three entries above the threshold, riskiest first; none of those whose outcome is known."""
         known = {found.pull.number for found in self.standing}
-        listed = [entry for entry in self.entries if entry.risk.is_listed and entry.number not in known]
-        return tuple(sorted(listed, key=lambda entry: -entry.risk.points)[:MOST_RISKS])
+        open_still = [entry for entry in self.entries if entry.number not in known]
+        return worth_a_look(open_still, MOST_RISKS, is_sparing=self.is_sparing)
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:

@@ -7,8 +7,10 @@ is no probability of one change.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol, TypeVar
 
 from bot.domain.past import Past
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
@@ -51,13 +53,13 @@ _BANDS = ((HIGHEST_BAND, Band.HIGHEST), (THRESHOLD, Band.HIGH), (4, Band.MIDDLE)
 class Risk:
     """Points and the reasons that may be shown, the weightiest first.
 
-    ``fired`` are the rules that gave or took points. Without ``has_history`` those that look back were silent.
+    ``fired`` are the rules that gave or took points; ``without_history`` those that look back were silent.
     """
 
     points: float
     reasons: tuple[str, ...]
     fired: tuple[Fired, ...] = ()
-    has_history: bool = False
+    without_history: bool = False
     may_be_listed: bool = True
 
     @property
@@ -66,7 +68,7 @@ class Risk:
 
     @property
     def is_highest(self) -> bool:
-        return self.points >= HIGHEST_BAND
+        return self.is_listed and self.points >= HIGHEST_BAND
 
     @property
     def band(self) -> Band:
@@ -92,6 +94,22 @@ def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past |
         points + 0.0001 * math.log1p(pull.changed_lines),
         tuple(rule.sentence for rule in shown),
         fired,
-        has_history=past is not None and pull.merged_at is not None and past.reaches(pull.merge_time),
+        without_history=not (past and pull.merged_at and past.reaches(pull.merged_at)),
         may_be_listed=not is_revert(pull),
     )
+
+
+class HasRisk(Protocol):
+    """What was assessed."""
+
+    @property
+    def risk(self) -> Risk: ...
+
+
+T = TypeVar("T", bound=HasRisk)
+
+
+def worth_a_look(found: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
+    """Those above the threshold, riskiest first; one of the highest band where lists found no more than chance."""
+    listed = [each for each in found if (each.risk.is_highest if is_sparing else each.risk.is_listed)]
+    return tuple(sorted(listed, key=lambda each: -each.risk.points)[: 1 if is_sparing else most])

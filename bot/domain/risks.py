@@ -24,7 +24,8 @@ class RiskList:
     """The answer to "what may hurt?". ``older`` take back what was merged before the days.
 
     ``merged`` pull requests were merged in the days, ``matching`` of them fit the filters; the files of
-    ``unread`` could not be read, so that no rule speaks of them. ``doubts`` say what may be missing.
+    ``unread`` could not be read, so that no rule speaks of them. ``doubts`` say what may be missing. It
+    ``is_sparing`` as a :class:`bot.domain.digest.Digest` is.
     """
 
     name: str
@@ -37,3 +38,4 @@ class RiskList:
     riskiest: tuple[Entry, ...]
     unread: tuple[int, ...] = ()
     doubts: tuple[str, ...] = ()
+    is_sparing: bool = False

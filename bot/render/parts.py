@@ -8,6 +8,7 @@ from datetime import timedelta
 from bot.domain.digest import Digest, Entry
 from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.pulls import PullRequest
+from bot.domain.risk import Risk
 from bot.domain.texts import one_line, plural, shorten
 from bot.render.coverage import coverage
 from bot.render.rich import Block, Element, block, bullets, context, link, prose, section, text
@@ -18,6 +19,8 @@ _MOST_NUMBERS = 12
 _TITLE = 90
 # of the listed pull requests and of all, on vLLM's merges of October to December 2025
 MEASURED = "of such changes about 1 in 5 needed a repair within two weeks, of all 1 in 14; measured on vLLM, 2025"
+
+_SPARING = "the highest band alone: lists found no more here than chance would, see /prrisks score"
 
 
 def addresses(digest: Digest) -> dict[int, str]:
@@ -53,18 +56,29 @@ def duration(lasted: timedelta) -> str:
 def risky(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
     """What deserves a second look, or that nothing does."""
     if digest.riskiest:
-        title = [text("Worth a second look", bold=True), text(f" ({MEASURED})", italic=True)]
+        title = second_look_title(is_sparing=digest.is_sparing)
         yield block(section(title), bullets(second_look(entry, known) for entry in digest.riskiest))
     elif digest.entries:
         yield block(section([text("Nothing stands out for a second look.")]))
 
 
 def second_look(entry: Entry, known: Mapping[int, str], limit: int = 240) -> list[Element]:
-    """An entry with the reasons of the rules and, if a quote proved it, of the model; each up to ``limit``."""
+    """Its band, the reasons of the rules and, if a quote proved it, of the model, each up to ``limit``."""
     reasons = shorten("; ".join(entry.risk.reasons[:3]), limit)
     claim = entry.summary.risk_reason
     said = [text(". "), *prose(claim, known, limit)] if claim else []
-    return [*named(entry.pull), text(f": {reasons}"), *said]
+    return [*named(entry.pull), text(f", {band(entry.risk)}: {reasons}"), *said]
+
+
+def second_look_title(*, is_sparing: bool) -> list[Element]:
+    """The title of the list, with what is known of such lists."""
+    found = _SPARING if is_sparing else MEASURED
+    return [text("Worth a second look", bold=True), text(f" ({found})", italic=True)]
+
+
+def band(risk: Risk) -> str:
+    """``highest band``; it says so where nothing is known of what happened to the files before."""
+    return f"{risk.band.label} band{' without history' if risk.without_history else ''}"
 
 
 def actions(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.fitting import first_that_fits
 from bot.render.mrkdwn import escape
-from bot.render.parts import MEASURED, reverted, second_look
+from bot.render.parts import reverted, second_look, second_look_title
 from bot.render.rich import Block, block, bullets, context, header, section, text
 
 _MOST_NAMED = 6
@@ -45,7 +45,7 @@ def _count(found: RiskList) -> str:
 def _riskiest(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
     known = {entry.number: entry.pull.url for entry in found.riskiest} if links else {}
     if found.riskiest:
-        title = [text("Worth a second look", bold=True), text(f" ({MEASURED})", italic=True)]
+        title = second_look_title(is_sparing=found.is_sparing)
         yield block(section(title), bullets(second_look(entry, known, limit) for entry in found.riskiest))
     elif found.filters and found.merged and not found.matching:
         yield block(

@@ -15,6 +15,7 @@ from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
 from bot.render.facts import address_of, merge_state, size
 from bot.render.mrkdwn import escape
+from bot.render.parts import band
 from bot.render.rich import Block, Element, block, bullets, context, header, link, prose, section, text
 
 # of one section; four of them and the rest stay below the 9,000 characters a message may have
@@ -45,9 +46,10 @@ def _risk(entry: Entry) -> str:
         return "not assessed, its files could not be read"
     if is_revert(entry.pull):
         return "not assessed, it takes another change back"
-    band = entry.risk.band
-    share = f"in this band about {band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
-    named = ": ".join([band.label, *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])])
+    share = (
+        f"in this band about {entry.risk.band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
+    )
+    named = ": ".join([band(entry.risk), *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])])
     return f"{named} ({share}; measured on vLLM, 2025)"
 
 

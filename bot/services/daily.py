@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview, shown_by
@@ -25,17 +25,20 @@ def unseen(_done: int, _all: int) -> None:
     """Progress that nobody watches."""
 
 
-def nothing_around(_repository: Repository, _day: LocalDay) -> Around:
-    """A day by itself."""
-    return Around(())
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a day is seen in: what came before it and since, who keeps what was merged, and how good lists were."""
+
+    around: Callable[[Repository, LocalDay], Around] = lambda repository, day: Around(())
+    record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
+    is_sparing: Callable[[Repository], bool] = lambda repository: False
 
 
 class DailyDigest:
     """Builds digests. ``workers`` pull requests are read and summarised at a time.
 
-    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. ``record``
-    hears of all that was merged, and of what was read once more, with its files. ``around`` tells what came before
-    the day, and since.
+    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. The
+    surroundings are told of all that was merged; what was read comes with its files.
     """
 
     def __init__(
@@ -45,18 +48,16 @@ class DailyDigest:
         overview: Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview],
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
-        record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None,
-        around: Callable[[Repository, LocalDay], Around] = nothing_around,
         classes_of: ClassesOf = default_classes,
+        surroundings: Surroundings = Surroundings(),
     ) -> None:
         self._pulls = pulls
         self._entry = entry
         self._overview = overview
         self._with_files = with_files
         self._workers = workers
-        self._record = record
-        self._around = around
         self._classes_of = classes_of
+        self._surroundings = surroundings
 
     def build(
         self,
@@ -75,11 +76,11 @@ class DailyDigest:
                 end a digest; it is shown with what is known and counted as not read.
         """
         merged = self._pulls.merged_on(repository, day)
-        around = self._around(repository, day)
+        around = self._surroundings.around(repository, day)
         reverts = reverts_among(merged.pulls)
         read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
         of_day = each_once([*(entry.pull for entry in read), *merged.pulls])
-        self._record(of_day)
+        self._surroundings.record(of_day)
         known = each_once([*of_day, *around.pulls])
         outcomes = outcomes_among(known)
         entries = shown_by(view, self._rated(read, Past(known, outcomes, self._classes_of(repository))), reverts)
@@ -94,6 +95,7 @@ class DailyDigest:
             view=view,
             hidden=len(merged.pulls) - len(entries),
             missing=(around.doubt,) if around.doubt else (),
+            is_sparing=self._surroundings.is_sparing(repository),
         )
 
     def _rated(self, entries: Iterable[Entry], past: Past) -> list[Entry]:

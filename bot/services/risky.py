@@ -11,15 +11,16 @@ from typing import TypeVar
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
 from bot.domain.outcomes import outcomes_among
+from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
 from bot.domain.requests import RisksRequest
 from bot.domain.reverts import WATCHED, is_revert
-from bot.domain.risk import assess
+from bot.domain.risk import assess, worth_a_look
 from bot.domain.risks import Assessed, RiskList
 from bot.ports import Merged, PullRequests
-from bot.services.chronicle import BACK, ON, each_once, past_of
+from bot.services.chronicle import BACK, ON, each_once
 from bot.services.entries import Entries
 from bot.services.merges import merges_of
 from bot.services.reading import Reader
@@ -41,6 +42,7 @@ class RiskLister:
         workers: int,
         classes_of: ClassesOf = default_classes,
         recorded: Recorded = lambda repository, since, until: (),
+        is_sparing: Callable[[Repository], bool] = lambda repository: False,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -48,6 +50,7 @@ class RiskLister:
         self._workers = workers
         self._classes_of = classes_of
         self._recorded = recorded
+        self._is_sparing = is_sparing
 
     def build(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
         """The list. The merges of the week after the days count where they take something back.
@@ -65,20 +68,18 @@ class RiskLister:
         found = _Found(request, tuple(lists[: len(span)]), each_once([*merges_of(lists).pulls, *recorded]))
         loaded = self._together(self._loaded, found.candidates)
         classes = self._classes_of(request.repository)
-        past = past_of([*loaded, *found.known], classes)
+        past = Past(each_once([*loaded, *found.known]), found.outcomes, classes)
         assessed = [Assessed(pull, assess(pull, classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
-        return found.listed(name, matching, self._riskiest(matching, found.gone, request.top), unread)
+        is_sparing = self._is_sparing(request.repository)
+        open_still = (each for each in matching if each.pull.number not in found.gone)
+        riskiest = self._together(self._read, worth_a_look(open_still, request.top, is_sparing=is_sparing))
+        return replace(found.listed(name, matching, tuple(riskiest), unread), is_sparing=is_sparing)
 
     def _loaded(self, pull: PullRequest) -> PullRequest:
         # a month of patches need not stay in memory
         return self._reader.with_files(pull).without_patches()
-
-    def _riskiest(self, matching: Iterable[Assessed], gone: frozenset[int], top: int) -> tuple[Entry, ...]:
-        listed = [found for found in matching if found.risk.is_listed and found.pull.number not in gone]
-        ranked = sorted(listed, key=lambda found: -found.risk.points)[:top]
-        return tuple(self._together(self._read, ranked))
 
     def _read(self, found: Assessed) -> Entry:
         pull = found.pull
@@ -104,8 +105,8 @@ class _Found:
         self._lists = lists
         self.known = known
         self._numbers = {pull.number for merged in lists for pull in merged.pulls}
-        self._outcomes = outcomes_among(known)
-        self.gone = frozenset(found.pull.number for found in self._outcomes if found.stands)
+        self.outcomes = outcomes_among(known)
+        self.gone = frozenset(found.pull.number for found in self.outcomes if found.stands)
 
     @property
     def candidates(self) -> tuple[PullRequest, ...]:
@@ -125,7 +126,7 @@ class _Found:
             matching=len(matching),
             taken_back=tuple(
                 pair
-                for pair in self._outcomes
+                for pair in self.outcomes
                 if pair.stands and not numbers.isdisjoint((pair.pull.number, pair.by.number))
             ),
             older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
@@ -135,4 +136,4 @@ class _Found:
         )
 
     def _is_older_revert(self, pull: PullRequest) -> bool:
-        return is_revert(pull) and pull.number not in {pair.by.number for pair in self._outcomes}
+        return is_revert(pull) and pull.number not in {pair.by.number for pair in self.outcomes}

@@ -48,7 +48,7 @@ from bot.services.asking import Asker
 from bot.services.backfill import Backfill
 from bot.services.chronicle import Chronicle
 from bot.services.commands import Answers
-from bot.services.daily import DailyDigest
+from bot.services.daily import DailyDigest, Surroundings
 from bot.services.details import Details
 from bot.services.entries import Entries
 from bot.services.overview import Overviewer
@@ -106,9 +106,8 @@ class Wiring:
             Overviewer(self._asker, self._settings.prdigest_answer_model).overview,
             self._reader.with_files,
             self._settings.prdigest_concurrency,
-            self.chronicle.record,
-            self.chronicle_of(pulls).around,
             self.paths.of,
+            Surroundings(self.chronicle_of(pulls).around, self.chronicle.record, self.scoring.is_sparing),
         )
 
     @cached_property
@@ -158,7 +157,9 @@ class Wiring:
     def answers(self) -> Answers:
         """What people ask for, as messages."""
         workers, recorded = self._settings.prdigest_concurrency, self.chronicle.recorded
-        risks = RiskLister(self.pulls, self._reader, self.entries, workers, self.paths.of, recorded)
+        risks = RiskLister(
+            self.pulls, self._reader, self.entries, workers, self.paths.of, recorded, self.scoring.is_sparing
+        )
         return Answers(self.entries, risks, self.daily, self.name_of, self.today, self.scoring.score)
 
     @cached_property

@@ -158,7 +158,7 @@ def test_what_is_merged_later_or_at_the_same_time_changes_no_score(
     later = made(200, after, NOON, 1)
     alone, among = past(*known), past(*later, one, *known)
     assert assess(one, past=alone) == assess(one, past=among)
-    assert assess(one, past=alone).has_history
+    assert not assess(one, past=alone).without_history
 
 
 def test_the_history_of_its_files_counts_and_is_told() -> None:
@@ -175,7 +175,7 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
         "its files needed 3 fixes in 14 days",
     )
     without = assess(one)
-    assert (risk.has_history, without.has_history) == (True, False)
+    assert (risk.without_history, without.without_history) == (False, True)
     assert {rule.rule for rule in risk.fired} - {rule.rule for rule in without.fired} == {
         "open",
         "reverted files",
@@ -185,4 +185,4 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
 
 def test_an_open_pull_request_is_scored_without_history() -> None:
     found = past(START, merged(5, 1, title="Fix it"))
-    assert not assess(replace(merged(9, 0), merged_at=None), past=found).has_history
+    assert assess(replace(merged(9, 0), merged_at=None), past=found).without_history

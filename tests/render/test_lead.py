@@ -116,7 +116,8 @@ def test_what_was_taken_back_comes_first_and_names_both() -> None:
 def test_a_risk_is_listed_with_rules_and_the_claim_of_the_model() -> None:
     text = said(digest(risky(5, said="It may count twice, see #5.", title="Count once")))
     expected = (
-        "#5 Count once: adds 400 lines of product code; touches 4 product folders. It may count twice, see #5."
+        "#5 Count once, highest band: adds 400 lines of product code; touches 4 product folders."
+        " It may count twice, see #5."
     )
     assert expected in text
 

@@ -226,7 +226,7 @@ def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None
     post = risks_post(made(riskiest=(risky(3, "It may count twice, see #9."), risky(9))))
     assert [item[0]["text"] for item in items(post)] == ["#3", "#9"]
     expected = "adds 400 lines of product code; touches 4 product folders. It may count twice, see #9."
-    assert f"#3 Change number 3: {expected}" in seen(post)
+    assert f"#3 Change number 3, highest band: {expected}" in seen(post)
     assert links(post.payload()) == [pull(3).url, pull(9).url, pull(9).url]
 
 

@@ -115,7 +115,7 @@ def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
     share = f"in this band about {band.repaired} % needed a repair within two weeks, of all 7 %"
     reasons = "adds 400 lines of product code; touches 4 product folders"
-    assert told(made, "Risk") == [f"Risk: {label}: {reasons} ({share}; measured on vLLM, 2025)"]
+    assert told(made, "Risk") == [f"Risk: {label} band: {reasons} ({share}; measured on vLLM, 2025)"]
 
 
 def test_a_risk_without_reasons_is_its_band_alone() -> None:

@@ -35,7 +35,7 @@ from tests.world import World
 SECRET = "signing-secret"
 REPO = "octo/engine"
 SECTIONS = ("What changed and why", "Technical impact", "Potential risks", "Key insights")
-# fifteen points by the rules: a rewrite of something critical, and a title that speaks of speed
+# seventeen points by the rules: far more than the usual size, and a title that speaks of speed
 RISKY: dict[str, Any] = {
     "title": "Speed up attention kernels",
     "files": (changed_file("csrc/attention.cu", additions=450, deletions=350),),

@@ -85,7 +85,7 @@ def test_a_day_without_merges_is_an_empty_list() -> None:
 
 def test_the_riskiest_come_first_whatever_their_time() -> None:
     hot = made(1, title="Faster kernel")
-    calm = made(3, title="Fix typo", files=(changed_file("engine/core.py", 900, 900),))
+    calm = made(3, title="Fix typo", files=(changed_file("engine/core.py", 90, 900),))
     assert listed(build(hot, made(2), calm)) == [1, 2]
 
 
