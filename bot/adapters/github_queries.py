@@ -13,7 +13,7 @@ fragment Facts on PullRequest {
   number title body state mergedAt updatedAt headRefOid baseRefName additions deletions changedFiles
   author { __typename login }
   mergedBy { __typename login }
-  mergeCommit { oid }
+  mergeCommit { oid message }
   labels(first: 20) { nodes { name } }
 }
 """
@@ -103,6 +103,7 @@ def instant(text: str) -> datetime:
 def pull_of(repository: Repository, node: Mapping[str, Any]) -> PullRequest:
     """The pull request of a ``Facts`` node."""
     merged_at = node.get("mergedAt")
+    commit = node.get("mergeCommit") or {}
     return PullRequest(
         repository=repository,
         number=node["number"],
@@ -111,7 +112,7 @@ def pull_of(repository: Repository, node: Mapping[str, Any]) -> PullRequest:
         author=_account(node.get("author")),
         merged_by=_account(node.get("mergedBy")),
         merged_at=instant(merged_at) if merged_at else None,
-        merge_commit=(node.get("mergeCommit") or {}).get("oid"),
+        merge_commit=commit.get("oid"),
         head_commit=node.get("headRefOid") or "",
         additions=node["additions"],
         deletions=node["deletions"],
@@ -119,6 +120,7 @@ def pull_of(repository: Repository, node: Mapping[str, Any]) -> PullRequest:
         state=node["state"],
         base=node.get("baseRefName") or "",
         labels=tuple(label["name"] for label in ((node.get("labels") or {}).get("nodes") or ())),
+        commit_message=commit.get("message") or "",
     )
 
 

@@ -1,7 +1,8 @@
 """What is known of merged pull requests, and which past days were filled, on Redis. None of it expires.
 
 A pull request takes 0.7 KB without its description and 1.0 KB with one of full length, as measured on the replay
-days: 8 to 11 MB a year for a repository that merges 31 a day.
+days: 8 to 11 MB a year for a repository that merges 31 a day. What is kept of the message of its merge commit has
+the bound of a description (0.3 KB), and is mostly nothing: it names nobody, or repeats the description.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _FILL = TypeAdapter(Fill)
 # ("a regression from #N") stand in the first paragraphs, before test plans and results. It ends at white space:
 # half a number would name another pull request.
 _BEGINNING = re.compile(r".{0,1000}(?!\S)", re.S)
+# of a commit's message, the paragraphs that name a pull request or a commit, or speak of reverts
+_NAMES_ANOTHER = re.compile(r"#\d|/pull/\d|\bPRs?[ -]?\d|\b[0-9a-f]{7,40}\b|\bre-?(?:vert|land|appl)", re.I)
 
 
 class RedisHistory:
@@ -105,9 +108,30 @@ def _dates(since: datetime, until: datetime) -> Iterable[dt.date]:
 
 def _brief(pull: PullRequest) -> PullRequest:
     """What is kept for good holds no credential that somebody wrote down by mistake."""
-    beginning = _BEGINNING.match(without_secrets(without_comments(pull.body)).strip())
-    body = beginning[0].rstrip() if beginning else ""
-    return replace(pull.without_patches(), title=without_secrets(pull.title), body=body)
+    body = _beginning(without_secrets(without_comments(pull.body)))
+    message = _beginning(_rest_of(without_secrets(pull.commit_message), body))
+    return replace(
+        pull.without_patches(),
+        title=without_secrets(pull.title),
+        body=body,
+        # its first line is the title again
+        commit_message=f"\n\n{message}" if message else "",
+    )
+
+
+def _beginning(text: str) -> str:
+    found = _BEGINNING.match(text.strip())
+    return found[0].rstrip() if found else ""
+
+
+def _rest_of(message: str, body: str) -> str:
+    """What the message names that the description doesn't: most messages of squashed commits repeat it."""
+    lines = without_comments(message).replace("\r\n", "\n").partition("\n")[2]
+    kept = " ".join(body.split())
+    paragraphs = (paragraph.strip() for paragraph in re.split(r"\n\s*\n", lines))
+    return "\n\n".join(
+        each for each in paragraphs if _NAMES_ANOTHER.search(each) and " ".join(each.split()) not in kept
+    )
 
 
 def _restored(value: bytes) -> PullRequest | None:

@@ -83,7 +83,8 @@ class ChangedFile:
 class PullRequest:
     """A pull request. Times are UTC. ``files`` is None until they were loaded.
 
-    ``changed_files`` is GitHub's count; the list of files stops at 3,000.
+    ``changed_files`` is GitHub's count; the list of files stops at 3,000. ``commit_message`` is that of the merge
+    commit, subject and all; empty where it is not known.
     """
 
     repository: Repository
@@ -102,6 +103,7 @@ class PullRequest:
     base: str = ""
     labels: tuple[str, ...] = ()
     files: tuple[ChangedFile, ...] | None = None
+    commit_message: str = ""
 
     @property
     def url(self) -> str:

@@ -19,7 +19,14 @@ from tests.support import DAY, REPOSITORY, changed_file, pull
 
 SETTLED = DAY.end + timedelta(hours=1)
 PULLS = (
-    pull(7, files=None, title="Größe 日本 \u2028 🎉", body="a\r\nb", labels=("bug", "größe")),
+    pull(
+        7,
+        files=None,
+        title="Größe 日本 \u2028 🎉",
+        body="a\r\nb",
+        labels=("bug", "größe"),
+        commit_message="Größe (#7)\r\n\r\nThis reverts commit 1234567.",
+    ),
     pull(
         8,
         files=None,

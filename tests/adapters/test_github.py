@@ -164,6 +164,7 @@ def test_merges_of_one_second_are_ordered_by_number(github: ScriptedGitHub) -> N
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
 def test_a_pull_request_comes_with_its_facts(github: ScriptedGitHub, now: datetime) -> None:
     facts: dict[str, Any] = {"title": "a [b] `c`  <d>", "body": "Why.", "labels": ("bug", "v1")}
+    facts["commit_message"] = 'a [b] (#7)\n\n* Revert "é"\n\nThis reverts commit 1234567.'
     github.add(REPO, *of_day(7, **facts, author="ada", merged_by="maintainer"))
     (found,) = github.pulls(now).merged_on(REPOSITORY, DAY).pulls
     assert (found.title, found.body, found.labels) == ("a [b] `c`  <d>", "Why.", ("bug", "v1"))
@@ -172,6 +173,7 @@ def test_a_pull_request_comes_with_its_facts(github: ScriptedGitHub, now: dateti
     assert (found.merge_commit, found.head_commit) == (record(7).merge_commit_sha, record(7).head_sha)
     assert (found.additions, found.deletions, found.changed_files) == (1, 1, 1)
     assert (found.base, found.state, found.files) == ("main", "MERGED", None)
+    assert found.commit_message == facts["commit_message"]
 
 
 def test_a_deleted_account_is_shown_as_ghost(github: ScriptedGitHub) -> None:
@@ -197,3 +199,4 @@ def test_an_open_pull_request_can_be_had_by_its_number(github: ScriptedGitHub) -
     github.add(REPO, record(5, state="OPEN"))
     found = github.pulls().pull(REPOSITORY, 5)
     assert (found.number, found.state, found.is_merged, found.merge_commit) == (5, "OPEN", False, None)
+    assert found.commit_message == ""

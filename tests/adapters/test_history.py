@@ -246,6 +246,52 @@ class TestDescriptions:
         return pull(number, title=title, body=body, merged_at=NOON)
 
 
+def message_kept(history: RedisHistory, message: str, body: str = "") -> str:
+    history.record([replace(RICH, body=body, commit_message=message)])
+    (found,) = history.read(REPOSITORY, BEGIN, END)
+    return found.commit_message
+
+
+class TestMessages:
+    REVERT = "This reverts commit 0123456789abcdef0123456789abcdef01234567."
+
+    @pytest.mark.parametrize(
+        ("message", "kept"),
+        [
+            pytest.param("", "", id="none"),
+            pytest.param("Count once (#7)", "", id="only the title"),
+            pytest.param("Count once (#7)\n\n* tests\n\n* typo\n\nSigned-off-by: Ada", "", id="nobody is named"),
+            pytest.param(f'Revert "A" (#7)\n\n{REVERT}', f"\n\n{REVERT}", id="a commit"),
+            pytest.param(f"Undo\r\n\r\n{REVERT}\r\n\r\n* tests", f"\n\n{REVERT}", id="lines of Windows"),
+            pytest.param("Fix (#7)\n\n* tests\n\nBroken by #5", "\n\nBroken by #5", id="a number"),
+            pytest.param(
+                f'x\n\n* Revert "a"\n\n{REVERT}\n\n* tests\n\n* Reapply "a"',
+                f'\n\n* Revert "a"\n\n{REVERT}\n\n* Reapply "a"',
+                id="what happened in the branch",
+            ),
+            pytest.param(f"x\n\n<!-- {REVERT} -->", "", id="a hint of a template"),
+        ],
+    )
+    def test_of_a_message_is_kept_what_names_another(self, history: RedisHistory, message: str, kept: str) -> None:
+        assert message_kept(history, message) == kept
+
+    def test_what_the_description_says_is_kept_once(self, history: RedisHistory) -> None:
+        message = f"Undo (#7)\n\nReverts octo/engine#5, for it\nbroke main.\n\n{self.REVERT}"
+        assert message_kept(history, message, "Reverts octo/engine#5, for it broke main.") == f"\n\n{self.REVERT}"
+
+    def test_a_credential_is_not_kept(self, history: RedisHistory) -> None:
+        assert message_kept(history, f"x\n\nSee #5: ghp_{'A1b2' * 9}") == "\n\nSee #5: [redacted]"
+
+    def test_a_long_one_ends_at_a_blank(self, history: RedisHistory) -> None:
+        assert message_kept(history, "x\n\n" + "see #12345 " * 300) == "\n\n" + "see #12345 " * 90 + "see #12345"
+
+    def test_a_revert_is_found_in_what_is_kept(self, history: RedisHistory) -> None:
+        message = f"Undo the cache (#21)\n\n* Undo\n\nThis reverts commit {8:040x}.\n\n" + "* tests\n\n" * 400
+        later = pull(21, title="Undo the cache", commit_message=message, merged_at=NOON)
+        history.record([later, pull(8, merged_at=NOON - SECOND)])
+        assert reverts_among(history.read(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
+
+
 class TestBackfilled:
     FACTS, HAIKU, SONNET = Fill(NOON), Fill(NOON, "haiku"), Fill(NOON + SECOND, "sonnet")
 

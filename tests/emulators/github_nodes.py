@@ -144,19 +144,24 @@ def _file_node(file: dict[str, Any]) -> Node:
 def commit_node(place: Repository, item: PullRecord | None) -> Node:
     """The commit a pull request was merged as; None is the root of a repository without merges."""
     oid = (item and item.merge_commit_sha) or sha(place.name)
-    headline = f"{item.title} (#{item.number})" if item else "Begin"
+    message = _message(item) if item else "Begin"
     return {
         "__typename": "Commit",
         "id": f"C_{oid[:12]}",
         "oid": oid,
-        "message": f"{headline}\n\n{item.body or ''}".strip() if item else headline,
-        "messageHeadline": headline,
+        "message": message,
+        "messageHeadline": message.partition("\n")[0],
         "committedDate": instant(item.merged_at) if item else "1970-01-01T00:00:00Z",
         "associatedPullRequests": lambda info, **arguments: connection(
             info, [([0], pull_node(place, item))] if item else [], arguments
         ),
         "history": lambda info, **arguments: _history(info, place, item, arguments),
     }
+
+
+def _message(item: PullRecord) -> str:
+    proposed = f"{item.title} (#{item.number})\n\n{item.body or ''}".strip()
+    return proposed if item.commit_message is None else item.commit_message
 
 
 def _history(info: Info, place: Repository, head: PullRecord | None, arguments: Node) -> Node:

@@ -61,6 +61,7 @@ class PullRecord:
     labels: tuple[str, ...] = ()
     author_is_bot: bool = False
     files: tuple[dict[str, Any], ...] = ()
+    commit_message: str | None = None  # None is what GitHub proposes for a squash
 
     @property
     def closed_at(self) -> datetime | None:
