@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 from typing import Any
 
@@ -186,3 +187,49 @@ def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
 )
 def test_a_chain_of_reverts_is_together_from_any_end(numbers: list[int], shown: list[int]) -> None:
     assert sorted(with_pairs(numbers, [Revert(1, 2), Revert(2, 3), Revert(8, 9)])) == shown
+
+
+@st.composite
+def days(draw: st.DrawFn) -> list[PullRequest]:
+    """Some pull requests, in no order, that may name each other by number, title and commit."""
+    wording = st.sampled_from(
+        [
+            "Revert #{n}",
+            "Partially revert #{n}",
+            'Revert "Change number {n}"',
+            "Revert {sha}",
+            "Reland #{n}",
+            "Go on",
+        ]
+    )
+    numbers = draw(st.permutations(range(1, draw(st.integers(1, 8)) + 1)))
+    return [merged(number, _worded(draw, wording), _worded(draw, wording)) for number in numbers]
+
+
+def _worded(draw: st.DrawFn, wording: st.SearchStrategy[str]) -> str:
+    n = draw(st.integers(1, 8))
+    return draw(wording).format(n=n, sha=f"{n:07x}" + "f" * 33)
+
+
+@given(days(), st.randoms(use_true_random=False))
+def test_the_order_in_which_they_are_given_changes_nothing(
+    pulls: list[PullRequest], shuffle: random.Random
+) -> None:
+    mixed = pulls.copy()
+    shuffle.shuffle(mixed)
+    assert set(reverts_among(mixed)) == set(reverts_among(pulls))
+
+
+@given(days())
+def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: list[PullRequest]) -> None:
+    in_order = sorted(pulls, key=lambda each: each.merge_time)
+    for count in range(len(in_order)):
+        before = in_order[:count]
+        numbers = {each.number for each in before}
+        assert set(reverts_among(before)) == {each for each in reverts_among(pulls) if each.by in numbers}
+
+
+@given(days())
+def test_whoever_takes_something_back_is_a_revert(pulls: list[PullRequest]) -> None:
+    by = {each.number: each for each in pulls}
+    assert all(is_revert(by[found.by]) for found in reverts_among(pulls))

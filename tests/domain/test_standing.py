@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.pulls import PullRequest
-from bot.domain.reverts import Revert, reverts_among, standing
+from bot.domain.reverts import Revert, gone_of, reverts_among, standing
 from tests.support import NOON, pull
 
 
@@ -18,6 +19,11 @@ def reverting(number: int, *others: int) -> PullRequest:
     """Higher numbers are merged later."""
     body = "\n".join(f"Reverts #{other}" for other in others)
     return pull(number, body=body, merged_at=NOON + timedelta(minutes=number))
+
+
+def part(number: int, other: int) -> PullRequest:
+    """One that takes back a part of another."""
+    return replace(reverting(number), title=f"Partial revert of #{other}")
 
 
 def in_the_end(*pulls: PullRequest) -> set[tuple[int, int]]:
@@ -81,6 +87,23 @@ def test_a_revert_by_title_of_a_revert_by_title_holds() -> None:
     pulls = [pull(n, title=title, merged_at=NOON + timedelta(hours=n)) for n, title in enumerate(titles, 1)]
     assert in_the_end(*pulls[:3]) == {(2, 3)}
     assert in_the_end(*pulls) == {(3, 4), (1, 2)}
+
+
+def test_what_was_taken_back_in_part_is_still_there() -> None:
+    pulls = [reverting(1), reverting(2), part(3, 1), reverting(4, 2)]
+    held = standing(reverts_among(pulls), pulls)
+    assert held == (Revert(2, 4), Revert(1, 3, is_partial=True))
+    assert gone_of(held) == {2}
+
+
+def test_a_revert_that_was_taken_back_in_part_still_holds() -> None:
+    pulls = [reverting(1), reverting(2, 1), part(3, 2)]
+    assert set(standing(reverts_among(pulls), pulls)) == {Revert(1, 2), Revert(2, 3, is_partial=True)}
+
+
+def test_a_part_comes_back_with_the_revert_of_its_revert() -> None:
+    pulls = [reverting(1), part(2, 1), reverting(3, 2)]
+    assert standing(reverts_among(pulls), pulls) == (Revert(2, 3),)
 
 
 def test_reverts_that_hold_come_newest_first() -> None:
