@@ -9,11 +9,14 @@ import pytest
 
 from bot.domain.numbers import without_unknown_numbers
 from bot.domain.packing import Coverage
+from bot.domain.pulls import PullRequest
+from bot.domain.relands import relands_among
+from bot.domain.repairs import repairs_among
 from bot.domain.reverts import is_revert, reverts_among
 from bot.domain.risk import assess
 from bot.domain.summaries import fallback_summary
 from bot.domain.texts import one_line, without_comments
-from tests.support import pull
+from tests.support import NOON, pull
 
 TITLE, BODY = 256, 65_536  # GitHub's limits
 
@@ -61,3 +64,45 @@ def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
 )
 def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[str], object], piece: str) -> None:
     assert takes_less(1.0, lambda: work(piece * (BODY // len(piece))))
+
+
+def _among_others(find: Callable[[list[PullRequest]], object], text: str) -> None:
+    title = f"Fix {text}"[:TITLE]
+    found = pull(3, title=title, body=text, commit_message=text, merged_at=NOON)
+    find([pull(1), pull(2, title=title, body=text), found])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Reverts #1, ",
+        "This PR reverts ",
+        "- #1\n",
+        "this is a partial revert of the ",
+        "commits abcdef12, ",
+        "https://github.com/octo/engine/pull/1 and ",
+        "octo/engine",
+        "PR 1, ",
+        "[#1](https://",
+        "#1 broke #2 and ",
+        "regression from #1, ",
+        "bug in the ",
+        "a. ",
+        "```\n",
+        "relands #1 ",
+        "second attempt at ",
+        "this is temporarily ",
+        "to be reverted ",
+        "(take 2) ",
+        "[reland] ",
+        '"Revert ',
+        "\n\n- Reapply ",
+        "0123456789abcdef",
+        "not ",
+    ],
+)
+@pytest.mark.parametrize("find", [reverts_among, relands_among, repairs_among])
+def test_what_was_taken_back_is_found_soon_in_one_piece_over_and_over(
+    find: Callable[[list[PullRequest]], object], piece: str
+) -> None:
+    assert takes_less(1.5, lambda: _among_others(find, piece * (BODY // len(piece))))

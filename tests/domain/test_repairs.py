@@ -222,3 +222,145 @@ def test_whatever_is_written_both_halves_are_there_and_in_order(said: list[tuple
     found = repairs_among([merged(at, title, body) for at, (title, body) in enumerate(said, 1)])
     assert all(1 <= repair.number < repair.by <= len(said) for repair in found)
     assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "[Bugfix] Fix a seed of None introduced in #5",
+        "forward fix PR 5, restore the build",
+        "[Bugfix] Bring back the fallback removed in #5, but only here",
+        "Fixing the test failures caused by PR#5",
+        "Fix the name after a change of name in PR #5",
+        "fix redefinition in #5",
+        "[Misc] Fix backward compatibility from #5",
+        "Fix rocm build caused by #5",
+        "Fix for the import error from #5",
+        "Fix the accuracy cause by #5",
+        "Fix issues from #5",
+        "[FIX] Patch the script (fix for #5)",
+        "[Bugfix] Fix the kernel after #5",
+        "Fix regression on pooling from PR#5",
+        "Hotfix for #5",
+        "Unbreak main after #5",
+        "Fix conflict with #5",
+    ],
+)
+def test_the_title_of_a_fix_may_name_its_cause(title: str) -> None:
+    assert repaired(title, "") == [5]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Fix #5",
+        "Fixes #5 for good",
+        "Fix the counter (#5)",
+        "Fix the crash reported in #5",
+        "Fix the counter as in #5",
+        "Fix the counter, like #5",
+        "Fix the rest, following the fix in #5",
+        "Fix the counter, see #5",
+        "Port the fix from #5",
+        "Cherry-pick the fix from #5",
+        "Fix the docs, not broken by #5",
+        "Fix a typo in #5",
+        "Fix nits from #5",
+        "Fix pre-commit after #5",
+        "Count once after #5",
+    ],
+)
+def test_other_titles_blame_nobody(title: str) -> None:
+    assert repaired(title, "") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "#5 broke the build on macOS.",
+        "PR #5 accidentally removed the check.",
+        "octo/engine#5 introduced a subtle regression.",
+        "#5 has caused crashes since Monday.",
+        "Follow-up fix for #5",
+        "A follow up bugfix: hot-fix for #5",
+        "Post-merge fix of #5.",
+        "Fallout from #5",
+        "An oversight in #5",
+        "This was overlooked in #5",
+        "The tests fail since #5",
+        "It fails because of #5",
+        "It has been broken when #5 was merged",
+        "Culprit: #5",
+        "The offending PR is #5",
+        "git bisect points to #5",
+        "Bisected to #5.",
+        "The check was mistakenly dropped in #5",
+        "Broken by [#5](https://github.com/octo/engine/pull/5)",
+        "regression introduced in `#5`",
+        "The op is not supported any more, a regression from #5",
+    ],
+)
+def test_a_cause_is_named_in_many_ways(body: str) -> None:
+    assert repaired("Fix the counter", body) == [5]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Neither broken by #5 nor by others",
+        "It isn't caused by #5",
+        "This was never broken by #5",
+        "It is not really a regression from #5",
+        "This does not fix the bug from #5",
+        "I wonder if #5 broke it",
+        "Fix failing tests skipped in #5",
+        "The same problem as in #5",
+        "A problem found in #5",
+        "A bug similar to the one in #5",
+        "#5 introduced the counter",
+        "#5 did not break it",
+        "#5 was broken by somebody",
+        "Unrelated to #5",
+        "After #5 we count once",
+        "> regression from #5",
+        "```\nregression from #5\n```",
+        "regression from [#5](https://github.com/octo/other/pull/5)",
+    ],
+)
+def test_other_words_blame_nobody(body: str) -> None:
+    assert repaired("Fix the counter", body) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("Fix compatibility between #5 and #50", ""),
+        ("Fix incompatibility between #5 and #50", ""),
+        ("Fix the counter", "A regression from #5 and #50."),
+        ("Fix the counter", "Broken by #5, #50"),
+    ],
+)
+def test_two_may_have_broken_it_together(title: str, body: str) -> None:
+    assert repaired(title, body) == [5, 50]
+
+
+def test_the_next_of_a_sentence_is_not_blamed_with_the_first() -> None:
+    assert repaired("Fix the counter", "Broken by #5, #50 is fine") == [5]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Fix the counter (#99)\n\n* A regression from #5", [5]),
+        ("Fix the counter after #5", []),
+        ("Fix the counter (#99)\n\nSee #5", []),
+    ],
+)
+def test_the_message_of_the_merge_commit_may_blame(message: str, expected: list[int]) -> None:
+    repair = merged(99, "Fix the counter", commit_message=message)
+    assert [found.number for found in repairs_among([repair, CAUSE])] == expected
+
+
+@pytest.mark.parametrize("title", ["Fix the counter: revert #5", "[Bugfix] Revert the queue part of #5"])
+def test_who_takes_back_does_not_repair(title: str) -> None:
+    assert repaired(title, "It was broken by #5.") == []
