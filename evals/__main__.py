@@ -1,4 +1,7 @@
-"""``python -m evals``: ask, judge, print a table; exit 1 where the marks are too low."""
+"""``python -m evals``: ask, judge, print a table; exit 1 where the marks are too low.
+
+``python -m evals reverts`` measures what is found of a year's known reverts; it needs no key.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from bot.domain.errors import NotSetUp, PrdigestError
 from bot.wiring import Wiring
 from evals.asking import marks_of
 from evals.cases import Suite, load
+from evals.reverts import load as load_pack
 from evals.scoring import Mark, Total, total
 
 _QUESTIONS = Path(__file__).parent / "questions"
@@ -24,12 +28,38 @@ _QUESTIONS = Path(__file__).parent / "questions"
 _NO_BUDGET = 1_000_000.0
 
 
-@click.command()
+class _WithDefault(click.Group):
+    """What begins with no command is a call of the first one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_named = args[:1] == ["--help"] or (args and args[0] in self.commands)
+        return super().parse_args(ctx, args if is_named else ["questions", *args])
+
+
+@click.group(cls=_WithDefault)
+def main() -> None:
+    """Measure the bot: its answers (questions, the default) and what it finds of known reverts."""
+
+
+@main.command("reverts")
+@click.argument("folder", default="../shared/risk", type=click.Path(path_type=Path))
+def reverts(folder: Path) -> None:
+    """Look for the known reverts and fixes of the data pack in FOLDER; exit 1 where one was found that is none."""
+    try:
+        pack = load_pack(folder)
+    except PrdigestError as error:
+        raise click.ClickException(str(error)) from error
+    for line in pack.table():
+        click.echo(line)
+    sys.exit(1 if pack.reverts.false else 0)
+
+
+@main.command("questions")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--only", metavar="PATTERN", default="", help="Ask only questions in which this is found.")
 @click.option("--least", type=click.FloatRange(0, 1), default=0.8, show_default=True, help="Share of right facts.")
 @click.option("--json", "as_json", is_flag=True, help="Print every mark with its answer as a line of JSON.")
-def main(files: tuple[Path, ...], only: str, least: float, *, as_json: bool) -> None:
+def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool) -> None:
     """Ask the questions of FILES (TOML; by default those of the project) and judge the answers."""
     try:
         suites = [_narrowed(load(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
