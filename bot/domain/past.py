@@ -16,6 +16,7 @@ from statistics import median
 from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.paths import PathClass, PathClasses
 from bot.domain.pulls import ChangedFile, PullRequest
+from bot.domain.relands import Try
 
 # below that, what did not happen says little
 ENOUGH = timedelta(days=90)
@@ -41,7 +42,13 @@ class Past:
     Only files that are product or build by ``classes`` are watched; a renamed one takes along what happened to it.
     """
 
-    def __init__(self, pulls: Iterable[PullRequest], outcomes: Iterable[TakenBack], classes: PathClasses) -> None:
+    def __init__(
+        self,
+        pulls: Iterable[PullRequest],
+        outcomes: Iterable[TakenBack],
+        classes: PathClasses,
+        relands: Iterable[Reland] = (),
+    ) -> None:
         known = sorted(pulls, key=lambda pull: (pull.merge_time, pull.number))
         self._since = known[0].merge_time if known else None
         self._fixes: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
@@ -58,6 +65,7 @@ class Past:
             if found.fate is not Fate.REPAIRED:
                 for file in files.get(found.pull.number, ()):
                     self._reverts[file.path].append(found.by.merge_time)
+        self._tries = {found.number: found.tries for found in relands}
         self._usuals: dict[datetime, float] = {}
 
     def reaches(self, at: datetime) -> bool:
@@ -89,6 +97,10 @@ class Past:
             any(since < when < at for name, _ in self._names(path, at) for when in self._reverts.get(name, ()))
             for path in paths
         )
+
+    def tries(self, number: int) -> tuple[Try, ...]:
+        """The earlier tries of a change that a pull request lands again, oldest first."""
+        return self._tries.get(number, ())
 
     def open_for(self, number: int, at: datetime) -> timedelta:
         """How long a pull request had been open at least: one that was opened later was merged so long before."""

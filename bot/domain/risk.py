@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from bot.domain.past import Past
 from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
+from bot.domain.relands import Try
 from bot.domain.reverts import is_revert
 from bot.domain.rules import Fired, facts_of, fired_by, is_sweep
 
@@ -54,6 +55,7 @@ class Risk:
     """Points and the reasons that may be shown, the weightiest first.
 
     ``fired`` are the rules that gave or took points; ``without_history`` those that look back were silent.
+    ``tries`` are the earlier ones of a change that lands again.
     """
 
     points: float
@@ -61,6 +63,7 @@ class Risk:
     fired: tuple[Fired, ...] = ()
     without_history: bool = False
     may_be_listed: bool = True
+    tries: tuple[Try, ...] = ()
 
     @property
     def is_listed(self) -> bool:
@@ -96,6 +99,7 @@ def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past |
         fired,
         without_history=not (past and pull.merged_at and past.reaches(pull.merged_at)),
         may_be_listed=not is_revert(pull),
+        tries=past.tries(pull.number) if past else (),
     )
 
 

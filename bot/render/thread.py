@@ -12,7 +12,7 @@ from bot.ports import Post
 from bot.render.facts import size
 from bot.render.fitting import MOST_BLOCKS, MOST_CHARACTERS
 from bot.render.mrkdwn import escape
-from bot.render.parts import addresses, duration
+from bot.render.parts import addresses, duration, lands_again
 from bot.render.rich import Block, Element, block, bullets, characters, header, link, prose, section, text
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
@@ -73,7 +73,7 @@ def _entry(entry: Entry, digest: Digest) -> list[Element]:
     found = [link(entry.pull.url, f"#{entry.number}"), text(f" {title}", bold=not entry.summary.is_trivial)]
     if not entry.summary.is_fallback:
         found += [text(": "), *prose(entry.summary.headline, addresses(digest), 160)]
-    return [*found, text(f" ({_facts(entry, digest)})", italic=True)]
+    return [*found, *lands_again(entry), text(f" ({_facts(entry, digest)})", italic=True)]
 
 
 def _facts(entry: Entry, digest: Digest) -> str:

@@ -14,6 +14,7 @@ from bot.domain.outcomes import outcomes_among
 from bot.domain.past import REVERTS_WITHIN, Past
 from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import PullRequest, Repository, newest_first
+from bot.domain.relands import relands_among
 from bot.domain.risk import Risk, assess
 from bot.ports import History, Merged
 
@@ -122,7 +123,7 @@ class Chronicle:
 def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
     """The past that merges make, with what they say of each other."""
     known = each_once(pulls)
-    return Past(known, outcomes_among(known), classes)
+    return Past(known, outcomes_among(known), classes, relands_among(known))
 
 
 def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:

@@ -12,6 +12,7 @@ from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository
+from bot.domain.relands import relands_among
 from bot.domain.reverts import Revert, reverts_among, with_pairs
 from bot.domain.risk import assess
 from bot.domain.views import WHOLE, View
@@ -83,7 +84,8 @@ class DailyDigest:
         self._surroundings.record(of_day)
         known = each_once([*of_day, *around.pulls])
         outcomes = outcomes_among(known)
-        entries = shown_by(view, self._rated(read, Past(known, outcomes, self._classes_of(repository))), reverts)
+        past = Past(known, outcomes, self._classes_of(repository), relands_among(known))
+        entries = shown_by(view, self._rated(read, past), reverts)
         return Digest(
             repository=repository,
             name=name,

@@ -15,6 +15,7 @@ from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
+from bot.domain.relands import relands_among
 from bot.domain.requests import RisksRequest
 from bot.domain.reverts import WATCHED, is_revert
 from bot.domain.risk import assess, worth_a_look
@@ -68,7 +69,7 @@ class RiskLister:
         found = _Found(request, tuple(lists[: len(span)]), each_once([*merges_of(lists).pulls, *recorded]))
         loaded = self._together(self._loaded, found.candidates)
         classes = self._classes_of(request.repository)
-        past = Past(each_once([*loaded, *found.known]), found.outcomes, classes)
+        past = Past(each_once([*loaded, *found.known]), found.outcomes, classes, relands_among(found.known))
         assessed = [Assessed(pull, assess(pull, classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)

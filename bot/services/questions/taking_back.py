@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.pulls import PullRequest
-from bot.domain.repairs import repairs_among
-from bot.domain.reverts import is_revert, reverts_among, standing
+from bot.domain.reverts import is_revert
 from bot.domain.texts import one_line, shorten, without_comments
 
 _WHY = 800
@@ -12,28 +12,24 @@ _WHY = 800
 
 def taken_back(watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]:
     """What was taken back of the pull requests of these numbers, or by them."""
-    by_number = {pull.number: pull for pull in watched}
-    pairs = reverts_among(watched)
-    held = standing(pairs, watched)
-    lines = [
-        _pair(by_number[each.number], by_number[each.by], "reverted") for each in held if each.number in numbers
-    ]
+    known = outcomes_among(watched)
+    pairs = [found for found in known if found.pull.number in numbers]
+    lines = [_pair(found) for found in pairs if found.stands]
     lines += [
-        _pair(by_number[each.number], by_number[each.by], "repaired")
-        for each in repairs_among(watched)
-        if each.number in numbers
+        f"#{found.pull.number} was {found.fate} by #{found.by.number}, which was itself reverted"
+        for found in pairs
+        if not found.stands
     ]
-    undone = [each for each in pairs if each not in held and each.number in numbers]
-    lines += [f"#{each.number} was reverted by #{each.by}, which was itself reverted" for each in undone]
-    paired = {each.by for each in pairs}
+    paired = {found.by.number for found in known}
     older = [pull for pull in watched if pull.number in numbers - paired and is_revert(pull)]
     lines += [f"#{pull.number} takes back what was merged before these days. {_why(pull)}" for pull in older]
     return lines or ["Nothing of these days was taken back."]
 
 
-def _pair(pull: PullRequest, by: PullRequest, how: str) -> str:
-    title = one_line(pull.title)
-    return f"#{pull.number} ({title}) was {how} by #{by.number} on {by.merge_time:%Y-%m-%d %H:%M}Z. {_why(by)}"
+def _pair(found: TakenBack) -> str:
+    pull, by = found.pull, found.by
+    named = f"#{pull.number} ({one_line(pull.title)})"
+    return f"{named} was {found.fate} by #{by.number} on {by.merge_time:%Y-%m-%d %H:%M}Z. {_why(by)}"
 
 
 def _why(pull: PullRequest) -> str:
