@@ -1,0 +1,128 @@
+"""How well an order of merged pull requests finds those that something happened to.
+
+Days carry weights, so that a bootstrap over days measures the same order again and again in linear time. What is
+not defined, as a rate of nothing, is nan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
+from operator import mul
+
+# how many of a day a digest names
+TOP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """ROC-AUC (ties count half), average precision, and precision and recall of the top of each day."""
+
+    auc: float
+    average_precision: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Cases from the highest score to the lowest. ``days`` numbers the day of each case from nought."""
+
+    days: Sequence[int]
+    scores: Sequence[float]
+    # of each case: where those of its score begin and end in the order
+    bounds: Sequence[tuple[int, int]] = field(init=False)
+    _days_in_order: Sequence[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        cases = sorted(range(len(self.scores)), key=lambda case: -self.scores[case])
+        bounds = [(0, 0)] * len(cases)
+        start = 0
+        for _, group in groupby(cases, key=lambda case: self.scores[case]):
+            tied = list(group)
+            for case in tied:
+                bounds[case] = (start, start + len(tied))
+            start += len(tied)
+        object.__setattr__(self, "bounds", bounds)
+        object.__setattr__(self, "_days_in_order", [self.days[case] for case in cases])
+
+    def totals(self, weights: Sequence[int]) -> list[int]:
+        """The weight of the first 0, 1, 2, … cases of the order, by the weights of their days."""
+        return list(accumulate(map(weights.__getitem__, self._days_in_order), initial=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Tops:
+    """By day: how many places its top has, and how many of them hit, on average over the orders of ties."""
+
+    slots: Sequence[int]
+    hits: Sequence[float]
+
+    def precision(self, weights: Sequence[int]) -> float:
+        """Hits by places."""
+        return _rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.slots)))
+
+    def recall(self, weights: Sequence[int], positives: float) -> float:
+        """Hits by all that could be hit."""
+        return _rate(sum(map(mul, weights, self.hits)), positives)
+
+
+def tops(order: Order, positives: Sequence[bool], count: int, least: float = -math.inf) -> Tops:
+    """The first three of each of ``count`` days, of what scores at least ``least``.
+
+    Those that share the last place share it evenly.
+    """
+    by_day: dict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for day, score, positive in zip(order.days, order.scores, positives, strict=True):
+        if score >= least:
+            by_day[day].append((score, positive))
+    slots, hits = [0] * count, [0.0] * count
+    for day, cases in by_day.items():
+        slots[day] = min(TOP, len(cases))
+        hits[day] = _hits(cases, slots[day])
+    return Tops(slots, hits)
+
+
+def _hits(cases: list[tuple[float, bool]], places: int) -> float:
+    last = sorted((score for score, _ in cases), reverse=True)[places - 1]
+    above = [positive for score, positive in cases if score > last]
+    tied = [positive for score, positive in cases if score == last]
+    return sum(above) + (places - len(above)) * sum(tied) / len(tied)
+
+
+class Ranked:
+    """An order beside what happened."""
+
+    def __init__(self, order: Order, positives: Sequence[bool], count: int) -> None:
+        groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for bounds, day, positive in zip(order.bounds, order.days, positives, strict=True):
+            if positive:
+                groups[bounds].append(day)
+        self._groups = sorted(groups.items())
+        self._tops = tops(order, positives, count)
+
+    def figures(self, weights: Sequence[int], totals: Sequence[int]) -> Figures:
+        """The figures where each day counts as often as its weight; ``totals`` are the order's for them."""
+        held = [(bounds, sum(weights[day] for day in days)) for bounds, days in self._groups]
+        positives = sum(weight for _, weight in held)
+        negatives = totals[-1] - positives
+        won = found = seen = 0.0
+        for (start, end), here in held:
+            tied = totals[end] - totals[start] - here
+            below = negatives - (totals[start] - seen) - tied
+            won += here * (below + tied / 2)
+            seen += here
+            found += here * seen / totals[end] if here else 0.0
+        return Figures(
+            _rate(won, positives * negatives),
+            _rate(found, positives),
+            self._tops.precision(weights),
+            self._tops.recall(weights, positives),
+        )
+
+
+def _rate(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
