@@ -1,0 +1,134 @@
+"""Small git repositories, written by ``git fast-import``: no checkout, one process for many commits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="the git program is not here")
+
+BEGIN = datetime(2025, 1, 6, 12, 0, tzinfo=UTC)
+_KEPT = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+# nothing of who runs the tests
+ENVIRONMENT = {**_KEPT, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "LC_ALL": "C"}
+
+# paths that are hard to write down
+ODD = ["a b.py", 'it\'s "so".py', "two\nlines.py", "tab\tbed.py", "-rf.py", ":colon.py", "ünï.py", "deep/ /x.py"]
+
+
+def git(folder: Path, *arguments: str, given: IO[bytes] | None = None) -> str:
+    """What a git command prints; ``given`` is its standard input."""
+    line = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *arguments]
+    done = subprocess.run(line, env=ENVIRONMENT, stdin=given, capture_output=True, check=True)
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+def lines(count: int, word: str = "line") -> bytes:
+    """A text of so many lines."""
+    return "".join(f"{word} {number}\n" for number in range(count)).encode()
+
+
+class Builder:
+    """Adds commits to ``main``; each is an hour after the one before it unless it says when."""
+
+    def __init__(self, stream: IO[bytes], answers: IO[bytes]) -> None:
+        self._stream = stream
+        self._answers = answers
+        self._marks = 0
+        self._tip = 0
+        self.now = BEGIN
+
+    def commit(
+        self,
+        message: str | bytes,
+        files: Mapping[str, bytes | None] | Mapping[bytes, bytes | None] | None = None,
+        *,
+        at: datetime | None = None,
+        moved: Mapping[str, str] | None = None,
+        merged: Sequence[int] = (),
+        branch: str = "main",
+        start: int | None = None,
+    ) -> int:
+        """A commit that writes files (None deletes one); gives its mark. ``merged`` are its further parents."""
+        self.now = at or self.now + timedelta(hours=1)
+        self._marks += 1
+        who = f"Ada <ada@example.org> {int(self.now.timestamp())} +0000"
+        self._say(f"commit refs/heads/{branch}\nmark :{self._marks}\nauthor {who}\ncommitter {who}")
+        self._data(message if isinstance(message, bytes) else message.encode())
+        if start is not None or (branch == "main" and self._tip):
+            self._say(f"from :{start or self._tip}")
+        for mark in merged:
+            self._say(f"merge :{mark}")
+        for old, new in (moved or {}).items():
+            self._say(f"R {_quoted(old)} {_quoted(new)}")
+        for path, content in (files or {}).items():
+            self._file(path, content)
+        self._tip = self._marks if branch == "main" else self._tip
+        return self._marks
+
+    def sha(self, mark: int) -> str:
+        """The id of a commit."""
+        self._say(f"get-mark :{mark}")
+        self._stream.flush()
+        return self._answers.readline().decode().strip()
+
+    def _file(self, path: str | bytes, content: bytes | None) -> None:
+        if content is None:
+            self._say(f"D {_quoted(path)}")
+            return
+        self._say(f"M 100644 inline {_quoted(path)}")
+        self._data(content)
+
+    def _data(self, content: bytes) -> None:
+        self._say(f"data {len(content)}")
+        self._stream.write(content + b"\n")
+
+    def _say(self, line: str) -> None:
+        self._stream.write(line.encode() + b"\n")
+
+
+def _quoted(path: str | bytes) -> str:
+    found = path if isinstance(path, bytes) else path.encode()
+    return '"' + "".join(f"\\{byte:03o}" for byte in found) + '"'
+
+
+@contextmanager
+def building(folder: Path) -> Iterator[Builder]:
+    """A repository in a new folder, whole at the end of the block."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    line = ["git", "-C", str(folder), "fast-import", "--quiet", "--force"]
+    with subprocess.Popen(line, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield Builder(process.stdin, process.stdout)
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def several(folder: Path) -> None:
+    """A repository of ten commits on main, of all kinds, and one beside it."""
+    with building(folder) as builder:
+        builder.commit(
+            "Begin", {"a.py": lines(10), "old.py": lines(20), "logo.png": b"\0one", "gone.py": lines(3)}
+        )
+        builder.commit(
+            "Change (#1)\n\nWhy.\n\nTwice.", {"a.py": lines(12), "logo.png": b"\0two", "new.py": lines(4)}
+        )
+        builder.commit("Move (#2)", {"gone.py": None}, moved={"old.py": "deep/new.py"})
+        builder.commit("Move and change (#3)", {"b.py": lines(11), "a.py": None})
+        beside = builder.commit("Beside", {"c.py": lines(2)}, branch="beside", start=4)
+        builder.commit("Main goes on (#4)", {"d.py": lines(1)})
+        builder.commit("Merge pull request #5 from octo/beside\n\nTell c", {"c.py": lines(2)}, merged=[beside])
+        builder.commit("Nothing (#6)")
+        builder.commit("Odd (#7)", {path: lines(2) for path in ODD})
+        builder.commit(b"Latin \xe9 (#8)", {b"latin-\xe9.py": lines(1)})
+        builder.commit("Odd go (#9)", dict.fromkeys(ODD))
