@@ -12,6 +12,7 @@ from bot.cli.base import wired
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
+from bot.cli.risks import risks_group
 from bot.cli.store import export_command, import_command
 from bot.sandbox.demo import demo
 
@@ -49,6 +50,7 @@ for command in (
     doctor_command,
     export_command,
     import_command,
+    risks_group,
 ):
     cli.add_command(command)
 

@@ -1,0 +1,104 @@
+"""Commands about the risk list: how good it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from bot.adapters.git_clone import GitClone
+from bot.cli.base import progress_bar, timezone_option, wanted_zone
+from bot.config import load_settings
+from bot.domain.days import date_of
+from bot.domain.errors import UsageError
+from bot.domain.measures.outcomes import Window
+from bot.domain.paths import DEFAULT_PATHS
+from bot.domain.pulls import Repository
+from bot.render import evaluation as render
+from bot.services.clone_history import history_of
+from bot.services.evaluate import evaluate
+
+# the rules look back at most 180 days, and titles that come again seldom wait longer
+_HISTORY = timedelta(days=365)
+
+
+@click.group("risks")
+def risks_group() -> None:
+    """How good the risk list is."""
+
+
+@risks_group.command("evaluate")
+@click.option(
+    "--clone",
+    metavar="PATH",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A local git clone; it is only read.",
+)
+@click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) whose merges are measured.")
+@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC).")
+@click.option(
+    "--scores", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write pr,score as CSV."
+)
+@timezone_option
+@click.option("--repo", metavar="OWNER/NAME", help="Repository; if not given, that of the clone's origin.")
+@click.option("--branch", help="Branch; the default branch of the clone if not given.")
+@click.option("--history-from", metavar="YYYY-MM-DD", help="Read from there; a year before --since if not given.")
+@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+def evaluate_command(  # noqa: PLR0913 (one argument for each option)
+    clone: Path,
+    since: str,
+    until: str,
+    scores: Path | None,
+    timezone: str | None,
+    repo: str | None,
+    branch: str | None,
+    history_from: str | None,
+    *,
+    for_scripts: bool,
+) -> None:
+    """Measure the risk list on past merges of a repository, from a local clone of it.
+
+    What was taken back is read from revert commits; each merge is scored by what was known before it. Days are
+    those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
+    """
+    settings = load_settings()
+    repository = Repository.parse(repo) if repo else None
+    window = Window(date_of(since), date_of(until), wanted_zone(settings, timezone))
+    begin = _begin(window, history_from)
+    _check_writable(scores)
+    with progress_bar("commit", "Commits") as show:
+        history = history_of(GitClone(clone, branch), repository, window, begin, show)
+    found = evaluate(history, window, DEFAULT_PATHS)
+    if scores:
+        _write(scores, render.scores(found))
+    click.echo(render.as_json(found) if for_scripts else render.table(found))
+
+
+def _begin(window: Window, history_from: str | None) -> dt.date:
+    if window.until < window.since:
+        raise UsageError(f"{window.until} is before {window.since}: give the earlier date as --since.")
+    if history_from is None:
+        return window.since - _HISTORY
+    begin = date_of(history_from)
+    if begin > window.since:
+        raise UsageError(f"--history-from {begin} is after {window.since}: give a date before --since.")
+    return begin
+
+
+def _check_writable(path: Path | None) -> None:
+    """Before minutes of work, not after them. Raises UsageError."""
+    if path is None:
+        return
+    if not os.access(path if os.access(path, os.F_OK) else path.resolve().parent, os.W_OK):
+        raise UsageError(f"{path} can't be written: choose another file.")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}): choose another file.") from error

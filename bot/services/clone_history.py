@@ -1,0 +1,63 @@
+"""What a local clone tells of a repository: its merges, what was known before each, and what became of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, time
+
+from bot.domain.commits import Commit, Merges, merges_of, spoken_of
+from bot.domain.measures import doubts
+from bot.domain.measures.evaluation import Source
+from bot.domain.measures.outcomes import HARD, TAKEN_BACK, Window, outcomes_of
+from bot.domain.past import Past
+from bot.domain.pulls import Repository
+from bot.domain.repairs import repairs_among
+from bot.domain.reverts import Revert, is_revert, reverts_among
+from bot.ports.clone import Clone, CloneFacts
+from bot.services.evaluate import History
+
+Progress = Callable[[int, int], None]
+# what a clone is of that came from no GitHub
+_NOWHERE = Repository("local", "clone")
+
+
+def history_of(
+    clone: Clone, repository: Repository | None, window: Window, history_from: dt.date, progress: Progress
+) -> History:
+    """Read a clone. Without ``repository`` it is that of its origin on GitHub, else what its own reverts name.
+
+    Raises:
+        UsageError: the clone can't be read.
+    """
+    facts, since = clone.facts(), datetime.combine(history_from, time(), UTC)
+    commits = list(clone.commits(since, progress))
+    named = repository or facts.repository or spoken_of(commits) or _NOWHERE
+    merges = merges_of(commits, named, facts.branch)
+    everything = (*merges.pulls, *merges.direct)
+    reverts = reverts_among(everything)
+    return History(
+        Source(str(named), facts.branch, history_from),
+        merges.pulls,
+        _past(merges, reverts),
+        outcomes_of(everything, reverts, repairs_among(everything)),
+        (TAKEN_BACK, HARD),
+        max((commit.committed_at for commit in commits), default=since),
+        tuple(_doubts(facts, commits, merges, reverts, window)),
+    )
+
+
+def _doubts(
+    facts: CloneFacts, commits: list[Commit], merges: Merges, reverts: tuple[Revert, ...], window: Window
+) -> Iterator[str]:
+    named = sum(pull.merge_time in window for pull in merges.pulls)
+    yield from doubts.on_depth(is_shallow=facts.is_shallow)
+    yield from doubts.on_names(named, sum(commit.committed_at in window for commit in commits))
+    yield from doubts.on_reverts(len(reverts))
+
+
+def _past(merges: Merges, reverts: Iterable[Revert]) -> Past:
+    """What a bot would have recorded, and the reverts that were made without a pull request."""
+    known = [*merges.pulls, *(commit for commit in merges.direct if is_revert(commit))]
+    numbers = {pull.number for pull in known}
+    return Past(known, [each for each in reverts if each.number in numbers and each.by in numbers])
