@@ -1,6 +1,7 @@
 """``python -m evals``: ask, judge, print a table; exit 1 where the marks are too low.
 
-``python -m evals reverts`` measures what is found of a year's known reverts; it needs no key.
+``python -m evals reverts`` measures what is found of a year's known reverts, ``python -m evals risk`` the risk
+list; neither asks a model.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bot.wiring import Wiring
 from evals.asking import marks_of
 from evals.cases import Suite, load
 from evals.reverts import load as load_pack
+from evals.risk import risk
 from evals.scoring import Mark, Total, total
 
 _QUESTIONS = Path(__file__).parent / "questions"
@@ -38,7 +40,7 @@ class _WithDefault(click.Group):
 
 @click.group(cls=_WithDefault)
 def main() -> None:
-    """Measure the bot: its answers (questions, the default) and what it finds of known reverts."""
+    """Measure the bot: its answers (questions, the default), its risk list, and what it finds of known reverts."""
 
 
 @main.command("reverts")
@@ -126,6 +128,8 @@ def _summed(found: Total) -> str:
     facts, citations = f"facts {found.facts:.0%}", f"citations that hold {found.citations:.0%}"
     return f"{found.count} questions: {facts}, {citations}, ${found.cost:.4f}, {found.seconds:.1f} s each"
 
+
+main.add_command(risk)
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,91 @@
+"""The record of a repository's merges and of what became of them, in two files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bot.domain.errors import UsageError
+from bot.domain.measures.evaluation import Source
+from bot.domain.measures.outcomes import HARD, TAKEN_BACK, Outcome
+from bot.domain.past import Past
+from bot.domain.pulls import GHOST, Account, ChangedFile, PullRequest, Repository
+from bot.services.evaluate import History
+
+# H, or a fix that deletes lines of it within two weeks
+REPAIRED = "Y"
+LABELS = (TAKEN_BACK, HARD, REPAIRED)
+REPOSITORY = Repository("vllm-project", "vllm")
+# each label column with what it says, and the column that says since when; what a fix deletes says no time
+_COLUMNS = {
+    "reverted_by": ({TAKEN_BACK, HARD, REPAIRED}, "reverted_at"),
+    "fixed_by": ({HARD, REPAIRED}, "fixed_at"),
+    "szz_fix_by": ({REPAIRED}, ""),
+}
+
+
+def history_in(folder: Path) -> History:
+    """The record in a folder.
+
+    Raises:
+        UsageError: the record is not there.
+    """
+    try:
+        pulls, outcomes = pulls_in(folder), outcomes_in(folder)
+    except FileNotFoundError as error:
+        raise UsageError(f"{error.filename} is not there: give --pack the folder of the record.") from error
+    source = Source(str(REPOSITORY), "main", pulls[0].merge_time.date())
+    # the labels were made when the last of them was mature
+    last = datetime.max.replace(tzinfo=UTC)
+    return History(source, pulls, Past(pulls), outcomes, LABELS, last)
+
+
+def pulls_in(folder: Path) -> tuple[PullRequest, ...]:
+    """The merges, oldest first."""
+    with gzip.open(folder / "history-2025.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return tuple(_pull(json.loads(line)) for line in lines)
+
+
+def outcomes_in(folder: Path) -> dict[int, Outcome]:
+    """What happened to them, by number; nothing of those to which nothing did."""
+    with (folder / "labels-2025.csv").open(encoding="utf-8", newline="") as rows:
+        return dict(_outcomes(csv.DictReader(rows)))
+
+
+def _pull(said: Mapping[str, Any]) -> PullRequest:
+    files = tuple(
+        ChangedFile(
+            file["path"], file["status"], file["additions"], file["deletions"], None, file.get("previous_path")
+        )
+        for file in said["files"]
+    )
+    return PullRequest(
+        repository=REPOSITORY,
+        number=said["number"],
+        title=said["title"],
+        body="",
+        author=Account(said["author"]),
+        merged_by=GHOST,
+        merged_at=datetime.fromisoformat(said["merged_at"]),
+        merge_commit=said["sha"],
+        head_commit=said["sha"],
+        additions=sum(file.additions for file in files),
+        deletions=sum(file.deletions for file in files),
+        changed_files=len(files),
+        base="main",
+        files=files,
+    )
+
+
+def _outcomes(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[int, Outcome]]:
+    for row in rows:
+        said = [_COLUMNS[column] for column in _COLUMNS if row[column]]
+        labels = frozenset(label for labels, _ in said for label in labels)
+        times = [datetime.fromisoformat(row[at]) for _, at in said if at]
+        if labels:
+            yield int(row["pr"]), Outcome(labels, min(times, default=None))

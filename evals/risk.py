@@ -1,0 +1,36 @@
+"""``python -m evals risk``: the risk list measured on a record whose labels were read by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.domain.days import date_of, zone_of
+from bot.domain.errors import PrdigestError
+from bot.domain.measures.outcomes import Window
+from bot.domain.paths import DEFAULT_PATHS
+from bot.render import evaluation as render
+from bot.services.evaluate import evaluate
+from evals.pack import history_in
+
+PACK = Path(__file__).parents[2] / "shared" / "risk"
+
+
+@click.command()
+@click.option("--pack", type=click.Path(path_type=Path), default=PACK, help="Folder of the record.")
+@click.option("--since", default="2025-10-01", show_default=True, help="First date (UTC) that is measured.")
+@click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC).")
+@click.option("--timezone", default="America/Los_Angeles", show_default=True, help="Whose days have a top three.")
+@click.option("--scores", type=click.Path(dir_okay=False, path_type=Path), help="Write pr,score as CSV.")
+@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+def risk(pack: Path, since: str, until: str, timezone: str, scores: Path | None, *, for_scripts: bool) -> None:
+    """Measure the risk list on the record in PACK, by labels R, H and Y."""
+    try:
+        window = Window(date_of(since), date_of(until), zone_of(timezone))
+        found = evaluate(history_in(pack), window, DEFAULT_PATHS)
+    except PrdigestError as error:
+        raise click.ClickException(str(error)) from error
+    if scores:
+        scores.write_text(render.scores(found), encoding="utf-8")
+    click.echo(render.as_json(found) if for_scripts else render.table(found))
