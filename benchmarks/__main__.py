@@ -12,6 +12,7 @@ import sys
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
+from benchmarks.evaluate import time_evaluate
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.table import Table
 
@@ -19,6 +20,7 @@ PARTS = {
     "day": (time_a_day, count_replay),
     "questions": (price_questions, time_threads),
     "clock": (time_ticks,),
+    "evaluate": (time_evaluate,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 
