@@ -102,7 +102,8 @@ def _pull(commit: Commit, named: _Named, repository: Repository, branch: str) ->
         repository=repository,
         number=named.number,
         title=named.title,
-        body=commit.message.partition("\n")[2].strip(),
+        # its description stands in no clone; a squash commit has the messages of its branch instead
+        body="",
         author=author,
         merged_by=author,
         merged_at=commit.committed_at,
@@ -113,4 +114,5 @@ def _pull(commit: Commit, named: _Named, repository: Repository, branch: str) ->
         changed_files=len(commit.files),
         base=branch,
         files=commit.files,
+        commit_message=commit.message,
     )

@@ -71,7 +71,8 @@ def test_any_message_is_read(message: str) -> None:
 
 def test_a_merge_has_what_its_commit_changed() -> None:
     (found,) = merges_of([commit("Count once (#12)\n\nWhy")], REPOSITORY, "main").pulls
-    assert (found.number, found.title, found.body, found.base) == (12, "Count once", "Why", "main")
+    assert (found.number, found.title, found.body, found.base) == (12, "Count once", "", "main")
+    assert found.commit_message == "Count once (#12)\n\nWhy"
     assert (found.merge_time, found.merge_commit, found.author.login) == (NOON, "a" * 40, "Ada")
     assert (found.additions, found.deletions, found.changed_files, len(found.files or ())) == (3, 2, 1, 1)
 
