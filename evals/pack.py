@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 from bot.domain.errors import UsageError
 from bot.domain.measures.evaluation import Source
 from bot.domain.measures.outcomes import HARD, TAKEN_BACK, Outcome
+from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.past import Past
+from bot.domain.paths import DEFAULT_PATHS
 from bot.domain.pulls import GHOST, Account, ChangedFile, PullRequest, Repository
 from bot.services.evaluate import History
 
@@ -29,8 +32,8 @@ _COLUMNS = {
 }
 
 
-def history_in(folder: Path) -> History:
-    """The record in a folder.
+def history_in(folder: Path, *, by_titles: bool = False) -> History:
+    """The record in a folder. What the rules look back at are its reverts, or those that titles name.
 
     Raises:
         UsageError: the record is not there.
@@ -42,7 +45,8 @@ def history_in(folder: Path) -> History:
     source = Source(str(REPOSITORY), "main", pulls[0].merge_time.date())
     # the labels were made when the last of them was mature
     last = datetime.max.replace(tzinfo=UTC)
-    return History(source, pulls, Past(pulls), outcomes, LABELS, last)
+    known = outcomes_among(pulls) if by_titles else tuple(_reverts(pulls, folder))
+    return History(source, pulls, Past(pulls, known, DEFAULT_PATHS), outcomes, LABELS, last)
 
 
 def pulls_in(folder: Path) -> tuple[PullRequest, ...]:
@@ -53,8 +57,22 @@ def pulls_in(folder: Path) -> tuple[PullRequest, ...]:
 
 def outcomes_in(folder: Path) -> dict[int, Outcome]:
     """What happened to them, by number; nothing of those to which nothing did."""
-    with (folder / "labels-2025.csv").open(encoding="utf-8", newline="") as rows:
-        return dict(_outcomes(csv.DictReader(rows)))
+    return dict(_outcomes(_rows(folder)))
+
+
+def _reverts(pulls: Iterable[PullRequest], folder: Path) -> Iterator[TakenBack]:
+    """The first revert of each; of it no more is known than when it was merged."""
+    by_number = {pull.number: pull for pull in pulls}
+    for row in _rows(folder):
+        if row["reverted_at"]:
+            pull = by_number[int(row["pr"])]
+            at = datetime.fromisoformat(row["reverted_at"])
+            yield TakenBack(pull, replace(pull, number=0, merged_at=at))
+
+
+def _rows(folder: Path) -> Iterator[Mapping[str, str]]:
+    with (folder / "labels-2025.csv").open(encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(lines)
 
 
 def _pull(said: Mapping[str, Any]) -> PullRequest:

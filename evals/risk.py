@@ -9,7 +9,6 @@ import click
 from bot.domain.days import date_of, zone_of
 from bot.domain.errors import PrdigestError
 from bot.domain.measures.outcomes import Window
-from bot.domain.paths import DEFAULT_PATHS
 from bot.render import evaluation as render
 from bot.services.evaluate import evaluate
 from evals.pack import history_in
@@ -22,13 +21,22 @@ PACK = Path(__file__).parents[2] / "shared" / "risk"
 @click.option("--since", default="2025-10-01", show_default=True, help="First date (UTC) that is measured.")
 @click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC).")
 @click.option("--timezone", default="America/Los_Angeles", show_default=True, help="Whose days have a top three.")
+@click.option(
+    "--reverts",
+    type=click.Choice(["labels", "titles"]),
+    default="labels",
+    show_default=True,
+    help="What the rules look back at: all known reverts, or those that titles name.",
+)
 @click.option("--scores", type=click.Path(dir_okay=False, path_type=Path), help="Write pr,score as CSV.")
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
-def risk(pack: Path, since: str, until: str, timezone: str, scores: Path | None, *, for_scripts: bool) -> None:
+def risk(
+    pack: Path, since: str, until: str, timezone: str, reverts: str, scores: Path | None, *, for_scripts: bool
+) -> None:
     """Measure the risk list on the record in PACK, by labels R, H and Y."""
     try:
         window = Window(date_of(since), date_of(until), zone_of(timezone))
-        found = evaluate(history_in(pack), window, DEFAULT_PATHS)
+        found = evaluate(history_in(pack, by_titles=reverts == "titles"), window)
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
     if scores:

@@ -13,10 +13,10 @@ import pytest
 from bot.adapters.git_clone import GitClone
 from bot.domain.measures.measurement import Measurement
 from bot.domain.measures.outcomes import Outcome, Window, cases_of
-from bot.domain.past import Past
 from bot.domain.paths import DEFAULT_PATHS
 from bot.domain.pulls import ChangedFile, PullRequest
 from bot.domain.risk import assess
+from bot.services.chronicle import past_of
 from bot.services.clone_history import history_of
 from evals.pack import LABELS, REPOSITORY, outcomes_in, pulls_in
 from tests.clones import Builder, building, needs_git
@@ -113,7 +113,7 @@ def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, .
     clone = GitClone(tmp_path / "clone")
     found = history_of(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
     assert [facts(pull) for pull in found.pulls] == [facts(pull) for pull in first]
-    past = Past(first)
+    past = past_of(first, DEFAULT_PATHS)
     assert [assess(pull, DEFAULT_PATHS, found.past) for pull in found.pulls] == [
         assess(pull, DEFAULT_PATHS, past) for pull in first
     ]

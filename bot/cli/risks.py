@@ -15,11 +15,11 @@ from bot.config import load_settings
 from bot.domain.days import date_of
 from bot.domain.errors import UsageError
 from bot.domain.measures.outcomes import Window
-from bot.domain.paths import DEFAULT_PATHS
 from bot.domain.pulls import Repository
 from bot.render import evaluation as render
 from bot.services.clone_history import history_of
 from bot.services.evaluate import evaluate
+from bot.wiring.from_settings import path_settings
 
 # the rules look back at most 180 days, and titles that come again seldom wait longer
 _HISTORY = timedelta(days=365)
@@ -71,8 +71,8 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     begin = _begin(window, history_from)
     _check_writable(scores)
     with progress_bar("commit", "Commits") as show:
-        history = history_of(GitClone(clone, branch), repository, window, begin, show)
-    found = evaluate(history, window, DEFAULT_PATHS)
+        history = history_of(GitClone(clone, branch), repository, window, begin, show, path_settings(settings).of)
+    found = evaluate(history, window)
     if scores:
         _write(scores, render.scores(found))
     click.echo(render.as_json(found) if for_scripts else render.table(found))

@@ -16,7 +16,7 @@ from statistics import median
 from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.paths import PathClass, PathClasses
 from bot.domain.pulls import ChangedFile, PullRequest
-from bot.domain.relands import Try
+from bot.domain.relands import Reland, Try
 
 # below that, what did not happen says little
 ENOUGH = timedelta(days=90)

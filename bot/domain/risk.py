@@ -17,7 +17,7 @@ from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
 from bot.domain.relands import Try
 from bot.domain.reverts import is_revert
-from bot.domain.rules import Fired, facts_of, fired_by, is_sweep
+from bot.domain.rules import Facts, Fired, facts_of, fired_by, is_sweep
 
 # names the rules and their points: change it with them
 RULES = "rules.v2"
@@ -86,21 +86,26 @@ def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past |
     """
     facts = facts_of(pull, classes)
     fired = fired_by(facts, past, classes)
-    points = float(sum(rule.points for rule in fired))
-    if is_sweep(pull):
-        points = min(points, _SWEEP_CAP)
-    if not (facts.product or facts.build):
-        points = min(points, 0.0) - _OUTSIDE
     shown = sorted((rule for rule in fired if rule.sentence), key=lambda rule: -rule.points)
-    # among equal points the larger change comes first
     return Risk(
-        points + 0.0001 * math.log1p(pull.changed_lines),
+        points_of(facts, fired),
         tuple(rule.sentence for rule in shown),
         fired,
         without_history=not (past and pull.merged_at and past.reaches(pull.merged_at)),
         may_be_listed=not is_revert(pull),
         tries=past.tries(pull.number) if past else (),
     )
+
+
+def points_of(facts: Facts, fired: Iterable[Fired]) -> float:
+    """What rules come to: less for sweeps, hardly anything without product and build files."""
+    points = float(sum(rule.points for rule in fired))
+    if is_sweep(facts.pull):
+        points = min(points, _SWEEP_CAP)
+    if not (facts.product or facts.build):
+        points = min(points, 0.0) - _OUTSIDE
+    # among equal points the larger change comes first
+    return points + 0.0001 * math.log1p(facts.pull.changed_lines)
 
 
 class HasRisk(Protocol):

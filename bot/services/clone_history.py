@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time
 
 from bot.domain.commits import Commit, Merges, merges_of, spoken_of
@@ -11,10 +11,12 @@ from bot.domain.measures import doubts
 from bot.domain.measures.evaluation import Source
 from bot.domain.measures.outcomes import HARD, TAKEN_BACK, Window, outcomes_of
 from bot.domain.past import Past
+from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import Repository
 from bot.domain.repairs import repairs_among
 from bot.domain.reverts import Revert, is_revert, reverts_among
 from bot.ports.clone import Clone, CloneFacts
+from bot.services.chronicle import past_of
 from bot.services.evaluate import History
 
 Progress = Callable[[int, int], None]
@@ -23,7 +25,12 @@ _NOWHERE = Repository("local", "clone")
 
 
 def history_of(
-    clone: Clone, repository: Repository | None, window: Window, history_from: dt.date, progress: Progress
+    clone: Clone,
+    repository: Repository | None,
+    window: Window,
+    history_from: dt.date,
+    progress: Progress,
+    classes_of: ClassesOf = default_classes,
 ) -> History:
     """Read a clone. Without ``repository`` it is that of its origin on GitHub, else what its own reverts name.
 
@@ -33,16 +40,17 @@ def history_of(
     facts, since = clone.facts(), datetime.combine(history_from, time(), UTC)
     commits = list(clone.commits(since, progress))
     named = repository or facts.repository or spoken_of(commits) or _NOWHERE
-    merges = merges_of(commits, named, facts.branch)
+    merges, classes = merges_of(commits, named, facts.branch), classes_of(named)
     everything = (*merges.pulls, *merges.direct)
     reverts = reverts_among(everything)
     return History(
         Source(str(named), facts.branch, history_from),
         merges.pulls,
-        _past(merges, reverts),
+        _past(merges, classes),
         outcomes_of(everything, reverts, repairs_among(everything)),
         (TAKEN_BACK, HARD),
         max((commit.committed_at for commit in commits), default=since),
+        classes,
         tuple(_doubts(facts, commits, merges, reverts, window)),
     )
 
@@ -56,8 +64,6 @@ def _doubts(
     yield from doubts.on_reverts(len(reverts))
 
 
-def _past(merges: Merges, reverts: Iterable[Revert]) -> Past:
+def _past(merges: Merges, classes: PathClasses) -> Past:
     """What a bot would have recorded, and the reverts that were made without a pull request."""
-    known = [*merges.pulls, *(commit for commit in merges.direct if is_revert(commit))]
-    numbers = {pull.number for pull in known}
-    return Past(known, [each for each in reverts if each.number in numbers and each.by in numbers])
+    return past_of([*merges.pulls, *(commit for commit in merges.direct if is_revert(commit))], classes)

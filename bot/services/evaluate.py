@@ -17,7 +17,7 @@ from bot.domain.measures.outcomes import HARD, Case, Outcome, Window, cases_of
 from bot.domain.measures.shares import without_product
 from bot.domain.measures.verdict import verdict
 from bot.domain.past import Past
-from bot.domain.paths import PathClasses
+from bot.domain.paths import DEFAULT_PATHS, PathClasses
 from bot.domain.pulls import PullRequest
 from bot.domain.risk import RULES, THRESHOLD, Band, Risk, assess, points_of
 from bot.domain.rules import Fired, facts_of
@@ -27,7 +27,8 @@ from bot.domain.rules import Fired, facts_of
 class History:
     """What there is to measure: merges, oldest first, their past, and what happened to them.
 
-    ``last`` is the last instant of which anything is known; ``doubts`` speak of where all of it comes from.
+    ``last`` is the last instant of which anything is known; ``classes`` sort the files of the repository;
+    ``doubts`` speak of where all of it comes from.
     """
 
     source: Source
@@ -36,16 +37,17 @@ class History:
     outcomes: Mapping[int, Outcome]
     labels: tuple[str, ...]
     last: datetime
+    classes: PathClasses = DEFAULT_PATHS
     doubts: tuple[str, ...] = ()
 
 
-def evaluate(history: History, window: Window, classes: PathClasses) -> Evaluation:
+def evaluate(history: History, window: Window) -> Evaluation:
     """Score the merges of the window, each by what was known before it, and measure the list.
 
     Raises:
         UsageError: no pull request was merged in the window.
     """
-    pulls = _within(history, window)
+    pulls, classes = _within(history, window), history.classes
     scored = [_scored(pull, classes, history.past) for pull in pulls]
     cases = cases_of(pulls, history.outcomes, window.zone)
     measurement = Measurement(cases, history.labels)

@@ -12,7 +12,6 @@ from bot.domain.errors import UsageError
 from bot.domain.measures.evaluation import Evaluation
 from bot.domain.measures.outcomes import Window
 from bot.domain.measures.verdict import Signal
-from bot.domain.paths import DEFAULT_PATHS
 from bot.domain.pulls import Repository
 from bot.domain.risk import Band
 from bot.ports.clone import CloneFacts
@@ -28,7 +27,7 @@ def measured(commits: list[Commit], days: int = 365, since: int = 0, **given: ob
     clone = Listed(commits, given.get("facts"))  # type: ignore[arg-type]
     repository = given.get("repository")
     history = history_of(clone, repository, window, FIRST, lambda done, total: None)  # type: ignore[arg-type]
-    return evaluate(history, window, DEFAULT_PATHS)
+    return evaluate(history, window)
 
 
 def labels(found: Evaluation) -> dict[str, tuple[int, int]]:
