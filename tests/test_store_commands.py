@@ -119,6 +119,7 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
         "thread",
         "attention",
         "history",
+        "issued",
     }
     assert {key: found[key] for key in lasting} == dict.fromkeys(lasting, -1), "none of them expires"
     others = {key for key in found if key not in lasting and not key.startswith("dramatiq:")} - {SCHEMA_KEY}

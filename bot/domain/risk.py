@@ -38,7 +38,7 @@ class Band(Enum):
     NO_PRODUCT = ("lowest", 1)
     LOW = ("low", 3)
     MIDDLE = ("middle", 6)
-    HIGH = ("high", 14)
+    HIGH = ("high", 12)
     HIGHEST = ("highest", 20)
 
     def __init__(self, label: str, repaired: int) -> None:
