@@ -142,10 +142,11 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
         done = prdigest("import", "-", settings=there.settings, folder=tmp_path, typed=text)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines() == [
-            "agenda: 1",
+            "agenda: 2",
             "attention: 1",
             "digest: 1",
             "history: 1",
+            "issued: 1",
             "journal: 2",
             "subscriptions: 1",
             "thread: 1",
