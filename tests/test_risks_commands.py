@@ -149,3 +149,37 @@ class TestRefusals:
         assert said in done.stderr
         assert is_one_sentence(done.stderr.strip())
         assert list(tmp_path.iterdir()) == []
+
+
+class TestPaths:
+    def test_what_is_product_in_a_repository_may_be_said(self, clone: Path, tmp_path: Path) -> None:
+        (tmp_path / "paths.toml").write_text('["octo/engine"]\nproduct = ["README.md"]\n')
+        settings = {"PRDIGEST_PATHS": str(tmp_path / "paths.toml")}
+        command = ("risks", "evaluate", f"--clone={clone}", *WINDOW)
+        usual, own = (prdigest(*command, settings=each, folder=tmp_path) for each in ({}, settings))
+        assert "without product and build files: " in usual.stdout
+        assert "without product and build files: 0.0 %" in own.stdout
+        assert "without product and build files: 0.0 %" not in usual.stdout
+
+    def test_a_file_that_can_not_be_used_is_one_sentence(self, clone: Path, tmp_path: Path) -> None:
+        settings = {"PRDIGEST_PATHS": str(tmp_path / "none.toml")}
+        done = prdigest("risks", "evaluate", f"--clone={clone}", *WINDOW, settings=settings, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert is_one_sentence(done.stderr.strip())
+
+
+class TestScore:
+    def test_a_store_without_digests_says_what_to_do(self, tmp_path: Path, store_url: str) -> None:
+        settings = {"REDIS_URL": store_url, "PRDIGEST_REPO": "octo/engine"}
+        done = prdigest("risks", "score", "2026-01-01..2026-03-31", settings=settings, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        first, _, rest = done.stdout.partition("\n")
+        assert first == "octo/engine, 1 January – 31 March 2026"  # noqa: RUF001 (a dash)
+        assert "There is nothing to score" in rest
+
+    @pytest.mark.parametrize("days", ["0d", "soon", "400d"])
+    def test_days_that_can_not_be_scored_are_one_sentence(self, tmp_path: Path, store_url: str, days: str) -> None:
+        settings = {"REDIS_URL": store_url, "PRDIGEST_REPO": "octo/engine"}
+        done = prdigest("risks", "score", days, settings=settings, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert is_one_sentence(done.stderr.strip())

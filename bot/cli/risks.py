@@ -10,16 +10,17 @@ from pathlib import Path
 import click
 
 from bot.adapters.git_clone import GitClone
-from bot.cli.base import progress_bar, timezone_option, wanted_zone
+from bot.cli.base import now, progress_bar, repo_option, timezone_option, wanted_repository, wanted_zone, wired
 from bot.config import load_settings
-from bot.domain.days import date_of
+from bot.domain.days import date_of, today
 from bot.domain.errors import UsageError
 from bot.domain.measures.outcomes import Window
 from bot.domain.pulls import Repository
+from bot.domain.requests import USUAL_SCORE, Repositories, ScoreRequest
 from bot.render import evaluation as render
+from bot.render.score import score_lines
 from bot.services.clone_history import history_of
 from bot.services.evaluate import evaluate
-from bot.wiring.from_settings import path_settings
 
 # the rules look back at most 180 days, and titles that come again seldom wait longer
 _HISTORY = timedelta(days=365)
@@ -65,6 +66,9 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     What was taken back is read from revert commits; each merge is scored by what was known before it. Days are
     those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
     """
+    # it brings the SDKs along, and they take most of a second; help shall not wait for them
+    from bot.wiring.from_settings import path_settings  # noqa: PLC0415
+
     settings = load_settings()
     repository = Repository.parse(repo) if repo else None
     window = Window(date_of(since), date_of(until), wanted_zone(settings, timezone))
@@ -76,6 +80,19 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     if scores:
         _write(scores, render.scores(found))
     click.echo(render.as_json(found) if for_scripts else render.table(found))
+
+
+@risks_group.command("score")
+@click.argument("days", default=USUAL_SCORE, metavar="[DAYS]")
+@repo_option
+@timezone_option
+def score_command(days: str, repo: str | None, timezone: str | None) -> None:
+    """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
+    with wired() as (settings, wiring):
+        repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
+        request = ScoreRequest.parse(days, Repositories(repository), today(now(), zone))
+        score = wiring.scoring.score(request.repository, request.span)
+        click.echo(f"{repository}, {request.span.title}\n\n{score_lines(score)}")
 
 
 def _begin(window: Window, history_from: str | None) -> dt.date:
