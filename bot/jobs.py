@@ -203,11 +203,11 @@ class Jobs:
         self._wiring.scheduling.home.open(Visit(**visit))
 
     def _votes(self, visit: Mapping[str, str], message: str, verdict: str) -> None:
-        is_known = self._wiring.votes.vote(Visit(**visit), message, verdict)
+        is_known = self._wiring.talking.votes.vote(Visit(**visit), message, verdict)
         self._tell(visit, _THANKS if is_known else _FORGOTTEN)
 
     def _questions(self, place: str) -> None:
-        self._wiring.conversations.serve(place)
+        self._wiring.talking.conversations.serve(place)
 
     def _digest(self, visit: Mapping[str, str], repository: str, date: str, zone: str) -> None:
         """Post the digest of a day for a visitor, who is told what went wrong."""

@@ -132,8 +132,8 @@ def _desk(wiring: Wiring) -> Desk:
         admission=wiring.admission,
         repositories=wiring.repositories,
         cache=wiring.hurried_cache,
-        line=wiring.line,
-        attention=wiring.attention,
+        line=wiring.talking.line,
+        attention=wiring.talking.attention,
         today=wiring.today,
     )
 

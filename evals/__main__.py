@@ -93,7 +93,7 @@ def _asked(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
         # what people ask about has been summarised before
         wiring.daily.build(suite.place, suite.day, suite.place.name)
         marks = []
-        for mark in marks_of(suite, wiring.writer):
+        for mark in marks_of(suite, wiring.talking.writer):
             click.echo(json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _line(mark))
             marks.append(mark)
         return marks

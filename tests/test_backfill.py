@@ -230,7 +230,7 @@ class TestLimits:
     def fill(self, there: World, limit: CostLimit | None = None) -> tuple[list[Outcome], list[float], list[str]]:
         waits, heard = Waits(there), list[str]()
         with closing(Wiring(load_settings(), lambda: datetime.now(UTC), waits)) as wiring:
-            outcomes = list(wiring.backfill.fill(REPOSITORY, SPAN, limit, heard.append))
+            outcomes = list(wiring.looking_back.backfill.fill(REPOSITORY, SPAN, limit, heard.append))
         return outcomes, waits.seconds, heard
 
     @pytest.mark.parametrize("kind", ["429", "secondary", "primary"])

@@ -62,9 +62,9 @@ def use(there: World, store: Redis) -> None:
     place = f"{CHANNEL}:{lead}"
     with closing(Wiring(load_settings(), lambda: datetime.now(UTC), clock.sleep)) as wiring:
         assert wiring.admission.refusal(asked) == ""
-        wiring.attention.quiet(CHANNEL, lead)
+        wiring.talking.attention.quiet(CHANNEL, lead)
         wiring.hurried_cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
-        wiring.line.join(place, Question(asked, ASKED, f"{clock.time():.6f}"))
+        wiring.talking.line.join(place, Question(asked, ASKED, f"{clock.time():.6f}"))
         jobs = Jobs(wiring, wiring.hurried_store)
         workers = jobs.workers(2)
         for worker in workers:
@@ -75,12 +75,12 @@ def use(there: World, store: Redis) -> None:
         eventually(lambda: not any(store.hlen(f"dramatiq:{lane}.msgs") for lane in LANES))
         jobs.votes.send(asdict(replace(asked, response_url="")), answer["ts"], "good")
         # and what nobody takes stays on the queue
-        eventually(lambda: list(wiring.votes.all()))
+        eventually(lambda: list(wiring.talking.votes.all()))
         eventually(lambda: not any(store.hlen(f"dramatiq:{lane}.msgs") for lane in LANES))
         for worker in workers:
             worker.stop()
         jobs.say.send(asdict(asked), "Hello.")
-        wiring.line.join(place, Question(asked, "And now?", f"{clock.time():.6f}"))
+        wiring.talking.line.join(place, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()
 
 

@@ -34,7 +34,7 @@ def demo_command() -> None:
 def votes_command() -> None:
     """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
     with wired() as (_, wiring):
-        for vote in wiring.votes.all():
+        for vote in wiring.talking.votes.all():
             click.echo(json.dumps(vote, ensure_ascii=False))
 
 

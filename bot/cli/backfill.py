@@ -58,7 +58,7 @@ def backfill_command(
         try:
             with progress_bar("day", "Days") as show:
                 watch = _Watch(show, len(span), limit, outcomes)
-                for outcome in wiring.backfill.fill(repository, span, limit, watch.say):
+                for outcome in wiring.looking_back.backfill.fill(repository, span, limit, watch.say):
                     watch.add(outcome)
         finally:
             # also for who interrupts it, or comes to the limit

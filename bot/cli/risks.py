@@ -91,7 +91,7 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     with wired() as (settings, wiring):
         repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
         request = ScoreRequest.parse(days, Repositories(repository), today(now(), zone))
-        score = wiring.scoring.score(request.repository, request.span)
+        score = wiring.looking_back.scoring.score(request.repository, request.span)
         click.echo(f"{repository}, {request.span.title}\n\n{score_lines(score)}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -12,21 +11,14 @@ from typing import TYPE_CHECKING
 from redis import Redis
 from slack_sdk import WebClient
 
-from bot.adapters.contexts import RedisContexts
-from bot.adapters.days_cache import CachedDays
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
-from bot.adapters.history import RedisHistory
-from bot.adapters.issued import RedisIssued
 from bot.adapters.limits import RedisLimiter
-from bot.adapters.line import RedisLine, RedisSpending
 from bot.adapters.moving import Moving
 from bot.adapters.schema import migrate
 from bot.adapters.slack import SlackMessenger, slack_client
-from bot.adapters.slack_display import SlackDisplays
 from bot.adapters.slack_private import SlackViews, SlackWhispers
-from bot.adapters.slack_threads import SlackThreads
 from bot.adapters.store import (
     HURRIED,
     Patience,
@@ -34,42 +26,30 @@ from bot.adapters.store import (
     RedisPostRecords,
     require_durable,
 )
-from bot.adapters.votes import RedisBallot
 from bot.config import Settings
 from bot.domain.days import LocalDay, today
 from bot.domain.errors import NotSetUp
 from bot.domain.paths import PathSettings
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
-from bot.domain.visits import Visit
-from bot.ports import Cache, History, Line, PostRecords, PullRequests
+from bot.ports import Cache, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
-from bot.services.backfill import Backfill
-from bot.services.chronicle import Chronicle
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest, Surroundings
 from bot.services.details import Details
 from bot.services.entries import Entries
 from bot.services.overview import Overviewer
 from bot.services.prompts import SUMMARY
-from bot.services.questions.answering import Answerer
-from bot.services.questions.archive import Archive
-from bot.services.questions.attention import Attention
-from bot.services.questions.budget import Budget
-from bot.services.questions.conversations import Conversations
-from bot.services.questions.memory import Memories, posted
-from bot.services.questions.votes import Votes
-from bot.services.questions.writing import Writer
 from bot.services.reading import Reader
-from bot.services.replies import Answer, Replies
+from bot.services.replies import Replies
 from bot.services.risky import RiskLister
-from bot.services.scoring import Kept, Scoring
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import github_auth, required
-from bot.wiring.filling import backfill_of
 from bot.wiring.from_settings import connected, known_repositories, path_settings
+from bot.wiring.looking_back import LookingBack
 from bot.wiring.scheduling import Scheduling
+from bot.wiring.talking import Talking
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -98,42 +78,37 @@ class Wiring:
         """What posts by itself."""
         return Scheduling(self, self._settings, self._now, self._sleep)
 
+    @cached_property
+    def looking_back(self) -> LookingBack:
+        """What looks back."""
+        return LookingBack(self, self._settings, self._now, self._sleep)
+
+    @cached_property
+    def talking(self) -> Talking:
+        """What answers questions."""
+        return Talking(self, self._settings, self._now, self._sleep)
+
     def daily_of(self, pulls: PullRequests) -> DailyDigest:
         """Builds digests of what is listed there."""
         return DailyDigest(
             pulls,
             self.entries.read,
             Overviewer(self._asker, self._settings.prdigest_answer_model).overview,
-            self._reader.with_files,
+            self.reader.with_files,
             self._settings.prdigest_concurrency,
             self.paths.of,
-            Surroundings(self.chronicle_of(pulls).around, self.chronicle.record, self.scoring.is_sparing),
+            self._surroundings_of(pulls),
         )
 
-    @cached_property
-    def chronicle(self) -> Chronicle:
-        """What is known besides the days that are asked about."""
-        return self.chronicle_of(self.pulls)
-
-    def chronicle_of(self, pulls: PullRequests) -> Chronicle:
-        """The same with the lists from there."""
-        return Chronicle(lambda: self.history, pulls.merged_on, self._now, self.paths.of)
+    def _surroundings_of(self, pulls: PullRequests) -> Surroundings:
+        back = self.looking_back
+        return Surroundings(back.chronicle_of(pulls).around, back.chronicle.record, back.scoring.is_sparing)
 
     @cached_property
     def pulls(self) -> PullRequests:
         """Pull requests from GitHub, their files through the cache."""
         client = GitHubClient(self._settings.github_api_url, github_auth(self._settings))
         return CachedFiles(GitHubPullRequests(client, self._now), self.cache)
-
-    @cached_property
-    def history(self) -> History:
-        """What is known of merged pull requests. Needs a store that drops nothing by itself."""
-        return RedisHistory(self.store)
-
-    @cached_property
-    def backfill(self) -> Backfill:
-        """Fills history and caches for past days."""
-        return backfill_of(self, self._settings, self._now, self._sleep)
 
     @cached_property
     def slack(self) -> WebClient:
@@ -151,64 +126,29 @@ class Wiring:
         """Single pull requests, kept."""
         settings = self._settings
         version = f"{settings.prdigest_summary_model} {SUMMARY} {settings.prdigest_diff_tokens}"
-        return Entries(self.pulls, self._reader, self.cache, version, self.chronicle.rate, self.paths.of)
+        return Entries(
+            self.pulls, self.reader, self.cache, version, self.looking_back.chronicle.rate, self.paths.of
+        )
 
     @cached_property
     def answers(self) -> Answers:
         """What people ask for, as messages."""
-        workers, recorded = self._settings.prdigest_concurrency, self.chronicle.recorded
+        back = self.looking_back
         risks = RiskLister(
-            self.pulls, self._reader, self.entries, workers, self.paths.of, recorded, self.scoring.is_sparing
+            self.pulls,
+            self.reader,
+            self.entries,
+            self._settings.prdigest_concurrency,
+            self.paths.of,
+            back.chronicle.recorded,
+            back.scoring.is_sparing,
         )
-        return Answers(self.entries, risks, self.daily, self.name_of, self.today, self.scoring.score)
-
-    @cached_property
-    def scoring(self) -> Scoring:
-        """How good the lists were."""
-        return Scoring(self._kept, self.cache, self._now)
-
-    def _kept(self) -> Kept:
-        """What was posted and merged. Needs a store that drops nothing by itself."""
-        return Kept(RedisIssued(self.store), RedisPostRecords(self.store), self.history)
+        return Answers(self.entries, risks, self.daily, self.name_of, self.today, back.scoring.score)
 
     @cached_property
     def replies(self) -> Replies:
         """Answers each request once."""
-        return Replies(self.messenger, SlackWhispers(self.slack), self._answered, self._now, self._remembered)
-
-    @cached_property
-    def conversations(self) -> Conversations:
-        """Answers questions in threads."""
-        return Conversations(
-            RedisLine(self.store),
-            self._answered,
-            SlackDisplays(self.slack, self.messenger, time.monotonic, self._sleep),
-            self.memories,
-            self.writer,
-            self.votes,
-            self.replies,
-            self._now,
-        )
-
-    @cached_property
-    def memories(self) -> Memories:
-        """What threads remember."""
-        return Memories(RedisContexts(self.store), SlackThreads(self.messenger))
-
-    @cached_property
-    def attention(self) -> Attention:
-        """Where the bot answers without being named, for those who must answer Slack at once."""
-        return Attention(RedisContexts(self.hurried_store))
-
-    @cached_property
-    def votes(self) -> Votes:
-        """What people think of answers."""
-        return Votes(self.cache, RedisBallot(self.store), self._now)
-
-    @cached_property
-    def line(self) -> Line:
-        """Where questions wait, for those who must answer Slack at once."""
-        return RedisLine(self.hurried_store)
+        return Replies(self.messenger, SlackWhispers(self.slack), self.answered, self._now, self.talking.remember)
 
     @cached_property
     def details(self) -> Details:
@@ -246,7 +186,13 @@ class Wiring:
         Raises:
             NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
         """
-        _ = (self.answers, self.details, self.scheduling.delivery, self.conversations, self.messenger.team())
+        _ = (
+            self.answers,
+            self.details,
+            self.scheduling.delivery,
+            self.talking.conversations,
+            self.messenger.team(),
+        )
 
     def name_of(self, repository: Repository) -> str:
         """What headings call a repository."""
@@ -296,7 +242,7 @@ class Wiring:
 
     def close(self) -> None:
         """Let go of the store and of the model; the embedded store ends by itself when nobody uses it."""
-        for name in ("hurried_store", "_store", "_claude"):
+        for name in ("hurried_store", "_store", "claude"):
             if opened := self.__dict__.get(name):
                 opened.close()
 
@@ -305,7 +251,8 @@ class Wiring:
         return connected(self._settings, Patience())
 
     @cached_property
-    def _reader(self) -> Reader:
+    def reader(self) -> Reader:
+        """Reads pull requests."""
         return Reader(self.pulls, self._summariser.summarise, self.paths.of)
 
     @cached_property
@@ -315,54 +262,21 @@ class Wiring:
         return Summariser(self._asker, model, budget, self.paths.of)
 
     @cached_property
-    def writer(self) -> Writer:
-        """Writes answers to questions."""
-        model = self._settings.prdigest_answer_model
-        return Writer(
-            self.archive, self.repositories, self.today, self._answerer, model, self.budget, time.monotonic
-        )
-
-    @cached_property
-    def archive(self) -> Archive:
-        """What questions are answered from."""
-        pulls = CachedDays(self.pulls, self.cache, self._now)
-        return Archive(pulls, self._reader, self.entries, self._settings.prdigest_concurrency, self.paths.of)
-
-    @cached_property
-    def budget(self) -> Budget:
-        """How much answers may cost."""
-        settings, spending = self._settings, RedisSpending(self.store)
-        return Budget(spending, self.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
-
-    @cached_property
-    def _answered(self) -> PostRecords:
+    def answered(self) -> PostRecords:
         """How far each request was answered."""
         return RedisPostRecords(self.store, lifetime=_ANSWERED)
 
-    def _remembered(self, visit: Visit, answer: Answer) -> None:
-        """What is posted into a thread is part of what is said there."""
-        if visit.thread and answer.about:
-            self.memories.note(visit.channel, visit.thread, posted(answer.about, answer.public.text))
-
-    @cached_property
-    def _answerer(self) -> Answerer | None:
-        if self._claude is None:
-            return None
-        from bot.adapters.claude_chat import ClaudeChat  # noqa: PLC0415 (see below)
-
-        chat = ClaudeChat(self._claude)
-        return Answerer(chat, self._settings.prdigest_answer_model, time.monotonic, self._sleep)
-
     @cached_property
     def _asker(self) -> Asker | None:
-        if self._claude is None:
+        if self.claude is None:
             return None
         from bot.adapters.claude import ClaudeModel  # noqa: PLC0415 (see below)
 
-        return Asker(ClaudeModel(self._claude), self.cache, self._sleep)
+        return Asker(ClaudeModel(self.claude), self.cache, self._sleep)
 
     @cached_property
-    def _claude(self) -> Anthropic | None:
+    def claude(self) -> Anthropic | None:
+        """The client of the model, None where none is set up."""
         if self._settings.anthropic_api_key is None:
             return None
         # the SDK takes a second to import; whoever asks no model shall not wait for it

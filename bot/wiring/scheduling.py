@@ -92,7 +92,7 @@ class Scheduling:
     def aftermath(self) -> Aftermath:
         """Says what became of pull requests where their digests were posted."""
         return Aftermath(
-            self._root.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
+            self._root.looking_back.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
             self._root.cache,
             RedisIssued(self._root.store),
             self._records,
@@ -160,7 +160,7 @@ class Scheduling:
     def _healths(self) -> Healths:
         root = self._root
         return Healths(
-            self.journal, root.cache, root.budget, RedisProbe(root.store).server, has_model=root.has_model
+            self.journal, root.cache, root.talking.budget, RedisProbe(root.store).server, has_model=root.has_model
         )
 
     @cached_property

@@ -379,8 +379,10 @@ def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: Script
             is_listed = "/pull/90" in str(wiring.answers.risks(risky, "U0ASKER").public)
             impact = wiring.entries.named(ninety).summary.technical_impact
             digest = [entry.number for entry in wiring.daily.build(REPOSITORY, DAY, "Engine").riskiest]
-            rated = wiring.chronicle.rate(pull(90, files=[of_product("of/much.py", 900, 900)])).is_listed
-            return is_listed, impact.rpartition(": ")[2], wiring.archive.one(ninety).area, digest, rated
+            rated = wiring.looking_back.chronicle.rate(
+                pull(90, files=[of_product("of/much.py", 900, 900)])
+            ).is_listed
+            return is_listed, impact.rpartition(": ")[2], wiring.talking.archive.one(ninety).area, digest, rated
 
     assert found() == (True, "1 product.", "of", [90], True)
     app.setenv("PRDIGEST_PATHS", "paths.toml")

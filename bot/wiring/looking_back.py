@@ -1,0 +1,84 @@
+"""What looks back: history and what fills it, what is known around a day, and how good past lists were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bot.adapters.github_limits import GitHubLimits
+from bot.adapters.history import RedisBackfilled, RedisHistory
+from bot.adapters.issued import RedisIssued
+from bot.adapters.store import RedisPostRecords
+from bot.config import Settings
+from bot.domain.costs import Usage, cautious_cost
+from bot.ports import History, PullRequests
+from bot.services.backfill import Backfill, Summaries
+from bot.services.chronicle import Chronicle
+from bot.services.pace import Pace
+from bot.services.scoring import Kept, Scoring
+from bot.wiring.credentials import github_auth
+
+if TYPE_CHECKING:
+    from bot.wiring.root import Wiring
+
+# pull requests read at a time: nobody waits for it, and the running bot uses the same token
+_AT_A_TIME = 2
+
+
+class LookingBack:
+    """Builds each service when it is first asked for."""
+
+    def __init__(
+        self,
+        root: Wiring,
+        settings: Settings,
+        now: Callable[[], datetime],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._root = root
+        self._settings = settings
+        self._now = now
+        self._sleep = sleep
+
+    @cached_property
+    def history(self) -> History:
+        """What is known of merged pull requests. Needs a store that drops nothing by itself."""
+        return RedisHistory(self._root.store)
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        """What is known besides the days that are asked about."""
+        return self.chronicle_of(self._root.pulls)
+
+    def chronicle_of(self, pulls: PullRequests) -> Chronicle:
+        """The same with the lists from there."""
+        return Chronicle(lambda: self.history, pulls.merged_on, self._now, self._root.paths.of)
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """How good the lists were."""
+        return Scoring(self._kept, self._root.cache, self._now)
+
+    def _kept(self) -> Kept:
+        """What was posted and merged. Needs a store that drops nothing by itself."""
+        store = self._root.store
+        return Kept(RedisIssued(store), RedisPostRecords(store), self.history)
+
+    @cached_property
+    def backfill(self) -> Backfill:
+        """Fills history and caches for past days."""
+        root, settings, model = self._root, self._settings, self._settings.prdigest_summary_model
+        limits = GitHubLimits(settings.github_api_url, github_auth(settings))
+        # a diff and an answer of full length
+        dearest = cautious_cost(model, Usage(input=settings.prdigest_diff_tokens, output=6_000))
+        return Backfill(
+            root.pulls,
+            Summaries(root.entries.read, model, dearest) if root.has_model else None,
+            self.history,
+            RedisBackfilled(root.store),
+            Pace(limits.left, self._now, self._sleep),
+            self._now,
+            min(settings.prdigest_concurrency, _AT_A_TIME),
+        )

@@ -1,0 +1,118 @@
+"""What answers questions: threads and what they remember, the writer, votes and budgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bot.adapters.contexts import RedisContexts
+from bot.adapters.days_cache import CachedDays
+from bot.adapters.line import RedisLine, RedisSpending
+from bot.adapters.slack_display import SlackDisplays
+from bot.adapters.slack_threads import SlackThreads
+from bot.adapters.votes import RedisBallot
+from bot.config import Settings
+from bot.domain.visits import Visit
+from bot.ports import Line
+from bot.services.questions.answering import Answerer
+from bot.services.questions.archive import Archive
+from bot.services.questions.attention import Attention
+from bot.services.questions.budget import Budget
+from bot.services.questions.conversations import Conversations
+from bot.services.questions.memory import Memories, posted
+from bot.services.questions.votes import Votes
+from bot.services.questions.writing import Writer
+from bot.services.replies import Answer
+
+if TYPE_CHECKING:
+    from bot.wiring.root import Wiring
+
+
+class Talking:
+    """Builds each service when it is first asked for."""
+
+    def __init__(
+        self,
+        root: Wiring,
+        settings: Settings,
+        now: Callable[[], datetime],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._root = root
+        self._settings = settings
+        self._now = now
+        self._sleep = sleep
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """Answers questions in threads."""
+        root = self._root
+        return Conversations(
+            RedisLine(root.store),
+            root.answered,
+            SlackDisplays(root.slack, root.messenger, time.monotonic, self._sleep),
+            self.memories,
+            self.writer,
+            self.votes,
+            root.replies,
+            self._now,
+        )
+
+    @cached_property
+    def memories(self) -> Memories:
+        """What threads remember."""
+        return Memories(RedisContexts(self._root.store), SlackThreads(self._root.messenger))
+
+    def remember(self, visit: Visit, answer: Answer) -> None:
+        """What is posted into a thread is part of what is said there."""
+        if visit.thread and answer.about:
+            self.memories.note(visit.channel, visit.thread, posted(answer.about, answer.public.text))
+
+    @cached_property
+    def attention(self) -> Attention:
+        """Where the bot answers without being named, for those who must answer Slack at once."""
+        return Attention(RedisContexts(self._root.hurried_store))
+
+    @cached_property
+    def votes(self) -> Votes:
+        """What people think of answers."""
+        return Votes(self._root.cache, RedisBallot(self._root.store), self._now)
+
+    @cached_property
+    def line(self) -> Line:
+        """Where questions wait, for those who must answer Slack at once."""
+        return RedisLine(self._root.hurried_store)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Writes answers to questions."""
+        root, model = self._root, self._settings.prdigest_answer_model
+        return Writer(
+            self.archive, root.repositories, root.today, self._answerer, model, self.budget, time.monotonic
+        )
+
+    @cached_property
+    def archive(self) -> Archive:
+        """What questions are answered from."""
+        root = self._root
+        pulls = CachedDays(root.pulls, root.cache, self._now)
+        return Archive(pulls, root.reader, root.entries, self._settings.prdigest_concurrency, root.paths.of)
+
+    @cached_property
+    def budget(self) -> Budget:
+        """How much answers may cost."""
+        settings, spending = self._settings, RedisSpending(self._root.store)
+        return Budget(spending, self._root.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
+
+    @cached_property
+    def _answerer(self) -> Answerer | None:
+        if self._root.claude is None:
+            return None
+        # the SDK takes a second to import; whoever asks no model shall not wait for it
+        from bot.adapters.claude_chat import ClaudeChat  # noqa: PLC0415
+
+        chat = ClaudeChat(self._root.claude)
+        return Answerer(chat, self._settings.prdigest_answer_model, time.monotonic, self._sleep)
