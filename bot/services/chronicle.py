@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
+from typing import Generic, TypeVar
 
 from bot.domain.days import LocalDay
 from bot.domain.errors import GitHubRefused, GitHubUnavailable, RateLimited, StoreUnavailable
-from bot.domain.outcomes import outcomes_among
+from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.past import REVERTS_WITHIN, Past
 from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import PullRequest, Repository, newest_first
-from bot.domain.relands import relands_among
+from bot.domain.relands import Reland, relands_among
 from bot.domain.risk import Risk, assess
 from bot.ports import History, Merged
 
@@ -28,21 +29,41 @@ ON = timedelta(days=14)
 _FRESH = timedelta(minutes=10)
 _MOST_KEPT = 4
 _DAY = timedelta(days=1)
+_MONTH = timedelta(days=31)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """Merges before a day and since, newest first; ``doubt`` says, as a clause, what could not be asked."""
+    """A day among the merges before it and since, newest first, and what they say of each other.
+
+    ``doubt`` says, as a clause, what could not be asked.
+    """
 
     pulls: tuple[PullRequest, ...]
+    outcomes: tuple[TakenBack, ...]
+    relands: tuple[Reland, ...]
     doubt: str = ""
+
+    @classmethod
+    def of(cls, pulls: Iterable[PullRequest], doubt: str = "") -> Around:
+        """What some merges say of each other."""
+        known = each_once(pulls)
+        # descriptions have been read then, and would be most of what is held
+        light = tuple(replace(pull, body="", commit_message="") for pull in known)
+        return cls(light, outcomes_among(known), tuple(relands_among(known)), doubt)
+
+    def past(self, of_day: Iterable[PullRequest], classes: PathClasses) -> Past:
+        """What the rules look back at; ``of_day`` are pull requests of the day, with their files."""
+        return Past(each_once([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    past: Past
-    first: datetime
-    last: datetime
+class _Kept(Generic[T]):
+    """What was made at an instant of what it depends on."""
+
+    value: T
+    of: Hashable
     at: datetime
 
 
@@ -60,7 +81,8 @@ class Chronicle:
         self._merged_on = merged_on
         self._now = now
         self._classes_of = classes_of
-        self._kept: dict[str, _Kept] = {}
+        self._pasts: dict[str, _Kept[Past]] = {}
+        self._arounds: dict[str, _Kept[Around]] = {}
         self._lock = threading.Lock()
 
     def recorded(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
@@ -84,20 +106,34 @@ class Chronicle:
         self.record(pulls)
         return pulls
 
-    def around(self, repository: Repository, day: LocalDay) -> Around:
-        """What was recorded before a day and since, and what was merged on the next one, if that is recent.
+    def around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
+        """What was ``merged`` in a day among what was recorded before and since, and what the next day has so far.
 
-        A digest is posted hours after its day: by then two of five reverts of the day are merged.
+        A digest is posted hours after its day: by then two of five reverts of the day are merged. It is kept for a
+        while: a hundred channels that get the same day shall not have half a year read a hundred times.
         """
+        name, now = f"{repository} {day.date} {day.zone}".lower(), self._now()
+        of = tuple(pull.number for pull in merged)
+        with self._lock:
+            kept = self._arounds.get(name)
+            if kept is None or kept.of != of or now - kept.at > _FRESH or kept.value.doubt:
+                kept = _Kept(self._looked_around(repository, day, merged), of, now)
+                _keep(self._arounds, name, kept)
+            return kept.value
+
+    def _looked_around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
         known = self.recorded(repository, day.start - BACK, day.end + ON)
+        known = tuple(pull for pull in known if pull.merge_time not in day)
         after, now = LocalDay(day.date + _DAY, day.zone), self._now()
+        # what was merged on a day long past is recorded, or nobody watched
         if not after.start <= now < after.end + _DAY:
-            return Around(_outside(day, known))
+            return Around.of([*merged, *known])
         try:
             listed = self.listed(repository, after)
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
-            return Around(_outside(day, known), f"what was reverted since is not known ({str(error).rstrip('.')})")
-        return Around(_outside(day, each_once([*listed, *known])))
+            doubt = f"what was reverted since is not known ({str(error).rstrip('.')})"
+            return Around.of([*merged, *known], doubt)
+        return Around.of([*merged, *listed, *known])
 
     def rate(self, pull: PullRequest) -> Risk:
         """What the rules say of one pull request, with what was recorded before it."""
@@ -106,18 +142,24 @@ class Chronicle:
 
     def _past(self, repository: Repository, at: datetime) -> Past:
         """Kept for a while: an answer shall not wait for half a year of merges each time."""
-        name, now = str(repository).lower(), self._now()
+        name, now, month = str(repository).lower(), self._now(), at.astimezone(UTC).date().replace(day=1)
         with self._lock:
-            kept = self._kept.get(name)
-            if kept is None or not kept.first <= at <= kept.last or now - kept.at > _FRESH:
-                first, last = at - ON, at + ON
-                known = self.recorded(repository, first - BACK, last)
-                kept = _Kept(past_of(known, self._classes_of(repository)), first, last, now)
-                self._kept.pop(name, None)
-                self._kept[name] = kept
-                while len(self._kept) > _MOST_KEPT:
-                    del self._kept[next(iter(self._kept))]
-            return kept.past
+            kept = self._pasts.get(name)
+            if kept is None or kept.of != month or now - kept.at > _FRESH:
+                first = datetime.combine(month, time(), UTC)
+                known = self.recorded(repository, first - BACK, first + _MONTH)
+                past = Past(known, outcomes_among(known), self._classes_of(repository))
+                kept = _Kept(past, month, now)
+                _keep(self._pasts, name, kept)
+            return kept.value
+
+
+def _keep(kept: dict[str, _Kept[T]], name: str, value: _Kept[T]) -> None:
+    """In place of what was kept, and of what was kept longest where that is too much."""
+    kept.pop(name, None)
+    kept[name] = value
+    if len(kept) > _MOST_KEPT:
+        del kept[next(iter(kept))]
 
 
 def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
@@ -133,7 +175,3 @@ def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
         if pull.number not in found or (found[pull.number].files is None and pull.files is not None):
             found[pull.number] = pull
     return newest_first(tuple(found.values()))
-
-
-def _outside(day: LocalDay, pulls: Sequence[PullRequest]) -> tuple[PullRequest, ...]:
-    return tuple(pull for pull in pulls if pull.merge_time not in day)

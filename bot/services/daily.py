@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest, Entry, Overview, shown_by
-from bot.domain.outcomes import TakenBack, outcomes_among
+from bot.domain.outcomes import TakenBack
 from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.relands import relands_among
 from bot.domain.reverts import Revert, reverts_among, with_pairs
 from bot.domain.risk import assess
 from bot.domain.views import WHOLE, View
@@ -26,11 +25,16 @@ def unseen(_done: int, _all: int) -> None:
     """Progress that nobody watches."""
 
 
+def alone(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> Around:
+    """A day of which nothing is known but what was merged."""
+    return Around.of(merged)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a day is seen in: what came before it and since, who keeps what was merged, and how good lists were."""
 
-    around: Callable[[Repository, LocalDay], Around] = lambda repository, day: Around(())
+    around: Callable[[Repository, LocalDay, Sequence[PullRequest]], Around] = alone
     record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
     is_sparing: Callable[[Repository], bool] = lambda repository: False
 
@@ -77,14 +81,12 @@ class DailyDigest:
                 end a digest; it is shown with what is known and counted as not read.
         """
         merged = self._pulls.merged_on(repository, day)
-        around = self._surroundings.around(repository, day)
+        around = self._surroundings.around(repository, day, merged.pulls)
         reverts = reverts_among(merged.pulls)
         read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
         of_day = each_once([*(entry.pull for entry in read), *merged.pulls])
         self._surroundings.record(of_day)
-        known = each_once([*of_day, *around.pulls])
-        outcomes = outcomes_among(known)
-        past = Past(known, outcomes, self._classes_of(repository), relands_among(known))
+        past = around.past(of_day, self._classes_of(repository))
         entries = shown_by(view, self._rated(read, past), reverts)
         return Digest(
             repository=repository,
@@ -93,7 +95,7 @@ class DailyDigest:
             entries=entries,
             overview=self._overview(repository, day, entries),
             count=merged.count,
-            outcomes=tuple(_of(entries, outcomes)),
+            outcomes=tuple(_of(entries, around.outcomes)),
             view=view,
             hidden=len(merged.pulls) - len(entries),
             missing=(around.doubt,) if around.doubt else (),
