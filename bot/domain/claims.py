@@ -46,6 +46,10 @@ _AGAIN = re.compile(
 _IN_MESSAGE = re.compile(
     r"^(?:this )?reverts?(?= commits? [0-9a-f]{7}| [\w.-]{1,100}/[\w.-]{1,100}#\d)", re.I | re.M
 )
+# the merge that was taken back, as git titles its revert
+_OF_MERGE = re.compile(r"Merge (?:pull request|PR) #(\d{1,9})(?!\d)")
+# the branch that GitHub's "Revert" button makes, as the message of its merge names it
+_BUTTON = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-(\d{1,9})-")
 _TAKEN_BACK_WITHIN = re.compile(
     r'\n(?:- )?(?:re-?apply\s+["\u201c]|re-?land\s+["\u201c]|revert\s+["\u201c]revert\b)', re.I
 )
@@ -80,6 +84,9 @@ def claim_of(pull: PullRequest) -> Claim:
         for stated in statements(prose(pull.body), _SAYS):
             claim.add(stated)
     _read_message(claim, pull.commit_message)
+    button = _BUTTON.match(pull.commit_message)
+    if button and _MAY_SAY.search(pull.title):
+        claim.named.append((Mention(number=int(button[1])), claim.is_partial))
     own = str(pull.repository).casefold()
     claim.planned = {_at_home(mention, own) for mention in claim.planned}
     named = ((_at_home(mention, own), part) for mention, part in claim.named)
@@ -117,6 +124,8 @@ def _read_quoted(claim: Claim, text: str) -> None:
     quoted, behind = (inside[:last], inside[last + 1 :]) if last > 0 else (inside, "")
     claim.is_partial |= bool(_PART_BEHIND.search(behind))
     claim.titles = tuple(dict.fromkeys((quoted.strip(), inside.strip())))
+    if merge := _OF_MERGE.match(inside):
+        claim.named.append((Mention(number=int(merge[1])), claim.is_partial))
     if _BEHIND.match(behind):
         claim.add(statement(f" {behind.lstrip(' ([')}", 0, is_part=claim.is_partial))
 

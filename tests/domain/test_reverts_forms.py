@@ -398,3 +398,24 @@ def test_a_revert_is_never_meant_to_go() -> None:
 def test_what_lands_again_takes_nothing_back(title: str, body: str) -> None:
     assert taken_back(title, body) == []
     assert not is_revert(merged(99, title, body))
+
+
+@pytest.mark.parametrize(
+    ("title", "message", "expected"),
+    [
+        pytest.param('Revert "Merge pull request #5 from octo/count"', "", [5], id="git-of-a-merge"),
+        pytest.param(
+            "Revert the counter", "Merge pull request #99 from octo/revert-5-count", [5], id="the-button"
+        ),
+        pytest.param(
+            "Revert the counter", "Merge pull request #99 from octo/revert-7-revert-5-count", [7], id="of-a-revert"
+        ),
+        pytest.param("Count once more", "Merge pull request #99 from octo/revert-5-count", [], id="another-use"),
+        pytest.param("Reland the counter", "Merge pull request #99 from octo/revert-5-count", [], id="reland"),
+        pytest.param("Revert the counter", "Merge pull request #99 from octo/convert-5-count", [], id="no-revert"),
+        pytest.param("Revert the counter", "Merge branch octo/revert-5-count", [], id="no-pull-request"),
+    ],
+)
+def test_merges_name_what_they_take_back_by_their_branch(title: str, message: str, expected: list[int]) -> None:
+    known = [merged(5, "Add a counter"), merged(7, "Take it back"), merged(99, title, commit_message=message)]
+    assert [found.number for found in reverts_among(known)] == expected
