@@ -36,6 +36,7 @@ _FILL = TypeAdapter(Fill)
 # half a number would name another pull request.
 _BEGINNING = re.compile(r".{0,1000}(?!\S)", re.S)
 # of a commit's message, the paragraphs that name a pull request or a commit, or speak of reverts
+_REVERTING = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-\d{1,9}-")
 _NAMES_ANOTHER = re.compile(r"#\d|/pull/\d|\bPRs?[ -]?\d|\b[0-9a-f]{7,40}\b|\bre-?(?:vert|land|appl)", re.I)
 
 
@@ -110,12 +111,14 @@ def _brief(pull: PullRequest) -> PullRequest:
     """What is kept for good holds no credential that somebody wrote down by mistake."""
     body = _beginning(without_secrets(without_comments(pull.body)))
     message = _beginning(_rest_of(without_secrets(pull.commit_message), body))
+    merge = _REVERTING.match(pull.commit_message)
+    branch = merge[0] if merge else ""
     return replace(
         pull.without_patches(),
         title=without_secrets(pull.title),
         body=body,
-        # its first line is the title again
-        commit_message=f"\n\n{message}" if message else "",
+        # its first line is the title again, or names the branch of a revert
+        commit_message=f"{branch}\n\n{message}" if branch or message else "",
     )
 
 

@@ -270,6 +270,12 @@ class TestMessages:
                 id="what happened in the branch",
             ),
             pytest.param(f"x\n\n<!-- {REVERT} -->", "", id="a hint of a template"),
+            pytest.param(
+                "Merge pull request #7 from octo/revert-5-count\n\nUndo",
+                "Merge pull request #7 from octo/revert-5-\n\n",
+                id="the branch of a revert",
+            ),
+            pytest.param("Merge pull request #7 from octo/count\n\nCount", "", id="another branch"),
         ],
     )
     def test_of_a_message_is_kept_what_names_another(self, history: RedisHistory, message: str, kept: str) -> None:
