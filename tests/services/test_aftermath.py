@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import InProgress, SlackUnavailable
+from bot.domain.errors import SlackUnavailable
 from bot.domain.pulls import Repository
 from bot.services.aftermath import EVERY, WATCH
 from tests.adapters.worlds import REPO
@@ -149,14 +149,6 @@ def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot
     aftermath.amend(KEY)
     assert all(line.endswith(f" — {MARK}") for line in lines(made, "#2 "))
     assert len(told(made)) == 1
-
-
-def test_one_at_a_time(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
-    merge(made, 9, "Revert #2")
-    made.wiring.scheduling.aftermath._records.save(KEY, amended="")
-    with made.wiring.scheduling.aftermath._records.exclusive(KEY), pytest.raises(InProgress):
-        made.wiring.scheduling.aftermath.amend(KEY)
 
 
 def test_messages_that_may_not_be_edited_are_left_and_not_tried_for_ever(
