@@ -67,7 +67,7 @@ class Aftermath:
         """Look at what was merged since the last look; ``amends`` takes the key of each digest to be amended.
 
         Raises:
-            PrdigestError: the merges of a day can't be had; the next look sees them.
+            PrdigestError: the merges of a day can't be had, or what was recorded; the next look sees them.
         """
         now = self._now()
         self._forget(repository, now - WATCHED_FOR)
@@ -87,7 +87,7 @@ class Aftermath:
         last = self._cache.get(name)
         first = max(date_of(last) if last else today, today - ON) - _DAY
         for days in range((today - first).days + 1):
-            self._chronicle.listed(repository, LocalDay(first + days * _DAY, _UTC))
+            self._chronicle.follow(repository, LocalDay(first + days * _DAY, _UTC))
         self._cache.put(name, str(today), WATCHED_FOR)
 
     def _forget(self, repository: Repository, before: datetime) -> None:
@@ -121,8 +121,9 @@ class Aftermath:
         self._records.save(key, amended=_state(news))
 
     def _outcomes(self, repository: Repository) -> tuple[TakenBack, ...]:
+        """Raises StoreUnavailable: who took that for no outcomes would take back what was told of them."""
         now = self._now()
-        return outcomes_among(each_once(self._chronicle.recorded(repository, now - 2 * WATCHED_FOR, now + _DAY)))
+        return outcomes_among(each_once(self._chronicle.read(repository, now - 2 * WATCHED_FOR, now + _DAY)))
 
 
 def _looked(repository: Repository) -> str:

@@ -85,10 +85,14 @@ class Chronicle:
         self._arounds: dict[str, _Kept[Around]] = {}
         self._lock = threading.Lock()
 
+    def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        """What was recorded of merges, newest first. Raises StoreUnavailable."""
+        return tuple(self._history().read(repository, since, until))
+
     def recorded(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
-        """What was recorded of merges, newest first; nothing where the store is away, which the log says."""
+        """The same; nothing where the store is away, which the log says."""
         try:
-            return tuple(self._history().read(repository, since, until))
+            return self.read(repository, since, until)
         except StoreUnavailable as error:
             log.info("without history: %s", error)
             return ()
@@ -100,11 +104,9 @@ class Chronicle:
         except StoreUnavailable as error:
             log.warning("history is not recorded: %s", error)
 
-    def listed(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
-        """What was merged in a day, which is recorded. Raises what the list of a day raises."""
-        pulls = self._merged_on(repository, day).pulls
-        self.record(pulls)
-        return pulls
+    def follow(self, repository: Repository, day: LocalDay) -> None:
+        """Record what was merged in a day. Raises StoreUnavailable, and what the list of a day raises."""
+        self._history().record(self._merged_on(repository, day).pulls)
 
     def around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
         """What was ``merged`` in a day among what was recorded before and since, and what the next day has so far.
@@ -129,10 +131,11 @@ class Chronicle:
         if not after.start <= now < after.end + _DAY:
             return Around.of([*merged, *known])
         try:
-            listed = self.listed(repository, after)
+            listed = self._merged_on(repository, after).pulls
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
             doubt = f"what was reverted since is not known ({str(error).rstrip('.')})"
             return Around.of([*merged, *known], doubt)
+        self.record(listed)
         return Around.of([*merged, *listed, *known])
 
     def rate(self, pull: PullRequest) -> Risk:

@@ -10,7 +10,7 @@ from redis import Redis
 
 from bot.adapters.agenda import RedisAgenda
 from bot.adapters.issued import RedisIssued
-from bot.domain.errors import InProgress, SlackUnavailable
+from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions import Edition
 from bot.services.aftermath import EVERY, WATCH
 from tests.emulators.loopback import HangUp
@@ -154,7 +154,34 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
     assert standing(unbroken) == expected
 
 
-# --- a network that goes away, and two at a time
+# --- a store or a network that goes away, and two at a time
+
+
+@pytest.mark.parametrize("step", [n for n, name in enumerate(LOOKING, 1) if name != "merged_on"])
+def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
+    expected = amended(desk)
+    with pytest.raises(StoreUnavailable):
+        other(desk, Fuse(step, error=StoreUnavailable)).look()
+    assert desk.amends == []
+    other(desk).look()
+    other(desk).aftermath.amend(KEY)
+    assert standing(desk) == expected
+
+
+@pytest.mark.parametrize(
+    "step", [n for n, name in enumerate(AMENDING_AGAIN, 1) if name in ("load", "read", "save")]
+)
+def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: int) -> None:
+    before = desk.digest
+    desk.look()
+    desk.aftermath.amend(KEY)
+    desk.merge(AGAIN)
+    desk.look()
+    with pytest.raises(StoreUnavailable):
+        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend(KEY)
+    assert desk.digest == ended(before, UNDONE if step > AMENDING_AGAIN.index("edit") else BEHIND)
+    other(desk).aftermath.amend(KEY)
+    assert standing(desk) == (ended(before, UNDONE), TOLD)
 
 
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for-good"])
