@@ -1,0 +1,115 @@
+"""What became of a digest that was posted: clocks look for it, and a worker that is killed leaves it told once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from bot.adapters.agenda import RedisAgenda
+from bot.config import load_settings
+from bot.domain.subscriptions import Subscription
+from bot.services.aftermath import EVERY, WATCH
+from bot.wiring import Wiring
+from tests.checks import eventually
+from tests.crash.conftest import site_on
+from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
+from tests.emulators.github_store import pull
+from tests.emulators.slack_store import Json
+from tests.services.aftermaths import lines
+from tests.services.doubles import Sleeps
+from tests.services.scheduled import key_of
+from tests.world import CHANNEL
+
+LOOK = f"{WATCH}{REPO}"
+REVERTED, REVERT = 702, 709
+BEHIND = rf" — reverted after \d+\.\d h by #{REVERT}"
+AFTER_EDIT = Moment("chat.update", is_done=True)
+AFTER_REPLY = Moment("chat.postMessage", is_done=True, is_part=True)
+
+
+class Posted(Newsroom):
+    """Two channels with the digest of yesterday, of which a part was reverted since; it is time to look."""
+
+    def post(self) -> None:
+        with closing(Wiring(load_settings(), lambda: datetime.now(UTC), Sleeps())) as wiring:
+            for channel in (CHANNEL, SECOND):
+                wiring.scheduling.delivery.publish(Subscription(channel, REPO, self.timing).edition(self.due))
+        self.before = {channel: self.shown(channel) for channel in (CHANNEL, SECOND)}
+        at = datetime.now(UTC) - timedelta(minutes=5)
+        self.site.world.github.add(str(REPO), pull(REVERT, title=f"Revert #{REVERTED}", merged_at=at))
+        RedisAgenda(self.site.store).put(LOOK, at)
+
+    def messages(self, channel: str) -> list[Json]:
+        [lead] = self.site.world.slack.messages(channel)
+        return [lead, *self.site.world.slack.replies(channel, lead["ts"])]
+
+    def shown(self, channel: str) -> list[str]:
+        """The lines of the digest in a channel."""
+        posted = [each for each in self.messages(channel) if not each.get("files") and "!" not in key_of(each)]
+        return [line for message in posted for line in lines(message)]
+
+    def told(self, channel: str) -> list[str]:
+        """What was said of it since."""
+        return [each["text"] for each in self.messages(channel) if "!" in key_of(each)]
+
+    def assert_told_once(self) -> None:
+        """One reply each, what became of one pull request behind its lines, and no other word is new."""
+        for channel in (CHANNEL, SECOND):
+            assert len(self.told(channel)) == 1
+            pairs = list(zip(self.before[channel], self.shown(channel), strict=True))
+            changed = [(was, now) for was, now in pairs if was != now]
+            assert [was.partition(" ")[0] for was, _ in changed] == [f"#{REVERTED}"]
+            assert all(re.fullmatch(re.escape(was) + BEHIND, now) for was, now in changed)
+
+
+@pytest.fixture
+def posted(store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Posted]:
+    with site_on(store_url, store, tmp_path) as site:
+        made = Posted(site)
+        for name, value in site.world.settings.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+        made.post()
+        yield made
+
+
+def test_clocks_and_workers_look_once_and_tell_once(posted: Posted) -> None:
+    github, slack = posted.site.world.github, posted.site.world.slack
+    before = len(github.calls)
+    posted.site.staff(workers=2)
+    clocks = [posted.clock() for _ in range(2)]
+    eventually(lambda: posted.told(CHANNEL) and posted.told(SECOND))
+    posted.site.await_rest()
+    posted.assert_told_once()
+    days = Counter(call.json()["variables"]["since"] for call in github.calls[before:])
+    assert set(days.values()) == {1}, "GitHub is asked once for all channels"
+    planned = RedisAgenda(posted.site.store).at(LOOK)
+    assert planned is not None
+    assert timedelta(0) < datetime.now(UTC) + EVERY - planned < timedelta(minutes=1)
+    assert set(Counter((call["channel"], call["ts"]) for call in slack.calls_to("chat.update")).values()) == {1}
+    assert [clock.poll() for clock in clocks] == [None, None]
+
+
+def test_a_worker_that_is_killed_after_an_edit_or_a_reply_is_followed_by_one_that_tells_the_rest(
+    posted: Posted,
+) -> None:
+    moments = {CHANNEL: AFTER_EDIT, SECOND: AFTER_REPLY}
+    gate = hold(posted.site, moments)
+    clock, worker = posted.staff()
+    eventually(lambda: sorted(gate.held) == sorted(moments))
+    for process in (clock, worker):
+        process.kill()
+        process.wait(timeout=10)
+    gate.open()
+    assert (posted.told(CHANNEL), len(posted.told(SECOND))) == ([], 1)
+    posted.site.worker()
+    eventually(lambda: posted.told(CHANNEL))
+    posted.site.await_rest()
+    posted.assert_told_once()
