@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from redis import Redis
 
-from bot.adapters.store import RedisCache
+from bot.adapters.history import RedisHistory
+from bot.adapters.store import HURRIED, RedisCache, connect
 from bot.domain.days import LocalDay
 from bot.domain.digest import CountCheck, Digest, Entry, Overview
 from bot.domain.errors import (
@@ -26,12 +30,16 @@ from bot.domain.pulls import Account, PullRequest, Repository
 from bot.domain.summaries import ChangeType, fallback_summary
 from bot.domain.views import WHOLE, Only, View
 from bot.ports import Model
+from bot.render.digest import render
 from bot.services.asking import Asker
-from bot.services.daily import DailyDigest
+from bot.services.chronicle import Chronicle
+from bot.services.daily import DailyDigest, Surroundings
 from bot.services.overview import Overviewer
 from bot.services.reading import Reader
 from bot.services.summarise import Summarised, Summariser
+from tests.checks import closed_port
 from tests.emulators.claude import ClaudeEmulator, Refusal
+from tests.render.accepted import seen
 from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
 from tests.support import DAY, REPOSITORY, changed_file, pairs, pull, summary
 
@@ -290,6 +298,142 @@ def test_the_count_of_a_view_is_that_of_the_day() -> None:
     pulls.counted["2026-02-28"] = 5
     found = viewed(pulls, View(Filters(labels=("bug",))))
     assert found.gaps == ("incomplete? the commits of main name 5 merges, not 4",)
+
+
+# --- what came before the day, and since
+
+NINE = DAY.end + timedelta(hours=9)
+MUCH = (changed_file("engine/core.py", 900, 900),)
+LATER = replace(pull(9, title='Revert "Change number 2" (#2)', files=None), merged_at=DAY.end + timedelta(hours=3))
+
+
+class Records(list[PullRequest]):
+    """Keeps what it is told of merges."""
+
+    def __call__(self, pulls: Sequence[PullRequest]) -> None:
+        self.extend(pulls)
+
+
+def chronicle_of(pulls: KnownPulls, store: Redis) -> Chronicle:
+    return Chronicle(lambda: RedisHistory(store), pulls.merged_on, lambda: NINE)
+
+
+def surrounded(
+    pulls: KnownPulls, found: Surroundings, view: View = WHOLE, of: LocalDay = DAY, said: Summarise = at_once
+) -> Digest:
+    reader = Reader(pulls, said)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3, surroundings=found)
+    return daily.build(REPOSITORY, of, "Engine", view=view)
+
+
+def seen_by(chronicle: Chronicle) -> Surroundings:
+    return Surroundings(chronicle.around, chronicle.record)
+
+
+def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
+    heavy = tuple(pull(number, files=MUCH) for number in (1, 2))
+    pulls = day(*heavy, LATER)
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    assert [entry.number for entry in found.entries] == [1, 2], "the revert is of the next day"
+    assert (pairs(found.outcomes), found.count.counted, found.gaps) == ([(2, 9)], 2, ())
+    assert [entry.number for entry in found.riskiest] == [1]
+    said = seen(render(found).lead)
+    first, second = said.index("Already reverted or repaired"), said.index("Worth a second look")
+    assert "#2 Change number 2, reverted after" in said[first:second]
+    assert "#2 " not in said[second : said.index("Details")]
+
+
+def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis) -> None:
+    pulls = day(*FOUR, replace(LATER, author=BOT))
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)), View(Filters(not_authors=("bots",))))
+    assert pairs(found.outcomes) == [(2, 9)]
+    hidden = surrounded(pulls, seen_by(chronicle_of(pulls, store)), View(Filters(paths=("docs",))))
+    assert ([entry.number for entry in hidden.entries], hidden.outcomes) == ([3], ())
+
+
+def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> None:
+    old = pull(200, title="Count once", merged_at=DAY.start - timedelta(days=20))
+    RedisHistory(store).record([old])
+    pulls = day(pull(9, title='Revert "Count once" (#200)'), pull(8, title='Revert "Lost long ago" (#3)'))
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    assert (pairs(found.outcomes), [each.number for each in found.older_reverts]) == ([(200, 9)], [8])
+
+
+def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> None:
+    before = LocalDay(DAY.date - timedelta(days=1), DAY.zone)
+    long_ago = pull(1, merged_at=DAY.start - timedelta(days=100), files=CORE)
+    RedisHistory(store).record([long_ago])
+    fix = pull(2, title="Fix the counter", merged_at=before.start + timedelta(hours=9), files=CORE)
+    pulls = day(fix, pull(3, files=CORE), pull(4, files=DOCS))
+    around = seen_by(chronicle_of(pulls, store))
+    surrounded(pulls, around, of=before)
+    core, docs = surrounded(pulls, around).entries
+    assert [rule.rule for rule in core.risk.fired if rule.rule == "fixes"] == ["fixes"]
+    assert "fixes" not in [rule.rule for rule in docs.risk.fired]
+    assert [entry.risk.without_history for entry in (core, docs)] == [False, False]
+
+
+def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.LogCaptureFixture) -> None:
+    pulls = day(pull(1, files=MUCH), pull(2, files=MUCH), LATER)
+    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED)
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
+    assert [entry.risk.without_history for entry in found.entries] == [True, True]
+    assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())
+    assert "highest band without history" in seen(render(found).lead)
+    assert "history is not recorded" in caplog.text
+
+
+def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
+    pulls = day(*FOUR, LATER)
+    pulls.failing["day 2026-03-01"] = AWAY
+    around = seen_by(chronicle_of(pulls, store))
+    found = surrounded(pulls, around)
+    assert found.gaps == ("what was reverted since is not known (GitHub is away)",)
+    assert (found.merged, found.outcomes) == (4, ())
+    pulls.failing.clear()
+    mended = surrounded(pulls, around)
+    assert (mended.gaps, pairs(mended.outcomes)) == ((), [(2, 9)])
+
+
+def test_all_that_was_merged_is_recorded_and_what_was_read_with_its_files() -> None:
+    told = Records()
+    surrounded(day(*FOUR), Surroundings(record=told), View(Filters(labels=("bug",))))
+    assert {each.number: each.files is not None for each in told} == {4: False, 3: True, 2: False, 1: True}
+
+
+def test_a_list_that_can_not_be_had_is_not_recorded() -> None:
+    pulls, told = day(*FOUR), Records()
+    pulls.failing["day 2026-02-28"] = AWAY
+    with pytest.raises(GitHubUnavailable):
+        surrounded(pulls, Surroundings(record=told))
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "usual", "sparing"),
+    [
+        # 240 lines are of the list, 700 and more of its highest band
+        pytest.param((240, 900, 700, 300), [2, 3, 4], [2], id="one-of-the-highest-band"),
+        pytest.param((240, 300, 1), [2, 1], [], id="none-where-none-is-of-it"),
+    ],
+)
+def test_lists_that_found_no_more_than_chance_are_spared(
+    sizes: tuple[int, ...], usual: list[int], sparing: list[int]
+) -> None:
+    files = [(changed_file("engine/core.py", added),) for added in sizes]
+    pulls = day(*(pull(n, title="Rename things", files=each) for n, each in enumerate(files, 1)))
+    asked: list[Repository] = []
+
+    def is_sparing(repository: Repository) -> bool:
+        asked.append(repository)
+        return True
+
+    for found, listed in (
+        (surrounded(pulls, Surroundings()), usual),
+        (surrounded(pulls, Surroundings(is_sparing=is_sparing)), sparing),
+    ):
+        assert [entry.number for entry in found.riskiest] == listed
+    assert asked == [REPOSITORY]
 
 
 # --- with the model on the loopback
