@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from bot.domain.errors import SlackUnavailable
+from bot.adapters.agenda import RedisSubscriptions
+from bot.domain.errors import RateLimited, SlackUnavailable
+from bot.domain.filters import Filters
 from bot.domain.pulls import Repository
+from bot.domain.subscriptions import Subscription, Timing
+from bot.domain.views import WHOLE, View
 from bot.services.aftermath import EVERY, WATCH
 from tests.adapters.worlds import REPO
 from tests.emulators.github_store import changed_file, pull
 from tests.render.accepted import strings
 from tests.services.posting import HOME
-from tests.services.scheduled import DUE, KEY, Outbox
+from tests.services.scheduled import DUE, KEY, MINUTE, TIMING, Outbox
 from tests.services.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.support import NOON
 
@@ -31,11 +35,15 @@ MARK = "reverted after 22.0 h by #9"
 def posted(bot: Callable[..., Bot]) -> Bot:
     """A day of three, of which the second is large, as it stands at nine."""
     made = bot()
+    add_large(made)
+    made.turn(timedelta(0))
+    return made
+
+
+def add_large(made: Bot) -> None:
     large = tuple(changed_file(f"csrc/attention/{n}.py", PATCH) for n in range(5))
     sizes = {"additions": 2_000, "deletions": 2_000, "changed_files": 5}
     made.github.add(REPO, pull(2, title="Faster attention", merged_at=NOON, files=large, **sizes))
-    made.turn(timedelta(0))
-    return made
 
 
 def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body: str = "") -> None:
@@ -45,11 +53,11 @@ def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body
     made.turn(max(at + EVERY, made.wall.now) - made.wall.now)
 
 
-def lines(made: Bot, start: str) -> list[str]:
+def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
     """The lines of the lead and its thread that begin so."""
-    lead = made.slack.messages(HOME)[0]
+    lead = made.slack.messages(channel)[0]
     found = []
-    for message in [lead, *made.slack.replies(HOME, lead["ts"])]:
+    for message in [lead, *made.slack.replies(channel, lead["ts"])]:
         for block in message.get("blocks", []):
             for part in block.get("elements", []):
                 if part.get("type") == "rich_text_list":
@@ -57,11 +65,23 @@ def lines(made: Bot, start: str) -> list[str]:
     return [line for line in found if line.startswith(start)]
 
 
-def told(made: Bot) -> list[str]:
+def told(made: Bot, channel: str = HOME) -> list[str]:
     """What was said in the thread besides the digest."""
-    lead = made.slack.messages(HOME)[0]
-    replies = made.slack.replies(HOME, lead["ts"])
+    lead = made.slack.messages(channel)[0]
+    replies = made.slack.replies(channel, lead["ts"])
     return ["".join(strings(each["blocks"])) for each in replies if "!" in key_of(each)]
+
+
+def subscribe(
+    made: Bot, channel: str, view: View = WHOLE, timing: Timing = TIMING, repository: Repository = ENGINE
+) -> datetime:
+    """A channel gets digests too; when the next one is due."""
+    made.slack.add_channel(channel, channel.lower())
+    subscription = Subscription(channel, repository, timing, view, by="U0ADA")
+    RedisSubscriptions(made.wiring.store).put(subscription)
+    due = timing.first_on(made.wall.now)
+    made.wiring.scheduling.agenda.put(subscription.id, due)
+    return due
 
 
 def key_of(message: dict[str, Any]) -> str:
@@ -190,3 +210,110 @@ def test_a_week_in_which_nobody_looked_is_looked_at(bot: Callable[..., Bot]) -> 
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.turn(8 * DAY)
     assert len(told(made)) == 1
+
+
+# --- more than one channel, other digests
+
+
+def test_each_channel_is_told_and_github_is_asked_once(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    add_large(made)
+    others = ["C0SECOND", "D0ADA"]
+    for channel in others:
+        subscribe(made, channel)
+    made.turn(timedelta(0))
+    # it is midnight in UTC: that of the last look, the one before and the one that begins
+    before, days = made.github.queries, 3
+    merge(made, 9, "Revert #2")
+    assert made.github.queries == before + days
+    for channel in (HOME, *others):
+        assert [line.endswith(f" — {MARK}") for line in lines(made, "#2 ", channel)] == [True, True]
+        assert len(told(made, channel)) == 1
+
+
+def test_only_what_a_digest_shows_is_told_there(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    add_large(made)
+    subscribe(made, "C0PART", View(Filters(paths=("csrc",))))
+    made.turn(timedelta(0))
+    merge(made, 9, "Revert #1")
+    assert (len(told(made)), told(made, "C0PART")) == (1, [])
+    merge(made, 10, "Revert #2", 40 * HOUR)
+    assert (len(told(made)), len(told(made, "C0PART"))) == (2, 1)
+    assert [line.endswith(" — reverted after 40.0 h by #10") for line in lines(made, "#2 ", "C0PART")] == [
+        True
+    ] * 2
+
+
+def test_a_digest_of_a_weekend_is_told_of_each_of_its_days(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    for number, days in ((4, -1), (5, 1)):
+        at = NOON + days * DAY
+        made.github.add(REPO, pull(number, title=f"Of day {days}", merged_at=at, updated_at=at, created_at=at))
+    due = subscribe(made, "C0WEEK", timing=Timing(TIMING.at, TIMING.zone, weekdays=True))
+    merge(made, 8, "Revert #4", 23 * HOUR)
+    made.turn(due - made.wall.now)
+    assert made.slack.messages("C0WEEK")[0]["text"].startswith("engine")
+    # of the first day, and what took it back on the last one: both are in the digest
+    assert "Revert #4" in str(made.slack.messages("C0WEEK")[0]["blocks"])
+    merge(made, 9, "Revert #2", 50 * HOUR)
+    merge(made, 10, "Revert #5", 60 * HOUR)
+    assert sorted(told(made, "C0WEEK")) == [
+        "#2 Change part 2, reverted after 2 days by #9.",
+        "#5 Of day 1, reverted after 36.0 h by #10.",
+    ]
+    ends = [line.rpartition(" — ")[2] for number in (2, 5) for line in lines(made, f"#{number} ", "C0WEEK")]
+    assert ends == ["reverted after 2 days by #9", "reverted after 36.0 h by #10"]
+
+
+def test_other_repositories_are_none_of_its_business(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    web = Repository.parse("octo/web")
+    made.github.add(str(web), pull(2, title="Of the web", merged_at=NOON))
+    subscribe(made, "C0WEB", repository=web)
+    made.turn(timedelta(0))
+    merge(made, 9, "Revert #2")
+    assert (len(told(made)), told(made, "C0WEB")) == (1, [])
+
+
+# --- what goes away for a while
+
+
+def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot: Callable[..., Bot]) -> None:
+    made, amends = posted(bot), Outbox()
+    at = NOON + 22 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    made.wall.passes(EVERY)
+    made.wiring.scheduling.aftermath.look(ENGINE, amends)
+    again = bot()
+    for (key,) in amends:
+        again.wiring.scheduling.aftermath.amend(key)
+    assert len(told(again)) == 1
+    again.turn(EVERY)
+    assert (len(told(again)), again.edits()) == (1, 2)
+
+
+def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    at = NOON + 22 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    made.github.set_limit("graphql", 0)
+    with pytest.raises(RateLimited):
+        made.turn(EVERY)
+    assert made.wiring.scheduling.agenda.at(f"{WATCH}{REPO}") == DUE + 2 * EVERY
+    made.github.set_limit("graphql", 1_000)
+    made.turn(EVERY - MINUTE)
+    assert told(made) == []
+    made.turn(MINUTE)
+    assert len(told(made)) == 1
+
+
+def test_a_channel_that_is_closed_keeps_no_other_from_being_told(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    add_large(made)
+    subscribe(made, "C0SECOND")
+    made.turn(timedelta(0))
+    made.slack.archive_channel(HOME)
+    merge(made, 9, "Revert #2")
+    made.slack.unarchive_channel(HOME)
+    assert (told(made), len(told(made, "C0SECOND"))) == ([], 1)

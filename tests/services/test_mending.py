@@ -8,10 +8,13 @@ from typing import Any
 
 from bot.domain.runs import Outcome
 from bot.services.mending import FIRST, MEND, next_mend
+from tests.adapters.worlds import REPO
 from tests.emulators.claude import Failure, Json, Step, default_answer, summary_answer
+from tests.emulators.github_store import pull
 from tests.services.posting import HOME, standing
 from tests.services.scheduled import DUE, KEY, MINUTE
 from tests.services.wired import Bot, add, make_bot  # noqa: F401 (a fixture)
+from tests.support import NOON
 
 FACTS = "facts only"
 SUMMARY = "A small change to one part"
@@ -62,6 +65,29 @@ def lacking(part: Callable[[dict[str, Any]], list[Any]], count: int) -> Callable
             del part(answer)[:count]
 
     return after
+
+
+def test_a_next_day_that_could_not_be_had_is_looked_at_again(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    at = NOON + timedelta(hours=15)
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    seen: list[int] = []
+
+    def without_the_next_day(number: int, answer: dict[str, Any]) -> None:
+        if "pullRequests" in answer["data"]["repository"]:
+            seen.append(number)
+            if len(seen) == 2:
+                answer.update(data=None, errors=[{"type": "INTERNAL", "message": "Something went wrong."}])
+
+    made.github.after = without_the_next_day
+    made.turn(timedelta(0))
+    gap = "what was reverted since is not known ("
+    assert (gap in made.thread, "reverted after" in made.thread) == (True, False)
+    made.turn()
+    assert gap in made.told[0]
+    made.run(30)
+    assert (gap in made.thread, made.thread.count("reverted after 15.0 h by #9")) == (False, 2)
+    assert made.told[0].startswith("✓")
 
 
 def test_a_count_that_differs_at_first_is_edited_out_when_it_is_right(bot: Callable[..., Bot]) -> None:
