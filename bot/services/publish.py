@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 
-from bot.domain.errors import UsageError
+from bot.domain.errors import SlackRefused, UsageError
 from bot.domain.outcomes import TakenBack
 from bot.domain.requests import DigestRequest
 from bot.domain.subjects import About
@@ -23,6 +23,9 @@ from bot.ports.slack import SKEW
 from bot.render.amend import outcome_reply
 from bot.render.digest import Rendered
 from bot.services.posting import Plan, Posting
+
+# of a workspace that lets nobody edit messages, or not after a while; a thread is open all the same
+_NOT_EDITABLE = ("edit_window_closed", "cant_update_message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +121,26 @@ class Publisher:
 
         Raises:
             InProgress: another process is at it.
-            SlackRefused, SlackUnavailable: it is not known how much was done; again does the rest.
+            SlackRefused: nothing can be edited there; where only that is so, the replies were posted.
+            SlackUnavailable: it is not known how much was done; again does the rest.
         """
         key = self.key(edition)
         with self._records.exclusive(key):
             record = self._records.load(key)
             plan, posting = Plan.load(record["posted"]), self._posting(edition, key)
             # what is not so any more has to go too
-            before = None if record.get("amended") else plan
-            posting.amend(record["lead"], before, plan.amended(news))
-            for found in news:
-                if found.stands:
-                    reply = outcome_reply(found, was_listed=found.pull.number in listed)
-                    posting.tell(record["lead"], found.mark, reply.payload())
+            before, refused = None if record.get("amended") else plan, None
+            try:
+                posting.amend(record["lead"], before, plan.amended(news))
+            except SlackRefused as error:
+                if error.code not in _NOT_EDITABLE:
+                    raise
+                refused = error
+            for found in (each for each in news if each.stands):
+                reply = outcome_reply(found, was_listed=found.pull.number in listed)
+                posting.tell(record["lead"], found.mark, reply.payload())
+            if refused:
+                raise refused
 
     def _posting(self, edition: Edition, key: str) -> Posting:
         # no digest is older than its last day; our own clock would be a worse witness of when it was posted

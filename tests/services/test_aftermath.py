@@ -171,16 +171,28 @@ def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot
     assert len(told(made)) == 1
 
 
-def test_messages_that_may_not_be_edited_are_left_and_not_tried_for_ever(
-    bot: Callable[..., Bot], caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message"])
+def test_where_messages_may_not_be_edited_the_reply_tells_it_and_no_edit_is_tried_for_ever(
+    bot: Callable[..., Bot], caplog: pytest.LogCaptureFixture, code: str
 ) -> None:
     made = posted(bot)
-    made.slack.fail_next("chat.update", error="edit_window_closed")
+    before = lines(made, "#")
+    made.slack.fail_next("chat.update", error=code, times=99)
     merge(made, 9, "Revert #2")
     assert "can't be amended" in caplog.text
+    assert (lines(made, "#"), len(told(made))) == (before, 1)
     tries = len(made.slack.calls_to("chat.update"))
     made.turn(EVERY)
-    assert len(made.slack.calls_to("chat.update")) == tries
+    assert (len(made.slack.calls_to("chat.update")), len(told(made))) == (tries, 1)
+
+
+def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    made.slack.fail_next("chat.update", error="message_not_found")
+    posts = len(made.slack.calls_to("chat.postMessage"))
+    merge(made, 9, "Revert #2")
+    made.turn(EVERY)
+    assert len(made.slack.calls_to("chat.postMessage")) == posts
 
 
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
