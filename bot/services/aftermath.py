@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -32,6 +33,8 @@ WATCHED_FOR = timedelta(days=30)
 _EDITION = TypeAdapter(Edition)
 _RATINGS = TypeAdapter(Ratings)
 _DAY = timedelta(days=1)
+# a digest knows of what was merged on the day after its own; one that is posted later may lack what came then
+_LATE = 2 * _DAY
 _UTC = ZoneInfo("UTC")
 
 
@@ -58,10 +61,16 @@ class Aftermath:
 
     def begin(self, edition: Edition, key: str) -> None:
         """A digest was posted: from now on it is looked for what becomes of what it shows."""
-        now = self._now()
-        self._issued.add(edition.repository, edition.span.days[-1].end, key)
-        self._cache.add(_looked(edition.repository), str(now.astimezone(UTC).date()), WATCHED_FOR)
+        now, last = self._now(), edition.span.days[-1]
+        self._issued.add(edition.repository, last.end, key)
+        self._look_from(edition.repository, last.date if now >= last.end + _LATE else now.astimezone(UTC).date())
         self._agenda.add(f"{WATCH}{edition.repository}", now + EVERY)
+
+    def _look_from(self, repository: Repository, date: dt.date) -> None:
+        """The next look begins there, unless it begins earlier."""
+        known = self._cache.get(_looked(repository))
+        if known is None or str(date) < known:
+            self._cache.put(_looked(repository), str(date), WATCHED_FOR)
 
     def look(self, repository: Repository, amends: Queue) -> None:
         """Look at what was merged since the last look; ``amends`` takes the key of each digest to be amended.

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from bot.adapters.agenda import RedisSubscriptions
+from bot.domain.days import LocalDay
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.filters import Filters
 from bot.domain.pulls import Repository
-from bot.domain.subscriptions import Subscription, Timing
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition, Subscription, Timing
 from bot.domain.views import WHOLE, View
 from bot.services.aftermath import EVERY, WATCH
+from tests import support
 from tests.adapters.worlds import REPO
 from tests.emulators.github_store import changed_file, pull
 from tests.render.accepted import strings
@@ -329,3 +332,24 @@ def test_a_channel_that_is_closed_keeps_no_other_from_being_told(bot: Callable[.
     merge(made, 9, "Revert #2")
     made.slack.unarchive_channel(HOME)
     assert (told(made), len(told(made, "C0SECOND"))) == ([], 1)
+
+
+# --- days that were over for long when their digest was posted
+
+LATE = LocalDay(support.DAY.date - 10 * DAY, support.DAY.zone)
+
+
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *, is_watched: bool) -> None:
+    made = posted(bot) if is_watched else bot()
+    made.slack.add_channel("C0LATE", "late")
+    for number, title, days in ((21, "Of long ago", -10), (22, "Revert #21", -6)):
+        at = NOON + days * DAY
+        made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
+    span = Span(LATE.date, LATE.date, LATE.zone)
+    made.wiring.scheduling.delivery.publish(Edition("C0LATE", ENGINE, span))
+    made.turn(EVERY)
+    assert told(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
+    queries = made.github.queries
+    made.turn(EVERY)
+    assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
