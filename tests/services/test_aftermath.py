@@ -130,6 +130,15 @@ def test_a_revert_that_is_itself_reverted_is_edited_and_not_told_again(bot: Call
     assert len(told(made)) == 1
 
 
+def test_a_repair_that_was_itself_reverted_goes_from_the_lines_again(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    before = lines(made, "#")
+    merge(made, 9, "Fix the counter", body="This fixes a regression introduced by #1.")
+    assert lines(made, "#") != before
+    merge(made, 10, 'Revert "Fix the counter" (#9)', 40 * HOUR)
+    assert (lines(made, "#"), len(told(made))) == (before, 1)
+
+
 def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Callable[..., Bot]) -> None:
     made = bot()
     at = NOON + 15 * HOUR

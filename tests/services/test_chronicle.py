@@ -306,3 +306,7 @@ def test_repositories_are_kept_apart_and_four_are_kept(desk: Desk) -> None:
     for repository in (named[4], named[3], named[0]):
         desk.chronicle.rate(at(9, NOON, files=CORE, repository=repository))
     assert len(desk.history.spans) == 6, "the fifth took the place of the first"
+    desk.now += 11 * MINUTE
+    for repository in (named[2], named[1], named[2]):
+        desk.chronicle.rate(at(9, NOON, files=CORE, repository=repository))
+    assert len(desk.history.spans) == 8, "what was read again stays longest"

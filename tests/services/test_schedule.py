@@ -22,6 +22,7 @@ from bot.domain.runs import Outcome
 from bot.domain.subscriptions import Edition, Subscription, Timing
 from bot.domain.wishes import Wish
 from bot.services.admission import Admission, Allowed
+from bot.services.aftermath import WATCH
 from bot.services.directory import Directory
 from bot.services.mending import MEND
 from bot.services.schedule import TICKED, Schedule
@@ -558,6 +559,47 @@ def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> No
     for _ in range(12):
         tower.tick(HOUR)
     assert len(tower.mends.sent) == 4
+
+
+# --- what became of what was posted
+
+
+LOOK = f"{WATCH}{REPOSITORY}"
+
+
+def test_what_became_of_digests_is_looked_at_every_six_hours(tower: Tower) -> None:
+    tower.agenda.put(LOOK, DUE)
+    found = []
+    for _ in range(24 * 12):
+        before = len(tower.watches.sent)
+        tower.tick()
+        found += [(tower.now - DUE) / HOUR for _ in tower.watches.sent[before:]]
+        tower.now += 5 * MINUTE
+    assert found == [0, 6, 12, 18]
+    assert set(tower.watches.sent) == {(str(REPOSITORY),)}
+    assert (tower.digests.sent, tower.mends.sent) == ([], [])
+
+
+def test_after_an_outage_it_is_looked_at_once(tower: Tower) -> None:
+    tower.agenda.put(LOOK, DUE)
+    for after in (2 * A_DAY, MINUTE, MINUTE):
+        tower.tick(after)
+    assert tower.watches.sent == [(str(REPOSITORY),)]
+    assert tower.agenda.at(LOOK) == DUE + 2 * A_DAY + 6 * HOUR
+
+
+def test_clocks_that_watch_at_the_same_moment_send_it_once(tower: Tower, store_url: str) -> None:
+    named = [f"octo/part-{n:02}" for n in range(20)]
+    for each in named:
+        tower.agenda.put(f"{WATCH}{each}", DUE)
+
+    def tick(n: int) -> None:
+        with connect(store_url) as client:
+            tower.started(store=client).tick(DUE, tower.digests, tower.mends, tower.watches)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(tick, range(3)))
+    assert sorted(tower.watches.sent) == [(each,) for each in named]
 
 
 # --- a store that goes away
