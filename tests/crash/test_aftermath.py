@@ -18,7 +18,7 @@ from bot.domain.subscriptions import Subscription
 from bot.services.aftermath import EVERY, WATCH
 from bot.wiring import Wiring
 from tests.checks import eventually
-from tests.crash.conftest import site_on
+from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github_store import pull
 from tests.emulators.slack_store import Json
@@ -110,6 +110,6 @@ def test_a_worker_that_is_killed_after_an_edit_or_a_reply_is_followed_by_one_tha
     gate.open()
     assert (posted.told(CHANNEL), len(posted.told(SECOND))) == ([], 1)
     posted.site.worker()
-    eventually(lambda: posted.told(CHANNEL))
+    eventually(lambda: posted.told(CHANNEL), PATIENCE)
     posted.site.await_rest()
     posted.assert_told_once()
