@@ -28,6 +28,8 @@ ON = timedelta(days=14)
 # a process that answers about single pull requests reads the history of a repository so often
 _FRESH = timedelta(minutes=10)
 _MOST_KEPT = 4
+# days: Monday tells of Friday
+_RECENT = 3
 _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
 T = TypeVar("T")
@@ -109,7 +111,7 @@ class Chronicle:
         self._history().record(self._merged_on(repository, day).pulls)
 
     def around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
-        """What was ``merged`` in a day among what was recorded before and since, and what the next day has so far.
+        """What was ``merged`` in a day among what was recorded before, and what was merged since.
 
         A digest is posted hours after its day: by then two of five reverts of the day are merged. It is kept for a
         while: a hundred channels that get the same day shall not have half a year read a hundred times.
@@ -126,17 +128,19 @@ class Chronicle:
     def _looked_around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
         known = self.recorded(repository, day.start - BACK, day.end + ON)
         known = tuple(pull for pull in known if pull.merge_time not in day)
-        after, now = LocalDay(day.date + _DAY, day.zone), self._now()
-        # what was merged on a day long past is recorded, or nobody watched
-        if not after.start <= now < after.end + _DAY:
-            return Around.of([*merged, *known])
         try:
-            listed = self._merged_on(repository, after).pulls
+            listed = [pull for after in self._since(day) for pull in self._merged_on(repository, after).pulls]
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
             doubt = f"what was reverted since is not known ({str(error).rstrip('.')})"
             return Around.of([*merged, *known], doubt)
         self.record(listed)
         return Around.of([*merged, *listed, *known])
+
+    def _since(self, day: LocalDay) -> Sequence[LocalDay]:
+        """The days after one up to now, if they are few: what was merged long ago was recorded then."""
+        now = self._now()
+        days = [LocalDay(day.date + n * _DAY, day.zone) for n in range(1, _RECENT + 1)]
+        return [after for after in days if after.start <= now] if now < days[-1].end else ()
 
     def rate(self, pull: PullRequest) -> Risk:
         """What the rules say of one pull request, with what was recorded before it."""

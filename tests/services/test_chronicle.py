@@ -112,20 +112,22 @@ def test_what_was_recorded_before_a_day_and_since_is_around_it(
 
 
 @pytest.mark.parametrize(
-    ("now", "is_asked"),
+    ("now", "asked"),
     [
-        pytest.param(DAY.end - SECOND, False, id="the-day-is-not-over"),
-        pytest.param(DAY.end, True, id="the-next-begins"),
-        pytest.param(NINE, True, id="at-nine"),
-        pytest.param(DAY.end + 2 * DAYS - SECOND, True, id="a-day-later"),
-        pytest.param(DAY.end + 2 * DAYS, False, id="two-days-later"),
+        pytest.param(DAY.end - SECOND, 0, id="the-day-is-not-over"),
+        pytest.param(DAY.end, 1, id="the-next-begins"),
+        pytest.param(NINE, 1, id="at-nine"),
+        pytest.param(NINE + 2 * DAYS, 3, id="friday-told-on-monday"),
+        pytest.param(DAY.end + 3 * DAYS - SECOND, 3, id="the-third-day-ends"),
+        pytest.param(DAY.end + 3 * DAYS, 0, id="later"),
     ],
 )
-def test_the_next_day_is_asked_for_while_it_is_recent(desk: Desk, now: datetime, *, is_asked: bool) -> None:
-    desk.pulls.pulls = (at(7, DAY.end + HOUR), at(8, NOON), at(9, DAY.start - HOUR))
+def test_the_days_since_are_asked_for_while_they_are_few(desk: Desk, now: datetime, asked: int) -> None:
+    late = [at(20 + n, DAY.end + n * DAYS + HOUR) for n in range(5)]
+    desk.pulls.pulls = (*late, at(8, NOON), at(9, DAY.start - HOUR))
     desk.now = now
-    assert desk.around() == ([7] if is_asked else [])
-    assert desk.pulls.calls == ([NEXT] if is_asked else [])
+    assert desk.around() == [20 + n for n in reversed(range(asked))]
+    assert desk.pulls.calls == [f"day {DAY.date + (1 + n) * DAYS}" for n in range(asked)]
 
 
 def test_what_the_merges_say_of_each_other_is_known(desk: Desk) -> None:
