@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from statistics import median
 
 from bot.domain.outcomes import Fate, TakenBack
@@ -86,8 +87,9 @@ class Past:
         for path in paths:
             for name, until in self._names(path, at):
                 times = self._fixes.get(name, [])
-                between = times[bisect_left(times, (since, 0)) : bisect_left(times, (until, 0))]
-                found.update(number for _, number in between)
+                # by the time alone: what was merged without a pull request has a number below 0
+                first, last = (bisect_left(times, when, key=itemgetter(0)) for when in (since, until))
+                found.update(number for _, number in times[first:last])
         return len(found)
 
     def taken_back(self, paths: Iterable[str], at: datetime) -> int:

@@ -49,6 +49,11 @@ def test_fixes_count_for_two_weeks_before(days: float, expected: int) -> None:
     assert past(merged(5, days, title="Fix the count")).fixes([CORE], NOON) == expected
 
 
+@pytest.mark.parametrize(("days", "expected"), [(0, 0), (0.001, 1), (14, 1), (14.001, 0)])
+def test_what_was_pushed_without_a_pull_request_counts_by_its_time_as_well(days: float, expected: int) -> None:
+    assert past(merged(-3, days, title='Revert "Fix the count"')).fixes([CORE], NOON) == expected
+
+
 def test_a_fix_of_several_files_is_one_and_other_files_have_none() -> None:
     found = past(merged(5, 1, CORE, OTHER, title="[Bugfix] Count once"), merged(6, 2, title="Hotfix"))
     assert found.fixes([CORE, OTHER], NOON) == 2
