@@ -18,7 +18,7 @@ FORMAT = "%H%x00%ct%x00%an%x00%B"
 
 # characters; what says that something is taken back or repaired stands at the beginning
 _MESSAGE = 2_000
-# a damaged commit may lie beyond what a date can say
+# a damaged commit may lie beyond what a date can say, or have no time at all
 _LAST = 253_370_764_800
 _STATUS = {"A": "added", "D": "removed", "R": "renamed"}
 
@@ -77,7 +77,7 @@ def _commit(parts: _Parts) -> Commit:
     )
     return Commit(
         sha.strip(),
-        datetime.fromtimestamp(min(int(seconds), _LAST), UTC),
+        datetime.fromtimestamp(min(_count(seconds), _LAST), UTC),
         author,
         message[:_MESSAGE].strip(),
         files,

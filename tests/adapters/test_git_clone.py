@@ -130,6 +130,11 @@ class TestCommits:
         assert rows(first) == [(":x\n.py", "modified", 1, 2, None), ("new", "renamed", 0, 0, "old")]
         assert (second.sha, second.message, second.files) == ("b" * 40, ":000 M", ())
 
+    @pytest.mark.parametrize(("seconds", "year"), [(b"", 1970), (b"-5", 1970), (b"9" * 20, 9999)])
+    def test_a_damaged_time_stops_nothing(self, seconds: bytes, year: int) -> None:
+        (found,) = commits_in([b"%s\x00%s\x00Ada\x00One (#1)\n\x00" % (b"a" * 40, seconds)])
+        assert (found.committed_at.year, found.message) == (year, "One (#1)")
+
 
 class TestHostileSettings:
     def test_nothing_that_the_clone_or_the_environment_sets_has_an_effect(
