@@ -13,14 +13,19 @@ from typing import NamedTuple
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Account, ChangedFile, PullRequest, Repository
 
+# "Title (#7)" (GitHub); no number begins with 0
+_SQUASH = re.compile(r"\(#(?P<number>[1-9]\d{0,8})\)", re.A)
 # "Merge pull request #7 from owner/branch" (GitHub), "Merge #7" and "Merge #7: title" (bors, and people),
-# "Auto merge of #7 - owner:branch, r=reviewer" (homu), "Merged PR 7: title" (Azure)
+# "Auto merge of #7 - owner:branch, r=reviewer" (homu), "Merge owner/name#7: title" (scripts such as Bitcoin's),
+# and that of Azure, "Merged PR 7: title"
 _MERGE = re.compile(
-    r"(?:Merge (?:pull request|PR) #|Merge #|Auto merge of #|Merged PR )(?P<number>\d{1,9})(?!\d)(?P<rest>.*)"
+    r"(?:Merge (?:(?:pull request|PR) |(?P<place>[\w.-]{1,100}/[\w.-]{1,100}))?#|Auto merge of #|Merged PR )"
+    r"(?P<number>[1-9]\d{0,8})(?!\d)(?P<rest>.*)",
+    re.A,
 )
 _BORS_TITLE = re.compile(r"\d{1,9}: (?P<title>.*?)(?: r=\S.*)?")
-# what GitHub's "Revert" button writes
-_REVERTS = re.compile(r"^Reverts (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A)
+# what GitHub's "Revert" button writes, and merges that name their repository
+_SPEAKS = re.compile(r"(?:^Reverts|\AMerge) (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ def merges_of(commits: Iterable[Commit], repository: Repository, branch: str) ->
     pulls: dict[int, PullRequest] = {}
     direct: list[PullRequest] = []
     for commit in commits:
-        named = named_in(commit.message)
+        named = named_in(commit.message, repository)
         if named is None or named.number in pulls:
             title = commit.message.partition("\n")[0]
             direct.append(_pull(commit, _Named(-1 - len(direct), title), repository, branch))
@@ -66,24 +71,26 @@ def merges_of(commits: Iterable[Commit], repository: Repository, branch: str) ->
 
 
 def spoken_of(commits: Iterable[Commit]) -> Repository | None:
-    """The repository that its own reverts name, for a clone that came from elsewhere than GitHub."""
-    counted = Counter(found["repository"] for each in commits if (found := _REVERTS.search(each.message)))
+    """The repository that its own reverts and merges name, for a clone that came from elsewhere than GitHub."""
+    counted = Counter(found["repository"] for each in commits if (found := _SPEAKS.search(each.message)))
     for name, _ in counted.most_common(1):
         with suppress(UsageError):
             return Repository.parse(name)
     return None
 
 
-def named_in(message: str) -> _Named | None:
-    """Number and title of the pull request whose merge a commit message tells of."""
+def named_in(message: str, repository: Repository) -> _Named | None:
+    """Number and title of the pull request of ``repository`` whose merge a commit message tells of."""
     subject, _, rest = message.partition("\n")
     title, mark, number = subject.rstrip().rpartition("(#")
-    number = number.removesuffix(")")
-    if mark and subject.rstrip().endswith(")") and number.isascii() and number.isdigit() and len(number) <= 9:
-        return _Named(int(number), title.strip())
+    if squash := _SQUASH.fullmatch(mark + number):
+        return _Named(int(squash["number"]), title.strip())
     found = _MERGE.fullmatch(subject.rstrip())
     # several numbers are a batch, of which nobody can tell the parts
     if not found or found["rest"].startswith(" #"):
+        return None
+    # merged subtrees and forks name the repository that they come from
+    if found["place"] and found["place"].casefold() != str(repository).casefold():
         return None
     return _Named(int(found["number"]), _merged_title(found["rest"], rest) or subject.strip())
 

@@ -31,11 +31,12 @@ def commit(message: str, sha: str = "a" * 40) -> Commit:
         pytest.param("Merge #12: Count once", 12, "Count once", id="merge-number"),
         pytest.param("Merge #12\n\n12: Count once r=ada a=bob\n\nMore", 12, "Count once", id="bors"),
         pytest.param("Auto merge of #12 - ada:once, r=bob\n\nCount once\n\nMore", 12, "Count once", id="homu"),
+        pytest.param("Merge Octo/engine#12: Count once", 12, "Count once", id="with-repository"),
         pytest.param("Merged PR 12: Count once", 12, "Count once", id="azure"),
     ],
 )
 def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -> None:
-    assert named_in(message) == (number, title)
+    assert named_in(message, REPOSITORY) == (number, title)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,10 @@ def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -
         "Count once (#x)",
         "Count once (#\u0661\u0662)",
         "Count once (#1234567890)",
+        "Count once (#0)",
+        "Count once (#012)",
+        "Merge #0: Count once",
+        "Merge other/engine#12: Count once",
         "Merge #12 #13",
         "Merge branch 'main' into once",
         "Merge pull request #1234567890 from octo/x",
@@ -60,13 +65,13 @@ def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -
     ],
 )
 def test_other_commits_name_none(message: str) -> None:
-    assert named_in(message) is None
+    assert named_in(message, REPOSITORY) is None
 
 
 @given(st.text(alphabet="(#)1 2Merge\n:pulrqst", max_size=40))
 def test_any_message_is_read(message: str) -> None:
-    found = named_in(message)
-    assert found is None or (found.number >= 0 and "\n" not in found.title)
+    found = named_in(message, REPOSITORY)
+    assert found is None or (found.number > 0 and "\n" not in found.title)
 
 
 def test_a_merge_has_what_its_commit_changed() -> None:
@@ -88,8 +93,11 @@ def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_di
     ("said", "expected"),
     [
         pytest.param(["x\n\nReverts octo/engine#7"], "octo/engine", id="one"),
+        pytest.param(["Merge octo/engine#7: x"], "octo/engine", id="merge"),
         pytest.param(["x\nReverts a/b#7", *["Reverts octo/engine#1"] * 2], "octo/engine", id="most"),
-        pytest.param(["Reverts #7", "It reverts octo/engine#7", "Reverts a/..#7"], None, id="none"),
+        pytest.param(
+            ["Reverts #7", "It reverts octo/engine#7", "Reverts a/..#7", "x\nMerge a/b#7: y"], None, id="none"
+        ),
         pytest.param([], None, id="nothing"),
     ],
 )
