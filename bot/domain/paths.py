@@ -125,8 +125,9 @@ class PathClasses:
 
     @cached_property
     def _known(self) -> Callable[[str], tuple[PathClass, bool]]:
-        # a day asks for the class of the same few thousand paths again and again: packing, risk, areas
-        return lru_cache(maxsize=20_000)(self._found)
+        # a day asks for the class of the same few thousand paths again and again: packing, risk, areas; a
+        # measurement asks for all that changed in a year, also where a whole tree was moved
+        return lru_cache(maxsize=100_000)(self._found)
 
     def _found(self, path: str) -> tuple[PathClass, bool]:
         kind = self._first_match(path)
