@@ -23,13 +23,22 @@ from bot.ports.clone import CloneFacts
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": os.devnull,
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false", "log.showSignature=false")
+_SETTINGS = (
+    "advice.graftFileDeprecated=false",
+    "core.attributesFile=/dev/null",
+    "core.bigFileThreshold=512m",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "log.showSignature=false",
+)
 _DIFF = ("-z", "-r", "--root", "--always", "--raw", "--numstat", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 _TEXT = ("--encoding=UTF-8", f"--format={FORMAT}")
 # GitHub takes what is at least half the same for a rename, and looks among as many files

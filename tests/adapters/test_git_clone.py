@@ -149,6 +149,8 @@ class TestHostileSettings:
             git(folder, "config", name, str(trap))
         for name, value in {
             "alias.diff-tree": f"!{trap}",
+            "core.attributesFile": str(tmp_path / "attributes"),
+            "core.bigFileThreshold": "1",
             "core.hooksPath": str(tmp_path),
             "diff.renames": "false",
             "diff.noprefix": "true",
@@ -160,6 +162,8 @@ class TestHostileSettings:
         }.items():
             git(folder, "config", name, value)
         (folder / ".git" / "info" / "attributes").write_text("*.py diff=trap\n")
+        (folder / ".git" / "info" / "grafts").write_text(f"{plain[3].sha}\n")
+        (tmp_path / "attributes").write_text("a.py -diff\n")
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_OBJECT_DIRECTORY"):
             monkeypatch.setenv(name, str(trap))
         assert read(folder) == plain
