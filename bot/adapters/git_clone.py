@@ -43,6 +43,13 @@ _DIFF = ("-z", "-r", "--root", "--always", "--raw", "--numstat", "--no-abbrev", 
 _TEXT = ("--encoding=UTF-8", f"--format={FORMAT}")
 # GitHub takes what is at least half the same for a rename, and looks among as many files
 _RENAMES = ("--find-renames=50%", "-l1000")
+# how git titles the merge of a branch into somebody's own work
+_OWN_WORK = (
+    "Merge branch '{}' into ",
+    "Merge branch '{}' of ",
+    "Merge remote-tracking branch 'origin/{}'",
+    "Merge remote-tracking branch 'upstream/{}'",
+)
 # commits between two calls of a progress
 _STEP = 100
 _GITHUB = re.compile(
@@ -91,14 +98,34 @@ class GitClone:
 
         All are listed: git itself stops at the first that is older, though clocks go wrong.
         """
-        is_shallow = self.facts().is_shallow
-        said = self._output("rev-list", "--first-parent", "--timestamp", "--parents", self._head[1], "--")
+        facts = self.facts()
+        tips = [self._head[1]]
+        while more := self._beside(tips, facts.branch, since):
+            tips += more
+        said = self._output("rev-list", "--first-parent", "--date-order", "--timestamp", "--parents", *tips, "--")
         found = []
         for line in reversed(said.splitlines()):
             time, sha, *parents = line.split()
-            if int(time) >= since.timestamp() and (parents or not is_shallow):
+            if int(time) >= since.timestamp() and (parents or not facts.is_shallow):
                 found.append(" ".join([sha, *parents[:1]]))
         return found
+
+    def _beside(self, tips: list[str], branch: str, since: datetime) -> list[str]:
+        """What else the branch was, where somebody merged it into work of his own and pushed that in its place.
+
+        Its first parents are that work then, and what had been merged in the meantime is the second parent's line.
+        """
+        subjects = tuple(subject.format(branch) for subject in _OWN_WORK)
+        narrowed = [f"--grep={subject}" for subject in subjects]
+        said = self._output(
+            "rev-list", "--first-parent", "--merges", "--format=%ct %P%n%s", "-F", *narrowed, *tips, "--"
+        ).split("\n")
+        found = {}
+        for merge, subject in zip(said[1::3], said[2::3], strict=False):
+            time, *parents = merge.split(" ")
+            if subject.startswith(subjects) and time.isdecimal() and int(time) >= since.timestamp():
+                found.update(dict.fromkeys(parents[1:]))
+        return [sha for sha in found if sha not in tips]
 
     @cached_property
     def _head(self) -> tuple[str, str]:

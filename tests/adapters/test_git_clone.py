@@ -13,7 +13,7 @@ from bot.adapters.git_clone import GitClone
 from bot.adapters.git_records import commits_in
 from bot.domain.commits import Commit
 from bot.domain.pulls import Repository
-from tests.clones import BEGIN, ODD, building, git, needs_git, several
+from tests.clones import BEGIN, ODD, building, git, lines, needs_git, several
 
 pytestmark = needs_git
 
@@ -70,6 +70,32 @@ class TestCommits:
         told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made)}
         assert told["Merge pull request #5 from octo/beside"] == [("c.py", "added", 2, 0, None)]
         assert "Beside" not in told
+
+    @pytest.mark.parametrize(
+        ("subject", "is_seen"),
+        [
+            ("Merge branch 'main' into mine", True),
+            ("Merge branch 'main' of github.com:octo/engine", True),
+            ("Merge remote-tracking branch 'origin/main'", True),
+            ("Merge branch 'mine'", False),
+            ("Bring up to date\n\nMerge branch 'main' into mine", False),
+        ],
+    )
+    def test_what_was_merged_while_somebody_worked_on_a_copy_is_there(
+        self, tmp_path: Path, subject: str, *, is_seen: bool
+    ) -> None:
+        with building(tmp_path / "copies") as builder:
+            start = builder.commit("Begin", {"a.py": lines(1)})
+            theirs = builder.commit("Merged meanwhile (#1)", {"b.py": lines(2)}, branch="there", start=start)
+            theirs = builder.commit("Other", {"d.py": lines(1)}, branch="there", start=theirs)
+            theirs = builder.commit("Merge branch 'main' into x", branch="there", start=start, merged=[theirs])
+            builder.commit("Own work", {"c.py": lines(3)})
+            builder.commit(subject, {"b.py": lines(2), "d.py": lines(1)}, merged=[theirs])
+            builder.commit("Goes on (#2)", {"c.py": lines(4)})
+        told = {commit.message: rows(commit) for commit in read(tmp_path / "copies")}
+        assert told["Goes on (#2)"] == [("c.py", "modified", 1, 0, None)]
+        assert told.get("Merged meanwhile (#1)", []) == [("b.py", "added", 2, 0, None)] * is_seen
+        assert next(iter(told)) == "Begin"
 
     def test_odd_paths_stay_what_they_are(self, made: Path) -> None:
         told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made)}
