@@ -61,7 +61,8 @@ def _doubts(
     named = sum(pull.merge_time in window for pull in merges.pulls)
     yield from doubts.on_depth(is_shallow=facts.is_shallow)
     yield from doubts.on_names(named, sum(commit.committed_at in window for commit in commits))
-    yield from doubts.on_reverts(len(reverts))
+    # where nothing was merged, its reverts are not why
+    yield from doubts.on_reverts(len(reverts)) if named else ()
 
 
 def _past(merges: Merges, classes: PathClasses) -> Past:
