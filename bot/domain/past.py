@@ -28,6 +28,9 @@ _USUAL_WITHIN = timedelta(days=90)
 USUAL = 16
 _USUAL_LEAST, _USUAL_MOST, _USUAL_OF = 8, 64, 50
 
+# numbers of one repository; in one that merges a hundred a day, so many issues and pull requests come in months
+_LEAP = 10_000
+
 _FIX = re.compile(
     r"\b(bug|bug-?fix(es)?|hot-?fix|quick-?fix|fix|fixes|fixed|fixing|regression|crash|broken|incorrect|wrong)\b",
     re.I,
@@ -58,6 +61,7 @@ class Past:
         # merges with a number above all before them: the first of them above a number is the first of all
         self._numbers: list[int] = []
         self._merged: list[datetime] = []
+        self._leapt = -_LEAP
         self._renames: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
         files = {pull.number: watched(pull, classes) for pull in known}
         for pull in known:
@@ -126,11 +130,23 @@ class Past:
                 self._renames[file.path].append((pull.merge_time, file.previous_path))
             if is_fix(pull.title):
                 self._fixes[file.path].append((pull.merge_time, pull.number))
-        if not self._numbers or pull.number > self._numbers[-1]:
-            self._numbers.append(pull.number)
-            self._merged.append(pull.merge_time)
+        self._number(pull)
         if any(classes.classify(file.path) is PathClass.PRODUCT for file in files):
             self._sizes.append((pull.merge_time, added_lines(files, classes)))
+
+    def _number(self, pull: PullRequest) -> None:
+        """Of numbers that leap, and may be of another tracker, the second counts: wrong ones seldom come again.
+
+        A single one would make all that is merged later look as if it had been open since then.
+        """
+        last = self._numbers[-1] if self._numbers else pull.number - 1
+        is_leap = pull.number > last + _LEAP and abs(pull.number - self._leapt) > _LEAP
+        if is_leap:
+            self._leapt = pull.number
+        # what was pushed without a pull request has none
+        if not is_leap and pull.number > max(last, 0):
+            self._numbers.append(pull.number)
+            self._merged.append(pull.merge_time)
 
     def _median(self, midnight: datetime) -> float:
         first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _USUAL_WITHIN, midnight))

@@ -126,6 +126,20 @@ def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, exp
     assert found.open_for(number, NOON) == expected
 
 
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        pytest.param([100, 999_999, 110], 0, id="of-another-tracker"),
+        pytest.param([100, 999_999, 500_000, 110], 0, id="of-two-trackers"),
+        pytest.param([100, 999_999, 999_990], 1, id="goes-on-from-there"),
+        pytest.param([-1, 999_999], 1, id="the-first"),
+    ],
+)
+def test_one_number_that_leaps_makes_nothing_look_old(numbers: list[int], expected: int) -> None:
+    found = past(*(merged(number, len(numbers) + 1 - at) for at, number in enumerate(numbers, 1)))
+    assert found.open_for(120, NOON) == expected * DAY
+
+
 def of_size(number: int, days: float, lines: int, path: str = CORE) -> PullRequest:
     return replace(merged(number, days), files=(changed_file(path, lines),))
 
