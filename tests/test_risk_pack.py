@@ -15,10 +15,10 @@ from bot.domain.measures.measurement import Measurement
 from bot.domain.measures.outcomes import Outcome, Window, cases_of
 from bot.domain.paths import DEFAULT_PATHS
 from bot.domain.pulls import ChangedFile, PullRequest
-from bot.domain.risk import assess
+from bot.domain.risk import RULES, assess
 from bot.services.chronicle import past_of
 from bot.services.clone_history import history_of
-from evals.pack import LABELS, REPOSITORY, outcomes_in, pulls_in
+from evals.pack import LABELS, REPOSITORY, history_in, outcomes_in, pulls_in
 from tests.clones import Builder, building, needs_git
 from tests.support import SHARED, needs_shared
 
@@ -101,6 +101,36 @@ class TestPublishedFigures:
         changed = measurement.ranking("files changed", [pull.changed_files for pull in pulls])
         found = [round(each.row("Y").average_precision.value, 3) for each in (added, changed)]
         assert found == [0.198, 0.136]
+
+
+class TestRules:
+    """The figures that docs/decisions/0019 gives: a change of rules changes them, and their name."""
+
+    @pytest.mark.parametrize(
+        ("by_titles", "figures"),
+        [
+            pytest.param(False, {"R": (0.660, 0.014), "H": (0.675, 0.025), "Y": (0.790, 0.223)}, id="all-reverts"),
+            pytest.param(
+                True, {"R": (0.666, 0.014), "H": (0.677, 0.022), "Y": (0.792, 0.212)}, id="titled-reverts"
+            ),
+        ],
+    )
+    def test_the_list_has_its_figures(
+        self,
+        measurement: Measurement,
+        pulls: list[PullRequest],
+        figures: dict[str, tuple[float, float]],
+        *,
+        by_titles: bool,
+    ) -> None:
+        past = history_in(PACK, by_titles=by_titles).past
+        ranking = measurement.ranking("rules", [assess(pull, DEFAULT_PATHS, past).points for pull in pulls])
+        found = {
+            label: (round(ranking.row(label).auc.value, 3), round(ranking.row(label).precision.value, 3))
+            for label in figures
+        }
+        assert found == figures
+        assert RULES == "rules.v2"
 
 
 @needs_git
