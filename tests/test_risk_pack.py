@@ -109,7 +109,7 @@ class TestRules:
     @pytest.mark.parametrize(
         ("by_titles", "figures"),
         [
-            pytest.param(False, {"R": (0.660, 0.014), "H": (0.675, 0.025), "Y": (0.790, 0.223)}, id="all-reverts"),
+            pytest.param(False, {"R": (0.660, 0.014), "H": (0.675, 0.025), "Y": (0.790, 0.223)}, id="labels"),
             pytest.param(
                 True, {"R": (0.666, 0.014), "H": (0.677, 0.022), "Y": (0.792, 0.212)}, id="titled-reverts"
             ),
