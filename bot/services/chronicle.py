@@ -176,9 +176,13 @@ def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
 
 
 def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
-    """Newest first; of several that have one number the first, but one with files before one without."""
+    """Newest first; of several that have one number the first, with the files of the first that has them.
+
+    What was recorded has files, and only the beginning of its description: who lists it has the whole.
+    """
     found: dict[int, PullRequest] = {}
     for pull in pulls:
-        if pull.number not in found or (found[pull.number].files is None and pull.files is not None):
-            found[pull.number] = pull
+        first = found.setdefault(pull.number, pull)
+        if first.files is None and pull.files is not None:
+            found[pull.number] = replace(first, files=pull.files)
     return newest_first(tuple(found.values()))

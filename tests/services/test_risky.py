@@ -22,10 +22,10 @@ from bot.services.asking import Asker
 from bot.services.entries import Entries
 from bot.services.reading import Reader
 from bot.services.risky import RiskLister
-from bot.services.summarise import Summariser
+from bot.services.summarise import Summarised, Summariser
 from tests.emulators.claude import ClaudeEmulator
 from tests.services.doubles import KnownPulls, MemoryCache, Sleeps, Summaries
-from tests.support import DAY, NOON, REPOSITORY, changed_file, pull
+from tests.support import DAY, NOON, REPOSITORY, changed_file, pull, summary
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 LIGHT = (changed_file("engine/core.py", 5, 1),)
@@ -141,6 +141,25 @@ def test_another_repository_is_not_looked_at() -> None:
 def test_a_span_of_days_is_one_list() -> None:
     merges = [made(n, days=n - 3) for n in range(1, 6)]
     assert listed(build(*merges, days=span(-1, 1))) == [4, 3, 2]
+
+
+def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_description() -> None:
+    read: list[PullRequest] = []
+
+    def summarise(found: PullRequest) -> Summarised:
+        read.append(found)
+        return Summarised(summary())
+
+    whole = made(2, 0.1, title="Fix it", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
+    pulls = KnownPulls((made(1), whole))
+    reader = Reader(pulls, summarise)
+    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    recorded = (made(1, body="Short."), replace(whole, body="Long."))
+    found = RiskLister(pulls, reader, entries, 1, recorded=lambda *_: recorded).build(
+        RisksRequest(REPOSITORY, span()), "Engine", after(30)
+    )
+    assert pairs(found) == [(1, 2, True)]
+    assert [pull.body for pull in read] == [whole.body]
 
 
 # --- what was taken back
