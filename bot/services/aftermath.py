@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -35,6 +35,8 @@ _RATINGS = TypeAdapter(Ratings)
 _DAY = timedelta(days=1)
 # a digest knows of what was merged on the day after its own; one that is posted later may lack what came then
 _LATE = 2 * _DAY
+# a record holds the texts of its digest
+_AT_ONCE = 50
 _UTC = ZoneInfo("UTC")
 
 
@@ -86,9 +88,15 @@ class Aftermath:
             return
         self._follow(repository, now)
         outcomes = self._outcomes(repository)
-        for key, record in zip(keys, self._records.load_each(keys), strict=True):
+        for key, record in self._read(keys):
             if _state(_news(record, outcomes)) != record.get("amended", ""):
                 amends.send(key)
+
+    def _read(self, keys: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """The record of each, some at a time: a month of a hundred channels would take hundreds of megabytes."""
+        for at in range(0, len(keys), _AT_ONCE):
+            some = keys[at : at + _AT_ONCE]
+            yield from zip(some, self._records.load_each(some), strict=True)
 
     def _follow(self, repository: Repository, now: datetime) -> None:
         """Record what was merged since the last look, and on the day before it; of two weeks at most."""
@@ -101,8 +109,7 @@ class Aftermath:
 
     def _forget(self, repository: Repository, before: datetime) -> None:
         """What was posted is kept as long as it may be amended: it is by far the largest part of a record."""
-        keys = self._issued.between(repository, before - ON, before)
-        for key, record in zip(keys, self._records.load_each(keys), strict=True):
+        for key, record in self._read(self._issued.between(repository, before - ON, before)):
             if record.get("posted"):
                 self._records.save(key, posted="")
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from bot.adapters.agenda import RedisSubscriptions
+from bot.adapters.issued import RedisIssued
+from bot.adapters.store import RedisCache, RedisPostRecords
 from bot.domain.days import LocalDay
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.filters import Filters
@@ -17,7 +20,7 @@ from bot.domain.pulls import Repository
 from bot.domain.spans import Span
 from bot.domain.subscriptions import Edition, Subscription, Timing
 from bot.domain.views import WHOLE, View
-from bot.services.aftermath import EVERY, WATCH
+from bot.services.aftermath import EVERY, WATCH, Aftermath
 from tests import support
 from tests.adapters.worlds import REPO
 from tests.emulators.github_store import changed_file, pull
@@ -362,3 +365,26 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
     queries = made.github.queries
     made.turn(EVERY)
     assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
+
+
+class Counting(RedisPostRecords):
+    """Records; keeps how many were asked for at once."""
+
+    def __init__(self, store: Redis) -> None:
+        super().__init__(store)
+        self.asked: list[int] = []
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        self.asked.append(len(keys))
+        return super().load_each(keys)
+
+
+def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
+    made = posted(bot)
+    issued, records, scheduling = RedisIssued(store), Counting(store), made.wiring.scheduling
+    for number in range(120):
+        issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
+    chronicle, cache = made.wiring.looking_back.chronicle, RedisCache(store)
+    aftermath = Aftermath(chronicle, cache, issued, records, scheduling.publisher, scheduling.agenda, made.wall)
+    aftermath.look(ENGINE, Outbox())
+    assert (sum(records.asked), max(records.asked)) == (121, 50)

@@ -24,7 +24,7 @@ TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above a
 UNDONE = f"{BEHIND}, which was itself reverted"
 # the calls to every port: three days are asked for, for the one that was looked at last may not have been over
 LOOKING = [
-    *("between", "load_each", "between", "get", *["merged_on", "record"] * 3, "put", "read", "load_each", "send"),
+    *("between", "between", "get", *["merged_on", "record"] * 3, "put", "read", "load_each", "send"),
 ]
 # a lead, a message of the thread, and a reply
 AMENDING = ["load", "read", "team", "load", "edit", "find_posts", "edit", "find_posts", "post", "save"]
