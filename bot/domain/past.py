@@ -71,18 +71,23 @@ class Past:
                 for file in files.get(found.pull.number, ()):
                     self._reverts[file.path].append(found.by.merge_time)
         self._tries = {found.number: found.tries for found in relands}
-        self._usuals: dict[datetime, float] = {}
+        self._medians: dict[datetime, float | None] = {}
 
     def reaches(self, at: datetime) -> bool:
         """Whether it goes back long enough for what happened to files to mean something at that instant."""
         return self._since is not None and at - self._since >= ENOUGH
 
     def usual(self, at: datetime) -> float:
-        """How many lines a change of product code usually adds: the median of 90 days, up to the last midnight."""
+        """How many lines a change of product code usually adds, as the rules count: measured, within bounds."""
+        found = self.measured(at)
+        return USUAL if found is None else min(max(found, _USUAL_LEAST), _USUAL_MOST)
+
+    def measured(self, at: datetime) -> float | None:
+        """The same as it is here: the median of 90 days up to the last midnight, None of fewer than 50 changes."""
         midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        if midnight not in self._usuals:
-            self._usuals[midnight] = self._median(midnight)
-        return self._usuals[midnight]
+        if midnight not in self._medians:
+            self._medians[midnight] = self._median(midnight)
+        return self._medians[midnight]
 
     def fixes(self, paths: Iterable[str], at: datetime) -> int:
         """How many fixes, by their titles, changed any of these files in the 14 days before an instant."""
@@ -148,11 +153,11 @@ class Past:
             self._numbers.append(pull.number)
             self._merged.append(pull.merge_time)
 
-    def _median(self, midnight: datetime) -> float:
+    def _median(self, midnight: datetime) -> float | None:
         first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _USUAL_WITHIN, midnight))
         if last - first < _USUAL_OF:
-            return USUAL
-        return min(max(median(size for _, size in self._sizes[first:last]), _USUAL_LEAST), _USUAL_MOST)
+            return None
+        return median(size for _, size in self._sizes[first:last])
 
 
 def watched(pull: PullRequest, classes: PathClasses) -> tuple[ChangedFile, ...]:

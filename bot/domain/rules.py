@@ -73,9 +73,10 @@ def fired_by(facts: Facts, past: Past | None, classes: PathClasses) -> tuple[Fir
     """The rules that have something to say; those that look back are silent where the past is too short."""
     at = facts.pull.merged_at
     if past is None or at is None or not past.reaches(at):
-        found = [_size(facts, USUAL), *_spread(facts), *_title(facts)]
+        found = [_size(facts, USUAL, None), *_spread(facts), *_title(facts)]
     else:
-        found = [_size(facts, past.usual(at)), *_spread(facts), *_title(facts), *_history(facts, past, at)]
+        size = _size(facts, past.usual(at), past.measured(at))
+        found = [size, *_spread(facts), *_title(facts), *_history(facts, past, at)]
     return (*(rule for rule in found if rule.points), *_critical(facts, classes))
 
 
@@ -90,9 +91,10 @@ def _doublings(value: float, most: float) -> float:
     return math.log2(1 + min(value, most))
 
 
-def _size(facts: Facts, usual: float) -> Fired:
+def _size(facts: Facts, usual: float, measured: float | None) -> Fired:
+    """What is ``measured`` in the repository is told, and nothing that stands in for it."""
     times = facts.added / usual
-    compared = f", where {usual:.0f} are usual" if times >= _MUCH else ""
+    compared = f", where {usual:.0f} are usual" if times >= _MUCH and usual == measured else ""
     sentence = f"adds {plural(facts.added, 'line')} of product or build code{compared}"
     return Fired("size", 3 * _doublings(times, 64), sentence if times >= 1 else "")
 

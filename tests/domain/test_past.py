@@ -157,6 +157,22 @@ def test_the_usual_size_is_the_median_of_three_months_within_bounds(
     assert past(*sizes, *late, *old, *docs).usual(NOON) == expected
 
 
+@pytest.mark.parametrize(
+    ("count", "lines", "told"),
+    [
+        pytest.param(50, 20, ", where 20 are usual", id="measured"),
+        pytest.param(49, 20, "", id="too-few-to-tell-what-is-usual-here"),
+        pytest.param(50, 3, "", id="below-what-the-rules-count-with"),
+        pytest.param(50, 300, "", id="above-it"),
+        pytest.param(0, 0, "", id="without-history"),
+    ],
+)
+def test_a_size_is_compared_with_what_was_measured_here_alone(count: int, lines: int, told: str) -> None:
+    known = past(START, *(of_size(n, 1 + n, lines) for n in range(10, 10 + count))) if count else None
+    [reason] = assess(of_size(900, 0, 256), past=known).reasons[:1]
+    assert reason == f"adds 256 lines of product or build code{told}"
+
+
 hours = st.integers(0, 24 * 200)
 titles = st.sampled_from(["Fix it", "Count once", 'Revert "Count once"', "Remove it"])
 changes = st.lists(st.tuples(hours, st.sampled_from([CORE, OTHER, "setup.py"]), titles), max_size=40)
