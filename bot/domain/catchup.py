@@ -61,7 +61,8 @@ class CatchUp:
         outcomes = [found for digest in self.digests for found in digest.outcomes]
         pulls = [entry.pull for digest in self.digests for entry in digest.entries]
         pulls += [half for found in outcomes for half in (found.pull, found.by)]
-        yield from newest_first(tuple({pull.number: pull for pull in pulls}.values()))
+        # the first of a number: what was read has its whole description, what was recorded the beginning of it
+        yield from newest_first(tuple({pull.number: pull for pull in reversed(pulls)}.values()))
 
     @property
     def _overviews_cost(self) -> float | None:

@@ -46,8 +46,13 @@ def _day(digest: Digest, known: dict[int, str], limit: int) -> list[Element]:
 
 
 def _doubts(found: CatchUp) -> Iterator[Block]:
-    """Days whose count is another elsewhere."""
-    doubts = [f"{_date(digest)}: {doubt}" for digest in found.digests if (doubt := count_difference(digest))]
+    """Days whose count is another elsewhere, and what else could not be had of a day."""
+    doubts = [
+        f"{_date(digest)}: {doubt}"
+        for digest in found.digests
+        for doubt in (count_difference(digest), *digest.missing)
+        if doubt
+    ]
     if doubts:
         yield context(shorten(" · ".join(doubts), 600))
 

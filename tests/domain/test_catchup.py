@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bot.domain.catchup import CatchUp
 from bot.domain.days import LocalDay
 from bot.domain.digest import Action, CountCheck, Digest, Entry, Overview
+from bot.domain.outcomes import Fate, TakenBack
 from bot.domain.risk import Risk
 from bot.domain.spans import Span
 from tests.support import DAY, NOON, digest, entry, pairs, summary
@@ -73,6 +74,15 @@ def test_what_was_taken_back_on_a_later_day_is_neither_risky_nor_an_action() -> 
     assert pairs(found.whole.outcomes) == [(2, 3)]
     assert [entry.number for entry in found.whole.riskiest] == [1]
     assert found.whole.actions == (Action("Set the flag", 1),)
+
+
+def test_of_what_two_days_know_the_whole_description_counts() -> None:
+    fix = at(1, 3, title="Fix the queue", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
+    brief = replace(fix.pull, body="Long.")
+    again = at(2, 4, title="Fix the fix", body="Fixes a regression introduced by #3.")
+    later = replace(digest(again), outcomes=(TakenBack(brief, again.pull, Fate.REPAIRED),))
+    found = caught_up(digest(at(0, 1)), digest(fix), later)
+    assert sorted(pairs(found.whole.outcomes)) == [(1, 3), (3, 4)]
 
 
 def test_what_landed_again_on_a_third_day_is_risky_again() -> None:

@@ -220,6 +220,12 @@ def test_a_day_whose_count_is_in_doubt_is_admitted(counted: tuple[int, int | Non
     assert expected in seen(catch_up_post(days(*told)))
 
 
+def test_what_could_not_be_had_of_a_day_is_admitted_as_in_its_own_digest() -> None:
+    doubt = "what was reverted since is not known (GitHub is away)"
+    told = days(digest(entry(1)), replace(digest(entry(2)), missing=(doubt,)))
+    assert f"Sat 28 Feb: {doubt}" in seen(catch_up_post(told))
+
+
 def test_counts_that_are_wrong_on_two_days_do_not_cancel_out() -> None:
     one, two = digest(entry(1)), digest(entry(2), entry(3))
     wrong = replace(one, count=CountCheck(2, "the commits")), replace(two, count=CountCheck(1, "the commits"))
