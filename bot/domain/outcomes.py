@@ -38,6 +38,11 @@ class TakenBack:
         """Names the pair within its repository."""
         return f"{self.pull.number}-{self.by.number}"
 
+    @property
+    def state(self) -> str:
+        """Its mark, another one where it does not stand."""
+        return f"{self.mark}{'' if self.stands else '-'}"
+
 
 def outcomes_among(pulls: Iterable[PullRequest]) -> tuple[TakenBack, ...]:
     """All that ``pulls`` say of each other: reverts, those that stand no more among them, then repairs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from bot.domain.outcomes import TakenBack
@@ -16,14 +16,18 @@ from bot.render.rich import Element, block, characters, link, section, text
 _MOST = MOST_CHARACTERS + 1_500
 
 
-def amended(message: Mapping[str, Any], outcomes: Sequence[TakenBack]) -> dict[str, Any]:
+def amended(
+    message: Mapping[str, Any], outcomes: Sequence[TakenBack], told: Collection[str] = ()
+) -> dict[str, Any]:
     """A message as it was posted, with what became of the pull requests that it has lines of.
 
-    The same message where it has none, or would become too long.
+    ``told`` are the marks of the outcomes that its lines told of, of which only what is new is written. The same
+    message where it has none, or would become too long.
     """
     by_address: dict[str, list[Element]] = {}
     for found in outcomes:
-        by_address.setdefault(found.pull.url, []).extend(_behind(found))
+        is_told = found.mark in told and not found.stands
+        by_address.setdefault(found.pull.url, []).extend(_undone(found) if is_told else _behind(found))
     blocks = [_amended(block, by_address) for block in message["blocks"]]
     return {**message, "blocks": blocks} if characters(blocks) <= _MOST else dict(message)
 
@@ -40,6 +44,11 @@ def _behind(found: TakenBack) -> list[Element]:
     undone = ", which was itself reverted" if not found.stands else ""
     said = f" {found.fate} after {duration(found.lasted)} by "
     return [text(" —"), text(said, bold=True), link(found.by.url, f"#{found.by.number}"), *_plain(undone)]
+
+
+def _undone(found: TakenBack) -> list[Element]:
+    """Of what the line says was taken back."""
+    return [text(" — "), link(found.by.url, f"#{found.by.number}"), text(" was itself reverted")]
 
 
 def _plain(content: str) -> Iterable[Element]:

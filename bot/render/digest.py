@@ -31,7 +31,7 @@ class Rendered:
 
     ``merged`` counts what was merged, shown or not; ``gaps`` is what is missing and may be had later. ``unpriced``
     is the lead less what building it cost this time, by which two digests are told apart; else the lead itself.
-    ``ratings`` is what the rules said of what is shown, ``told`` names the outcomes that it tells of.
+    ``ratings`` is what the rules said of what is shown, ``told`` are the states of the outcomes that it tells of.
     """
 
     lead: Post
@@ -79,7 +79,7 @@ def render_days(found: CatchUp, notes: Sequence[str] = ()) -> Rendered:
 
 
 def _kept(digest: Digest) -> tuple[Ratings, tuple[str, ...]]:
-    return ratings_of(digest), tuple(found.mark for found in digest.outcomes)
+    return ratings_of(digest), tuple(found.state for found in digest.outcomes)
 
 
 def skipped_note(repository: Repository, span: Span) -> str:

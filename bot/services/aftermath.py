@@ -148,17 +148,19 @@ def _looked(repository: Repository) -> str:
 
 
 def _news(record: Mapping[str, str], outcomes: Iterable[TakenBack]) -> list[TakenBack]:
-    """What a digest did not tell of yet when it was posted, and came within two weeks."""
+    """What a digest did not tell of when it was posted, or told otherwise, and came within two weeks."""
     ratings = read_back(_RATINGS, record.get("ratings"))
     if ratings is None:
         return []
     shown = {rated.number for rated in ratings.rated}
     told = set(json.loads(record.get("told", "[]")))
     return [
-        found for found in outcomes if found.pull.number in shown and found.mark not in told and found.lasted <= ON
+        found
+        for found in outcomes
+        if (found.pull.number in shown or found.mark in told) and found.state not in told and found.lasted <= ON
     ]
 
 
 def _state(news: Iterable[TakenBack]) -> str:
     """Equal for equal news; empty for none."""
-    return " ".join(sorted(f"{found.mark}{'' if found.stands else '-'}" for found in news))
+    return " ".join(sorted(found.state for found in news))

@@ -80,8 +80,8 @@ class Plan:
 
     def amended(self, outcomes: Sequence[TakenBack]) -> Plan:
         """The same with what became of pull requests, less the file."""
-        posts = tuple(amended(post, outcomes) for post in self.thread)
-        return replace(self, lead=amended(self.lead, outcomes), thread=posts, attachment=None)
+        lead, *posts = (amended(post, outcomes, self.told) for post in (self.lead, *self.thread))
+        return replace(self, lead=lead, thread=tuple(posts), attachment=None)
 
 
 class Posting:

@@ -62,13 +62,15 @@ def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body
 def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
     """The lines of the lead and its thread that begin so."""
     lead = made.slack.messages(channel)[0]
-    found = []
-    for message in [lead, *made.slack.replies(channel, lead["ts"])]:
-        for block in message.get("blocks", []):
-            for part in block.get("elements", []):
-                if part.get("type") == "rich_text_list":
-                    found += ["".join(strings(item)) for item in part["elements"]]
+    found = [line for message in [lead, *made.slack.replies(channel, lead["ts"])] for line in items(message)]
     return [line for line in found if line.startswith(start)]
+
+
+def items(message: dict[str, Any]) -> list[str]:
+    """The lines of the lists of a message."""
+    parts = [part for block in message.get("blocks", []) for part in block.get("elements", [])]
+    lists = [part for part in parts if part.get("type") == "rich_text_list"]
+    return ["".join(strings(item)) for found in lists for item in found["elements"]]
 
 
 def told(made: Bot, channel: str = HOME) -> list[str]:
@@ -140,6 +142,32 @@ def test_a_repair_that_was_itself_reverted_goes_from_the_lines_again(bot: Callab
     assert lines(made, "#") != before
     merge(made, 10, 'Revert "Fix the counter" (#9)', 40 * HOUR)
     assert (lines(made, "#"), len(told(made))) == (before, 1)
+
+
+def test_what_the_digest_told_of_and_is_undone_later_is_edited_and_not_told_again(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    at = NOON + 15 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #1", merged_at=at, updated_at=at, created_at=at))
+    made.turn(timedelta(0))
+    before = lines(made, "#1 ")
+    assert len(before) == 2
+    merge(made, 10, 'Revert "Revert #1" (#9)', 30 * HOUR)
+    behind = " — #9 was itself reverted"
+    assert lines(made, "#1 ") == [f"{line}{behind}" for line in before]
+    assert told(made) == []
+
+
+def test_the_digest_of_a_revert_says_what_became_of_it_behind_what_it_took_back_too(
+    bot: Callable[..., Bot],
+) -> None:
+    made = posted(bot)
+    merge(made, 9, 'Revert "Faster attention" (#2)')
+    made.turn(DUE + DAY - made.wall.now)
+    second = made.slack.messages(HOME)[-1]
+    [before] = [line for line in items(second) if line.startswith("#2 ")]
+    assert before.endswith(MARK)
+    merge(made, 10, 'Revert "Revert \\"Faster attention\\" (#2)" (#9)'.replace("\\", ""), 50 * HOUR)
+    assert f"{before} — #9 was itself reverted" in items(made.slack.messages(HOME)[-1])
 
 
 def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Callable[..., Bot]) -> None:
