@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.digest import Digest
@@ -52,6 +52,14 @@ def ratings_of(digest: Digest) -> Ratings:
     )
     known = sorted({found.pull.number for found in digest.standing} & digest.numbers)
     return Ratings(RULES, rated, tuple(known))
+
+
+def completed(first: Ratings, later: Ratings) -> Ratings:
+    """What was kept when a digest was posted, and of what was only found missing ``later`` what was said then."""
+    numbers = {each.number for each in first.rated}
+    added = tuple(each for each in later.rated if each.number not in numbers)
+    known = {each.number for each in added} & set(later.known)
+    return replace(first, rated=(*first.rated, *added), known=tuple(sorted({*first.known, *known})))
 
 
 @dataclass(frozen=True, slots=True)

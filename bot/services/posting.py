@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 
 from bot.domain.errors import SlackRefused, SlackUnavailable
 from bot.domain.outcomes import TakenBack
-from bot.domain.ratings import Ratings
+from bot.domain.ratings import Ratings, completed
 from bot.ports import Attachment, Messenger
+from bot.ports.kept import read_back
 from bot.render.amend import amended
 from bot.render.digest import Rendered
 from bot.render.notices import notice
@@ -77,6 +78,13 @@ class Plan:
             found.get("ratings", ""),
             tuple(found.get("told", ())),
         )
+
+    def ratings_after(self, earlier: str) -> str:
+        """Those that were recorded earlier, with what the digest lacked then."""
+        first, later = read_back(_RATINGS, earlier), read_back(_RATINGS, self.ratings)
+        if first is None or later is None:
+            return earlier or self.ratings
+        return _RATINGS.dump_json(completed(first, later)).decode()
 
     def amended(self, outcomes: Sequence[TakenBack]) -> Plan:
         """The same with what became of pull requests, less the file."""

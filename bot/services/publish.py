@@ -109,8 +109,8 @@ class Publisher:
                 if _mark(plan.attachment) != record.get("filed"):
                     times += 1
                     posting.file(record["lead"], _corrected(plan.attachment, times))
-            # a list is held to what was known when it was posted
-            rated = {"ratings": record.get("ratings") or plan.ratings}
+            # a list is held to what was known when it was posted; what it lacked is followed from now on
+            rated = {"ratings": plan.ratings_after(record.get("ratings", ""))}
             self._records.save(key, corrected=str(times), **(_shown(plan) | rated))
             return self._standing(edition, self._records.load(key))
 

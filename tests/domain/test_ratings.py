@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.ratings import Rated, Ratings, ratings_of
+from bot.domain.ratings import Rated, Ratings, completed, ratings_of
 from bot.domain.risk import RULES, Risk
 from bot.domain.rules import Fired
 from tests.support import NOON, digest, entry
@@ -37,3 +37,11 @@ def test_what_was_known_to_be_taken_back_is_marked_and_not_listed() -> None:
     back = entry(9, title='Revert "Count once" (#5)', merged_at=NOON + timedelta(hours=1))
     found = ratings_of(digest(gone, back))
     assert (found.known, [each.is_listed for each in found.rated]) == ((5,), [False, False])
+
+
+def test_what_a_digest_lacked_is_added_and_all_else_stays_as_it_was_posted() -> None:
+    one, two, three = (Rated(n, NOON, float(n), n) for n in (1, 2, 3))
+    first = Ratings("rules.v1", (one, two), known=(1,))
+    later = Ratings("rules.v2", (three, replace(two, is_listed=True), one), known=(1, 2, 3))
+    assert completed(first, later) == Ratings("rules.v1", (one, two, three), known=(1, 3))
+    assert completed(first, first) == first

@@ -170,6 +170,17 @@ def test_the_digest_of_a_revert_says_what_became_of_it_behind_what_it_took_back_
     assert f"{before} — #9 was itself reverted" in items(made.slack.messages(HOME)[-1])
 
 
+def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callable[..., Bot], store: Redis) -> None:
+    made = posted(bot)
+    # a list that is in doubt is not kept
+    store.delete(*store.scan_iter("day:*"))
+    made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
+    made.wiring.scheduling.delivery.mend(KEY)
+    assert lines(made, "#7 ")
+    merge(made, 9, 'Revert "Late to the list" (#7)')
+    assert told(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
+
+
 def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Callable[..., Bot]) -> None:
     made = bot()
     at = NOON + 15 * HOUR
