@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -53,7 +53,7 @@ class Scoring:
     def score(self, repository: Repository, span: Span) -> Score:
         """How good the lists of the digests were whose last day ended in the days. Raises StoreUnavailable."""
         now, kept = self._now(), self._kept()
-        found = list(_issues(kept, repository, span))
+        found = list(_first_shown(_issues(kept, repository, span)))
         issues = [issue for issue in found if issue]
         outcomes = outcomes_among(_merged(kept.history, repository, _first_merge(issues, now), now))
         return score_of(issues, outcomes, now, unrated=len(found) - len(issues))
@@ -87,6 +87,19 @@ def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | 
         some = keys[at : at + _AT_ONCE]
         records = zip(some, kept.records.load_each(some), strict=True)
         yield from (_issue(key, record) for key, record in records if record.get("done"))
+
+
+def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
+    """The same less what earlier digests showed, which counts there: a hundred channels show the same."""
+    first: dict[int, tuple[datetime, str]] = {}
+    for issue in issues:
+        if issue is None:
+            yield None
+            continue
+        own = (issue.at, issue.key)
+        rated = tuple(each for each in issue.ratings.rated if own <= first.get(each.number, own))
+        first.update((each.number, own) for each in rated)
+        yield replace(issue, ratings=replace(issue.ratings, rated=rated))
 
 
 def _merged(history: History, repository: Repository, since: datetime, now: datetime) -> Iterator[PullRequest]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -113,6 +114,17 @@ def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
         bot.posted(rated(1, listed=True), rated(2), channel=channel)
     found = bot.score()
     assert (found.digests, found.listed, found.others) == (1, Tally(1, 1), Tally(1))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, ...], bot: Bot) -> None:
+    bot.history.record([merge(1), merge(2), reverting(7, 1, 2)])
+    shown = [(rated(1, listed=True),), (rated(1), rated(2, listed=True)), (rated(1), rated(2), rated(3))]
+    for place, time in enumerate(order):
+        key = bot.posted(*shown[time], channel=f"C{place}")
+        bot.records.save(key, done=(DAY.end + (9 + time) * HOUR).isoformat())
+    found = bot.score()
+    assert (found.digests, found.listed, found.others) == (3, Tally(2, 1), Tally(1))
 
 
 def test_without_digests_nothing_is_read_of_the_past(bot: Bot) -> None:
