@@ -209,9 +209,16 @@ def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
     return {label: entries for label, entries in by_area.items() if label not in alone} | {ELSEWHERE: together}
 
 
-def shown_by(view: View, entries: Iterable[Entry], reverts: Iterable[Revert]) -> tuple[Entry, ...]:
-    """The entries that weigh enough for a view; what was taken back, and what did so, always does."""
+def shown_by(
+    view: View, entries: Iterable[Entry], reverts: Iterable[Revert], outcomes: Iterable[TakenBack] = ()
+) -> tuple[Entry, ...]:
+    """The entries that weigh enough for a view; what was reverted, and what did so, always does.
+
+    ``reverts`` are those of the day, ``outcomes`` what is known of the days around it too.
+    """
     paired = {number for revert in reverts for number in (revert.number, revert.by)}
+    reverted = (found for found in outcomes if found.stands and found.fate is not Fate.REPAIRED)
+    paired |= {number for found in reverted for number in (found.pull.number, found.by.number)}
     return tuple(entry for entry in entries if entry.number in paired or _weighs_enough(view.only, entry))
 
 

@@ -87,7 +87,7 @@ class DailyDigest:
         of_day = each_once([*(entry.pull for entry in read), *merged.pulls])
         self._surroundings.record(of_day)
         past = around.past(of_day, self._classes_of(repository))
-        entries = shown_by(view, self._rated(read, past), reverts)
+        entries = shown_by(view, self._rated(read, past), reverts, around.outcomes)
         return Digest(
             repository=repository,
             name=name,

@@ -32,7 +32,7 @@ from bot.domain.views import WHOLE, Only, View
 from bot.ports import Model
 from bot.render.digest import render
 from bot.services.asking import Asker
-from bot.services.chronicle import Chronicle
+from bot.services.chronicle import Around, Chronicle
 from bot.services.daily import DailyDigest, Surroundings
 from bot.services.overview import Overviewer
 from bot.services.reading import Reader
@@ -41,7 +41,7 @@ from tests.checks import closed_port
 from tests.emulators.claude import ClaudeEmulator, Refusal
 from tests.render.accepted import seen
 from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
-from tests.support import DAY, REPOSITORY, changed_file, pairs, pull, summary
+from tests.support import DAY, NOON, REPOSITORY, changed_file, pairs, pull, summary
 
 Summarise = Callable[[PullRequest], Summarised]
 
@@ -269,6 +269,20 @@ def test_what_was_taken_back_comes_with_what_did_so(
 def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
     pulls = day(pull(9), reverting(8, 9), reverting(7, 8))
     assert viewed(pulls, View(Filters(not_authors=("bots",)))).taken_back == {8}
+
+
+def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None:
+    trivial = Summaries(summary(type=ChangeType.TRIVIAL))
+    next_day = reverting(12, 9, merged_at=NOON + timedelta(days=1))
+    back = reverting(8, 3)
+    earlier = pull(3, merged_at=NOON - timedelta(days=1))
+    pulls = day(pull(9), back, pull(7))
+    reader = Reader(pulls, trivial)
+    surroundings = Surroundings(lambda repository, day, merged: Around.of([*merged, next_day, earlier]))
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 1, surroundings=surroundings)
+    found = daily.build(REPOSITORY, DAY, "Engine", view=View(only=Only.SUBSTANTIAL))
+    assert sorted(pairs(found.outcomes)) == [(3, 8), (9, 12)]
+    assert ({entry.number for entry in found.entries}, found.hidden) == ({8, 9}, 1)
 
 
 def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
