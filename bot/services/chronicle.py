@@ -133,7 +133,6 @@ class Chronicle:
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
             doubt = f"what was reverted since is not known ({str(error).rstrip('.')})"
             return Around.of([*merged, *known], doubt)
-        self.record(listed)
         return Around.of([*merged, *listed, *known])
 
     def _since(self, day: LocalDay) -> Sequence[LocalDay]:

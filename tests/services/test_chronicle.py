@@ -162,13 +162,6 @@ def test_a_doubt_is_not_shared(desk: Desk) -> None:
     assert desk.around() == []
 
 
-def test_what_was_asked_for_is_recorded(desk: Desk) -> None:
-    desk.pulls.pulls = (at(7, DAY.end + HOUR),)
-    desk.around()
-    desk.now = DAY.end + 60 * DAYS
-    assert (desk.around(), desk.pulls.calls) == ([7], [NEXT])
-
-
 def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
     core = (changed_file("engine/core.py"),)
     desk.history.record([at(7, DAY.end + HOUR, files=core), at(6, DAY.start - HOUR, files=core)])
@@ -206,7 +199,7 @@ def test_without_the_store_only_what_github_says_is_around(away: Desk, caplog: p
     caplog.set_level("INFO")
     assert away.around() == [7]
     said = [line.partition(":")[0] for line in caplog.messages if line.startswith(("without", "history"))]
-    assert said == ["without history", "history is not recorded"]
+    assert said == ["without history"]
 
 
 def test_without_the_store_nothing_is_recorded_and_nothing_fails(away: Desk) -> None:
