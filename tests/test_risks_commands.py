@@ -169,6 +169,7 @@ class TestPaths:
 
 
 class TestScore:
+    @pytest.mark.usefixtures("store")
     def test_a_store_without_digests_says_what_to_do(self, tmp_path: Path, store_url: str) -> None:
         settings = {"REDIS_URL": store_url, "PRDIGEST_REPO": "octo/engine"}
         done = prdigest("risks", "score", "2026-01-01..2026-03-31", settings=settings, folder=tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from bot.domain.digest import CountCheck, Digest, Overview
 from bot.domain.outcomes import outcomes_among
@@ -11,7 +12,7 @@ from bot.domain.pulls import PullRequest, newest_first
 from bot.domain.spans import Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CatchUp:
     """The digests of consecutive days, oldest first; at least one."""
 
@@ -36,7 +37,7 @@ class CatchUp:
         """See :attr:`bot.domain.digest.Digest.unpriced`."""
         return replace(self, digests=tuple(digest.unpriced for digest in self.digests))
 
-    @property
+    @cached_property
     def whole(self) -> Digest:
         """All days as one, newest first: what was merged on one day may have been taken back on another."""
         newest = self.digests[-1]

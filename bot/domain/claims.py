@@ -78,6 +78,8 @@ class Claim:
 def claim_of(pull: PullRequest) -> Claim:
     """What the pull request says; nothing where it lands something again, or ends what was temporary."""
     claim = Claim()
+    if not any(_MAY_SAY.search(text) for text in (pull.title, pull.body, pull.commit_message)):
+        return claim
     if lands_again(pull.title) or not _read_title(claim, pull.title):
         return Claim()
     if _MAY_SAY.search(pull.body):
