@@ -23,24 +23,17 @@ settings.register_profile("search", deadline=None, max_examples=1_500, database=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
-# what waits, for processes and for the dead to count as dead; so many files that compute run between two such
-_WAITING, _BETWEEN = "crash", 12
-# what takes longest besides
-_SLOW = ("scenarios", "test_commands.py", "test_processes.py", "test_golden.py", "adapters")
+# what waits most, for processes and for the dead to count as dead
+_SLOW = ("crash", "scenarios", "test_commands.py", "test_processes.py", "test_golden.py", "adapters")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What waits among what computes, so that the cores are never idle; else what takes longest first.
+    """Begin with what takes longest, so that the others are not done long before it; else in any order.
 
     The scenarios come in one go: what they share lives no longer than they do.
     """
-    files = {item.path: _WAITING in item.path.parts for item in sorted(items, key=_rank)}
-    waiting = [path for path, waits in files.items() if waits]
-    computing = [path for path, waits in files.items() if not waits]
-    places = {path: at * _BETWEEN - 1 for at, path in enumerate(waiting)}
-    places |= {path: at for at, path in enumerate(computing)}
-    items.sort(key=lambda item: places[item.path])
+    items.sort(key=_rank)
 
 
 def _rank(item: pytest.Item) -> int:
