@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bot.domain.digest import CountCheck, Digest, Overview
 from bot.domain.outcomes import outcomes_among
-from bot.domain.pulls import PullRequest, newest_first
+from bot.domain.pulls import PullRequest, each_once
 from bot.domain.spans import Span
 
 
@@ -57,13 +56,13 @@ class CatchUp:
         )
 
     @property
-    def _known(self) -> Iterator[PullRequest]:
+    def _known(self) -> tuple[PullRequest, ...]:
         """The pull requests of all days, and those that have to do with what became of them."""
         outcomes = [found for digest in self.digests for found in digest.outcomes]
         pulls = [entry.pull for digest in self.digests for entry in digest.entries]
         pulls += [half for found in outcomes for half in (found.pull, found.by)]
         # the first of a number: what was read has its whole description, what was recorded the beginning of it
-        yield from newest_first(tuple({pull.number: pull for pull in reversed(pulls)}.values()))
+        return each_once(pulls)
 
     @property
     def _overviews_cost(self) -> float | None:

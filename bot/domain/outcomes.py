@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from bot.domain.pulls import PullRequest
 from bot.domain.repairs import repairs_among
-from bot.domain.reverts import Revert, reverts_among, standing
+from bot.domain.reverts import Revert, gone_of, reverts_among, standing
 
 
 class Fate(StrEnum):
@@ -53,7 +53,7 @@ def outcomes_among(pulls: Iterable[PullRequest]) -> tuple[TakenBack, ...]:
     by_number = {pull.number: pull for pull in known}
     reverts = reverts_among(known)
     held = frozenset(standing(reverts, known))
-    gone = {revert.number for revert in held if not revert.is_partial}
+    gone = gone_of(held)
     taken = (
         TakenBack(by_number[found.number], by_number[found.by], _fate(found), stands=found in held)
         for found in reverts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote
@@ -152,3 +153,16 @@ class PullRequest:
 def newest_first(pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:
     """By merge time, newest first; merges within one second by number, highest first."""
     return tuple(sorted(pulls, key=lambda pull: (pull.merge_time, pull.number), reverse=True))
+
+
+def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
+    """Newest first; of several that have one number the first, with the files of the first that has them.
+
+    What was recorded has files, and only the beginning of its description: who lists it has the whole.
+    """
+    found: dict[int, PullRequest] = {}
+    for pull in pulls:
+        first = found.setdefault(pull.number, pull)
+        if first.files is None and pull.files is not None:
+            found[pull.number] = replace(first, files=pull.files)
+    return newest_first(tuple(found.values()))

@@ -5,22 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
-
-from pydantic import TypeAdapter
 
 from bot.domain.days import LocalDay, date_of
 from bot.domain.errors import SlackRefused
 from bot.domain.outcomes import TakenBack, outcomes_among
-from bot.domain.pulls import Repository
-from bot.domain.ratings import Ratings
+from bot.domain.pulls import Repository, each_once
 from bot.domain.subscriptions import Edition
 from bot.ports import Agenda, Cache, Issued, PostRecords, Queue
 from bot.ports.kept import read_back
-from bot.services.chronicle import ON, Chronicle, each_once
+from bot.services.chronicle import ON, Chronicle
 from bot.services.publish import Publisher
+from bot.services.records import EDITION, RATINGS, each_record
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +28,9 @@ WATCH = "watch:"
 EVERY = timedelta(hours=6)
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
 WATCHED_FOR = timedelta(days=30)
-_EDITION = TypeAdapter(Edition)
-_RATINGS = TypeAdapter(Ratings)
 _DAY = timedelta(days=1)
 # a digest knows of what was merged on the day after its own; one that is posted later may lack what came then
 _LATE = 2 * _DAY
-# a record holds the texts of its digest
-_AT_ONCE = 50
 _UTC = ZoneInfo("UTC")
 
 
@@ -88,15 +82,9 @@ class Aftermath:
             return
         self._follow(repository, now)
         outcomes = self._outcomes(repository)
-        for key, record in self._read(keys):
+        for key, record in each_record(self._records, keys):
             if _state(_news(record, outcomes)) != record.get("amended", ""):
                 amends.send(key)
-
-    def _read(self, keys: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """The record of each, some at a time: a month of a hundred channels would take hundreds of megabytes."""
-        for at in range(0, len(keys), _AT_ONCE):
-            some = keys[at : at + _AT_ONCE]
-            yield from zip(some, self._records.load_each(some), strict=True)
 
     def _follow(self, repository: Repository, now: datetime) -> None:
         """Record what was merged since the last look, and on the day before it; of two weeks at most."""
@@ -109,7 +97,8 @@ class Aftermath:
 
     def _forget(self, repository: Repository, before: datetime) -> None:
         """What was posted is kept as long as it may be amended: it is by far the largest part of a record."""
-        for key, record in self._read(self._issued.between(repository, before - ON, before)):
+        keys = self._issued.between(repository, before - ON, before)
+        for key, record in each_record(self._records, keys):
             if record.get("posted"):
                 self._records.save(key, posted="")
 
@@ -123,11 +112,11 @@ class Aftermath:
             SlackUnavailable, StoreUnavailable: it is not known how much was done; again goes on.
         """
         record = self._records.load(key)
-        edition = read_back(_EDITION, record.get("edition"))
+        edition = read_back(EDITION, record.get("edition"))
         if edition is None or not record.get("posted"):
             return
         news = _news(record, self._outcomes(edition.repository))
-        ratings = read_back(_RATINGS, record.get("ratings"))
+        ratings = read_back(RATINGS, record.get("ratings"))
         listed = {rated.number for rated in ratings.rated if rated.is_listed} if ratings else set()
         try:
             self._publisher.amend(edition, news, listed)
@@ -149,7 +138,7 @@ def _looked(repository: Repository) -> str:
 
 def _news(record: Mapping[str, str], outcomes: Iterable[TakenBack]) -> list[TakenBack]:
     """What a digest did not tell of when it was posted, or told otherwise, and came within two weeks."""
-    ratings = read_back(_RATINGS, record.get("ratings"))
+    ratings = read_back(RATINGS, record.get("ratings"))
     if ratings is None:
         return []
     shown = {rated.number for rated in ratings.rated}

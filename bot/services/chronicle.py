@@ -14,7 +14,7 @@ from bot.domain.errors import GitHubRefused, GitHubUnavailable, RateLimited, Sto
 from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.past import REVERTS_WITHIN, Past
 from bot.domain.paths import ClassesOf, PathClasses, default_classes
-from bot.domain.pulls import PullRequest, Repository, newest_first
+from bot.domain.pulls import PullRequest, Repository, each_once
 from bot.domain.relands import Reland, relands_among
 from bot.domain.risk import Risk, assess
 from bot.ports import History, Merged
@@ -172,16 +172,3 @@ def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
     """The past that merges make, with what they say of each other."""
     known = each_once(pulls)
     return Past(known, outcomes_among(known), classes, relands_among(known))
-
-
-def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
-    """Newest first; of several that have one number the first, with the files of the first that has them.
-
-    What was recorded has files, and only the beginning of its description: who lists it has the whole.
-    """
-    found: dict[int, PullRequest] = {}
-    for pull in pulls:
-        first = found.setdefault(pull.number, pull)
-        if first.files is None and pull.files is not None:
-            found[pull.number] = replace(first, files=pull.files)
-    return newest_first(tuple(found.values()))

@@ -11,12 +11,12 @@ from bot.domain.digest import Digest, Entry, Overview, shown_by
 from bot.domain.outcomes import TakenBack
 from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
-from bot.domain.pulls import PullRequest, Repository
+from bot.domain.pulls import PullRequest, Repository, each_once
 from bot.domain.reverts import Revert, reverts_among, with_pairs
 from bot.domain.risk import assess
 from bot.domain.views import WHOLE, View
 from bot.ports import PullRequests
-from bot.services.chronicle import Around, each_once
+from bot.services.chronicle import Around
 
 Progress = Callable[[int, int], None]
 

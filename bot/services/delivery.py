@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pydantic import TypeAdapter
-
 from bot.domain.errors import (
     GitHubRefused,
     InProgress,
@@ -29,11 +27,11 @@ from bot.services.directory import Directory
 from bot.services.editions import Editions
 from bot.services.mending import FIRST, MEND, MOST, skipped_before
 from bot.services.publish import Published, Publisher
+from bot.services.records import EDITION
 from bot.services.watchdog import Watchdog
 
 log = logging.getLogger(__name__)
 
-_EDITION = TypeAdapter(Edition)
 # what only a person can mend
 _FOR_PEOPLE = (SlackRefused, GitHubRefused, RepositoryNotFound, NotSetUp)
 _PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15))
@@ -111,7 +109,7 @@ class Delivery:
                 self._agenda.add(MEND + key, self._now() + FIRST)
             self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             # last: a try that died before did none of this, and the next one does all of it
-            self._records.save(key, edition=_EDITION.dump_json(edition).decode())
+            self._records.save(key, edition=EDITION.dump_json(edition).decode())
         return published
 
     def mend(self, key: str) -> None:
@@ -121,7 +119,7 @@ class Delivery:
             StoreUnavailable: nothing could be recorded.
         """
         record = self._records.load(key)
-        edition = read_back(_EDITION, record.get("edition"))
+        edition = read_back(EDITION, record.get("edition"))
         if edition is None:
             self._agenda.drop(MEND + key)
             return

@@ -10,20 +10,18 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from bot.domain.errors import SlackRefused, SlackUnavailable
 from bot.domain.outcomes import TakenBack
-from bot.domain.ratings import Ratings, completed
+from bot.domain.ratings import completed
 from bot.ports import Attachment, Messenger
 from bot.ports.kept import read_back
 from bot.render.amend import amended
 from bot.render.digest import Rendered
 from bot.render.notices import notice
+from bot.services.records import RATINGS
 
 log = logging.getLogger(__name__)
 
-_RATINGS = TypeAdapter(Ratings)
 _TRIES = 3
 _MOVED = "What stood here is part of the messages above now."
 
@@ -47,7 +45,7 @@ class Plan:
         posts = tuple(post.payload() for post in rendered.thread)
         told = [(rendered.unpriced or rendered.lead).payload(), posts]
         mark = sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
-        ratings = _RATINGS.dump_json(rendered.ratings).decode() if rendered.ratings else ""
+        ratings = RATINGS.dump_json(rendered.ratings).decode() if rendered.ratings else ""
         return cls(
             rendered.lead.payload(),
             posts,
@@ -81,10 +79,10 @@ class Plan:
 
     def ratings_after(self, earlier: str) -> str:
         """Those that were recorded earlier, with what the digest lacked then."""
-        first, later = read_back(_RATINGS, earlier), read_back(_RATINGS, self.ratings)
+        first, later = read_back(RATINGS, earlier), read_back(RATINGS, self.ratings)
         if first is None or later is None:
             return earlier or self.ratings
-        return _RATINGS.dump_json(completed(first, later)).decode()
+        return RATINGS.dump_json(completed(first, later)).decode()
 
     def amended(self, outcomes: Sequence[TakenBack]) -> Plan:
         """The same with what became of pull requests, less the file."""

@@ -13,7 +13,7 @@ from bot.domain.digest import Entry
 from bot.domain.outcomes import outcomes_among
 from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
-from bot.domain.pulls import PullRequest, Repository
+from bot.domain.pulls import PullRequest, Repository, each_once
 from bot.domain.references import Reference
 from bot.domain.relands import relands_among
 from bot.domain.requests import RisksRequest
@@ -21,7 +21,7 @@ from bot.domain.reverts import WATCHED, is_revert
 from bot.domain.risk import assess, worth_a_look
 from bot.domain.risks import Assessed, RiskList
 from bot.ports import Merged, PullRequests
-from bot.services.chronicle import BACK, ON, each_once
+from bot.services.chronicle import BACK, ON
 from bot.services.entries import Entries
 from bot.services.merges import merges_of
 from bot.services.reading import Reader

@@ -8,23 +8,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from pydantic import TypeAdapter
-
 from bot.domain.days import today
 from bot.domain.errors import StoreUnavailable
 from bot.domain.outcomes import outcomes_among
 from bot.domain.pulls import PullRequest, Repository
-from bot.domain.ratings import Issue, Ratings
+from bot.domain.ratings import Issue
 from bot.domain.score import Score, score_of
 from bot.domain.spans import Span
 from bot.ports import Cache, History, Issued, PostRecords
 from bot.ports.kept import read_back
+from bot.services.records import RATINGS, each_record
 
 log = logging.getLogger(__name__)
 
-_RATINGS = TypeAdapter(Ratings)
-# a record holds the texts of its digest too, some tens of kilobytes
-_AT_ONCE = 50
 # a month of a busy repository is 2 MB
 _MONTH = timedelta(days=31)
 # what decides how much a digest lists: long enough for a verdict, short enough to follow a change
@@ -83,10 +79,8 @@ def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | 
     """The digests that stand, None for each of which no ratings can be read."""
     days = span.days
     keys = kept.issued.between(repository, days[0].end, days[-1].end)
-    for at in range(0, len(keys), _AT_ONCE):
-        some = keys[at : at + _AT_ONCE]
-        records = zip(some, kept.records.load_each(some), strict=True)
-        yield from (_issue(key, record) for key, record in records if record.get("done"))
+    records = each_record(kept.records, keys)
+    return (_issue(key, record) for key, record in records if record.get("done"))
 
 
 def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
@@ -111,7 +105,7 @@ def _merged(history: History, repository: Repository, since: datetime, now: date
 
 
 def _issue(key: str, record: Mapping[str, str]) -> Issue | None:
-    ratings = read_back(_RATINGS, record.get("ratings"))
+    ratings = read_back(RATINGS, record.get("ratings"))
     at = datetime.fromisoformat(record["done"]).astimezone(UTC)
     return Issue(key, at, ratings) if ratings else None
 

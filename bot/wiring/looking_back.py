@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from bot.adapters.github_limits import GitHubLimits
 from bot.adapters.history import RedisBackfilled, RedisHistory
 from bot.adapters.issued import RedisIssued
 from bot.adapters.store import RedisPostRecords
-from bot.config import Settings
 from bot.domain.costs import Usage, cautious_cost
 from bot.ports import History, PullRequests
 from bot.services.backfill import Backfill, Summaries
@@ -19,28 +15,14 @@ from bot.services.chronicle import Chronicle
 from bot.services.pace import Pace
 from bot.services.scoring import Kept, Scoring
 from bot.wiring.credentials import github_auth
-
-if TYPE_CHECKING:
-    from bot.wiring.root import Wiring
+from bot.wiring.part import Part
 
 # pull requests read at a time: nobody waits for it, and the running bot uses the same token
 _AT_A_TIME = 2
 
 
-class LookingBack:
+class LookingBack(Part):
     """Builds each service when it is first asked for."""
-
-    def __init__(
-        self,
-        root: Wiring,
-        settings: Settings,
-        now: Callable[[], datetime],
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._root = root
-        self._settings = settings
-        self._now = now
-        self._sleep = sleep
 
     @cached_property
     def history(self) -> History:

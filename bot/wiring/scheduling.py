@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
@@ -16,7 +14,6 @@ from bot.adapters.probe_store import RedisProbe
 from bot.adapters.slack_places import SlackHomes, SlackPlaces
 from bot.adapters.slack_private import SlackViews
 from bot.adapters.store import RedisPostRecords
-from bot.config import Settings
 from bot.domain.subscriptions import Edition
 from bot.ports import Agenda, Journal, PostRecords, Subscriptions
 from bot.services.aftermath import Aftermath
@@ -32,28 +29,14 @@ from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
 from bot.wiring.from_settings import fixed_subscription
-
-if TYPE_CHECKING:
-    from bot.wiring.root import Wiring
+from bot.wiring.part import Part
 
 # of messages to operators: how long what ended is still edited into them
 _REPORTED = timedelta(days=30)
 
 
-class Scheduling:
+class Scheduling(Part):
     """Builds each service when it is first asked for."""
-
-    def __init__(
-        self,
-        root: Wiring,
-        settings: Settings,
-        now: Callable[[], datetime],
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._root = root
-        self._settings = settings
-        self._now = now
-        self._sleep = sleep
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from bot.adapters.contexts import RedisContexts
 from bot.adapters.days_cache import CachedDays
@@ -14,7 +11,6 @@ from bot.adapters.line import RedisLine, RedisSpending
 from bot.adapters.slack_display import SlackDisplays
 from bot.adapters.slack_threads import SlackThreads
 from bot.adapters.votes import RedisBallot
-from bot.config import Settings
 from bot.domain.visits import Visit
 from bot.ports import Line
 from bot.services.questions.answering import Answerer
@@ -26,25 +22,11 @@ from bot.services.questions.memory import Memories, posted
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Writer
 from bot.services.replies import Answer
-
-if TYPE_CHECKING:
-    from bot.wiring.root import Wiring
+from bot.wiring.part import Part
 
 
-class Talking:
+class Talking(Part):
     """Builds each service when it is first asked for."""
-
-    def __init__(
-        self,
-        root: Wiring,
-        settings: Settings,
-        now: Callable[[], datetime],
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._root = root
-        self._settings = settings
-        self._now = now
-        self._sleep = sleep
 
     @cached_property
     def conversations(self) -> Conversations:
