@@ -13,11 +13,11 @@ from datetime import timedelta
 
 from benchmarks.day import MODEL_LATENCY, empty_world
 from benchmarks.table import Table
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.people.wire import HttpWire
 from tests.checks import closed_port, eventually
 from tests.command import command, environment
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_wire import HttpWire
 from tests.support import NOON
 from tests.world import CHANNEL, World
 

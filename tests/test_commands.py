@@ -11,10 +11,10 @@ from redis import Redis
 
 from bot.adapters.votes import RedisBallot
 from bot.cli import cli
+from bot.sandbox.slack.rules.limits import links, mentions
 from tests.command import executed, prdigest, started
 from tests.emulators.claude import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack_limits import links, mentions
 from tests.support import NOON
 from tests.world import CHANNEL, SMALL_DAY, World, add_small_day, as_read, world
 

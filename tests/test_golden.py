@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.command import prdigest
 from tests.emulators.claude import Json, Step, overview_answer, schema_of
-from tests.emulators.slack_limits import check_message, links, mentions
 from tests.golden import answers_of
 from tests.support import SHARED, needs_shared
 from tests.world import CHANNEL, World, replay, world

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.people.wire import HttpWire
 from tests.checks import closed_port, eventually
 from tests.command import ROOT, Process, Start, executed, prdigest, started
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_wire import HttpWire
 from tests.world import CHANNEL, World, world
 
 SECRET = "signing-secret"

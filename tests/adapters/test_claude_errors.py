@@ -13,6 +13,7 @@ import pytest
 
 from bot.domain.costs import NOTHING, Usage
 from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected
+from bot.sandbox.loopback import Loopback, Request, Response
 from tests.adapters.test_claude_chat import CHAT, KEY, Ear, billed, busy, chat_at, talk
 from tests.adapters.worlds import WebPage
 from tests.checks import closed_port, eventually
@@ -29,7 +30,6 @@ from tests.emulators.claude import (
     Text,
     Truncated,
 )
-from tests.emulators.loopback import Loopback, Request, Response
 
 HALF = "Half of what there is to say, and "
 SHORT = replace(CHAT, silence=0.5, seconds=0.5)

@@ -11,8 +11,8 @@ import pytest
 from bot.adapters.slack import EVENT, SlackMessenger, slack_client
 from bot.domain.errors import SlackUnavailable
 from bot.ports import Attachment, Post
+from bot.sandbox.slack.kept.store import START
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_store import START
 
 HOME = "C0DIGEST"
 BEFORE = datetime.fromtimestamp(START, UTC) - timedelta(hours=1)

@@ -19,10 +19,10 @@ from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable, Sto
 from bot.domain.visits import Visit
 from bot.ports import Attachment, Display
 from bot.render.answers import below
+from bot.sandbox.slack.rules.limits import check_message, mentions
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_client import HOME, Json, client_of
-from tests.emulators.slack_limits import check_message, mentions
-from tests.emulators.slack_parts import markdown
+from tests.sandbox.slack.parts import markdown
 
 KEY = "answer:Ev1:question"
 BELOW = below("", "2 diffs", "", 0)

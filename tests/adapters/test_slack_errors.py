@@ -14,9 +14,10 @@ from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.slack_errors import in_words
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment
+from bot.sandbox.slack.server import SCOPES
 from tests.adapters.worlds import WebPage
 from tests.checks import closed_port, is_one_sentence
-from tests.emulators.slack import SCOPES, SlackEmulator
+from tests.emulators.slack import SlackEmulator
 
 HOME = "C0DIGEST"
 POST: dict[str, Any] = {"text": "Hello", "blocks": []}

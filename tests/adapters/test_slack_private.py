@@ -12,11 +12,11 @@ from bot.adapters.slack import slack_client
 from bot.adapters.slack_private import SlackViews, SlackWhispers
 from bot.domain.errors import SlackRefused, SlackUnavailable
 from bot.domain.visits import Visit
+from bot.sandbox.slack.kept.store import START
+from bot.sandbox.slack.methods.responses import RESPONSE, SECONDS, USES
 from tests.adapters.worlds import WebPage
 from tests.checks import closed_port, is_one_sentence
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_responses import RESPONSE, SECONDS, USES
-from tests.emulators.slack_store import START
 from tests.services.doubles import visit
 from tests.services.posting import HOME, post
 

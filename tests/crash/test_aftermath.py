@@ -15,13 +15,13 @@ from redis import Redis
 from bot.adapters.agenda import RedisAgenda
 from bot.config import load_settings
 from bot.domain.subscriptions import Subscription
+from bot.sandbox.slack.kept.store import Json
 from bot.services.aftermath import EVERY, WATCH
 from bot.wiring import Wiring
 from tests.checks import eventually
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github_store import pull
-from tests.emulators.slack_store import Json
 from tests.services.aftermaths import lines
 from tests.services.doubles import Sleeps
 from tests.services.scheduled import key_of

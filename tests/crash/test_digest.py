@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from bot.sandbox.slack.server import UPLOAD
 from tests.command import Caught, Process
-from tests.emulators.slack import UPLOAD
 from tests.world import CHANNEL, SMALL_DAY, add_small_day, world
 
 # every call of a whole run, in order, with how many of its kind go before it

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Delivery, Person
+from bot.sandbox.slack.people.wire import Ack, Wire
 from tests.crash.conftest import DAY, Site
-from tests.emulators.slack_people import Delivery, Person
-from tests.emulators.slack_store import Json
-from tests.emulators.slack_wire import Ack, Wire
 
 COMMANDS = 40
 

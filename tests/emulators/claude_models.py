@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.sandbox.loopback import Request, Response
 from tests.emulators.claude_errors import require
 from tests.emulators.claude_limits import MODELS, check_caller
-from tests.emulators.loopback import Request, Response
 
 MODELS_PATH = "/v1/models/"
 

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.sandbox.loopback import Response
 from tests.emulators.claude_limits import thinks
 from tests.emulators.claude_request import CHARACTERS_PER_TOKEN
 from tests.emulators.claude_script import (
@@ -23,7 +24,6 @@ from tests.emulators.claude_script import (
     Truncated,
 )
 from tests.emulators.claude_thoughts import thought_of
-from tests.emulators.loopback import Response
 
 
 @dataclass(frozen=True)

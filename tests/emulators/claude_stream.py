@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bot.sandbox.loopback import HangUp
 from tests.emulators.claude_replies import Reply
 from tests.emulators.claude_script import Cut, MidStreamError, Stall
-from tests.emulators.loopback import HangUp
 
 # characters of one text event; the service sends a few words at a time
 PIECE = 24

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 from anthropic import Anthropic
-from slack_sdk import WebClient
 
 from tests.emulators.claude import ClaudeEmulator
 from tests.emulators.github import GitHubEmulator
 from tests.emulators.github_client import started
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import client_of
 
 
 @pytest.fixture
@@ -26,11 +23,6 @@ def strict() -> Iterator[Anthropic]:
     """A client of one emulator for the tests that only look at what is refused."""
     with ClaudeEmulator() as found, Anthropic(base_url=found.url, api_key=found.api_key, max_retries=0) as client:
         yield client
-
-
-@pytest.fixture
-def web(slack: SlackEmulator) -> WebClient:
-    return client_of(slack)
 
 
 @pytest.fixture

@@ -19,13 +19,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from bot.sandbox.loopback import Loopback, Request, Response
 from tests.emulators.github_faults import FailureKind, Fault, failure
 from tests.emulators.github_graphql import GraphQL
 from tests.emulators.github_json import problem, user
 from tests.emulators.github_limits import LIMIT_MESSAGE, LIMITS, Budget
 from tests.emulators.github_rest import Rest
 from tests.emulators.github_store import PullRecord, Store, changed_file, instant, pull, read_replay
-from tests.emulators.loopback import Loopback, Request, Response
 
 __all__ = ["FailureKind", "GitHubEmulator", "PullRecord", "changed_file", "pull"]
 

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.sandbox.loopback import HangUp, Response
 from tests.emulators.github_json import problem
 from tests.emulators.github_limits import LIMIT_MESSAGE
-from tests.emulators.loopback import HangUp, Response
 
 FailureKind = Literal[
     "401", "404", "429", "429-bare", "500", "502",

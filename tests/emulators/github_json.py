@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.sandbox.loopback import Response
 from tests.emulators.github_store import SITE, PullRecord, Repository, instant, sha
-from tests.emulators.loopback import Response
 
 
 def problem(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from bot.sandbox.loopback import Request, Response
 from tests.emulators.github_json import issue_json, problem, pull_json, repository_json
 from tests.emulators.github_store import SEARCH_CAP, PullRecord, Repository, Search, Store, sha
-from tests.emulators.loopback import Request, Response
 
 # "list pull request files" ends at 3,000 files; pages default to 30 items and hold at most 100
 FILES_CAP = 3000

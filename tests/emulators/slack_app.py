@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from slack_bolt import Ack, App, BoltRequest, Respond
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 
-from tests.emulators.loopback import Loopback, Request, Response
+from bot.sandbox.loopback import Loopback, Request, Response
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.wire import Ack as Answer
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_client import client_of
-from tests.emulators.slack_store import Json
-from tests.emulators.slack_wire import Ack as Answer
 
 SECRET = "signing-secret"
 

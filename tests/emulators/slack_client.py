@@ -9,7 +9,7 @@ import pytest
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from tests.emulators.slack import SlackEmulator
+from bot.sandbox.slack.server import LocalSlack
 
 Json = dict[str, Any]
 HOME = "C0DIGEST"
@@ -17,7 +17,7 @@ TOKEN = "xoxb-test"
 META: Json = {"event_type": "digest", "event_payload": {"prs": [1, 2]}}
 
 
-def client_of(slack: SlackEmulator, token: str = TOKEN) -> WebClient:
+def client_of(slack: LocalSlack, token: str = TOKEN) -> WebClient:
     """Without the client's own retry, so that a call is one call."""
     return WebClient(token=token, base_url=slack.url, timeout=5, retry_handlers=[])
 

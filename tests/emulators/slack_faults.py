@@ -1,15 +1,14 @@
-"""The ways in which a call to the Slack emulator goes wrong, and the pace of posts."""
+"""The ways in which a call to the Slack emulator goes wrong."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from tests.emulators.loopback import HangUp, Response
-from tests.emulators.slack_responses import RESPONSE, refused
-from tests.emulators.slack_store import SlackError
+from bot.sandbox.loopback import HangUp, Response
+from bot.sandbox.slack.methods.responses import RESPONSE, refused
+from bot.sandbox.slack.server import failed
 
-BURST = 5  # posts that may come at once: Slack promises one a second and says only that bursts are fine
 STATUS_ERRORS = {429: "ratelimited", 503: "service_unavailable"}
 
 
@@ -29,11 +28,6 @@ class Failure:
         if method == RESPONSE:
             return refused(self.error, self.status, self.retry_after)
         return failed(self.error, self.status, self.retry_after)
-
-
-def failed(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:
-    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return Response.of_json({"ok": False, "error": error, **more}, status, headers)
 
 
 def failure(
@@ -58,30 +52,3 @@ class Faults:
     def next(self, method: str) -> Failure | None:
         waiting = self._waiting[method]
         return waiting.popleft() if waiting else None
-
-
-@dataclass(frozen=True)
-class Bucket:
-    """How many posts a channel takes at once, and when that was true."""
-
-    left: float
-    at: float
-
-    def later(self, now: float, rate: float) -> Bucket:
-        return Bucket(min(BURST, self.left + (now - self.at) * rate), now)
-
-
-@dataclass
-class Pace:
-    """One post a second and channel, in the measure of ``rate``; None is no pace at all."""
-
-    _buckets: dict[str, Bucket] = field(default_factory=dict)
-
-    def spend(self, channel: str, now: float, rate: float | None) -> None:
-        if rate is None:
-            return
-        bucket = self._buckets.get(channel, Bucket(BURST, now)).later(now, rate)
-        self._buckets[channel] = bucket
-        if bucket.left < 1:
-            raise SlackError("ratelimited")
-        self._buckets[channel] = replace(bucket, left=bucket.left - 1)

@@ -9,14 +9,17 @@ import threading
 import time
 import uuid
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
+from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from tests.emulators.slack_store import APP_ID, Json, SlackError
+from bot.sandbox.slack.kept.store import APP_ID, Json, SlackError
+from bot.sandbox.slack.people.wire import PATIENCE, Ack
 
 MOST = 10  # connections of one app
 PING_SECONDS = 0.1  # Slack's are rarer; a client that waits to receive can be closed only when something comes
@@ -208,3 +211,23 @@ def envelope_of(kind: str, payload: Json, retry: int) -> Json:
         "accepts_response_payload": answered,
         **(attempt if retry or kind == "events_api" else {}),
     }
+
+
+class Connectable(Protocol):
+    """A Slack that apps can open WebSockets at."""
+
+    socket: SlackSocket
+
+
+@dataclass(frozen=True)
+class SocketWire:
+    """Envelopes through one of the WebSockets that the app has opened at the emulator."""
+
+    emulator: Connectable
+    patience: float = PATIENCE
+
+    def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
+        started = time.monotonic()
+        answer = self.emulator.socket.deliver(kind, payload, retry=retry, patience=self.patience)
+        seconds = time.monotonic() - started
+        return Ack(0, "", seconds) if answer is None else Ack(200, answer.get("payload", ""), seconds)

@@ -9,7 +9,7 @@ from typing import Any
 from bot.domain.digest import Digest
 from bot.ports import Post
 from bot.render.rich import characters
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000

@@ -14,7 +14,7 @@ from bot.domain.outcomes import Fate, TakenBack
 from bot.render.amend import amended, outcome_reply
 from bot.render.digest import render
 from bot.render.rich import characters
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import assert_accepted, seen, strings
 from tests.render.hostile import digests, full_day, texts
 from tests.support import NOON, digest, entry, pull

@@ -14,7 +14,7 @@ from bot.domain.summaries import Evidence
 from bot.domain.texts import one_line
 from bot.ports import Post
 from bot.render.answers import BAD, GOOD, VOTE, below, cited, found_without_model, thumbs
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.hostile import TOKENS, texts
 from tests.render.test_streaming_laws import addresses, touching
 from tests.support import entry, pull, summary

@@ -27,6 +27,8 @@ from bot.render.notices import notice
 from bot.render.parts import named, second_look
 from bot.render.rich import characters
 from bot.render.terminal import message
+from bot.sandbox.slack.rules.blocks import BLOCK
+from bot.sandbox.slack.rules.limits import check_message, mentions
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
 from bot.services.entries import Entries
@@ -34,8 +36,6 @@ from bot.services.reading import Reader
 from bot.services.replies import Answer
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summarised
-from tests.emulators.slack_blocks import BLOCK
-from tests.emulators.slack_limits import check_message, mentions
 from tests.render.accepted import (
     MOST_CHARACTERS,
     actions_of,

@@ -21,7 +21,7 @@ from bot.domain.requests import LONGEST_OVERVIEW
 from bot.domain.risk import Risk
 from bot.domain.spans import Span
 from bot.render.catchup import catch_up_post
-from tests.emulators.slack_limits import links
+from bot.sandbox.slack.rules.limits import links
 from tests.render.accepted import assert_taken, invisible, items, seen, strings
 from tests.render.hostile import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
 from tests.support import DAY, NOON, REPOSITORY, digest, entry, pull, summary

@@ -27,7 +27,7 @@ from bot.render.digest import Rendered, render, render_days, skipped_note
 from bot.render.report import report
 from bot.render.rich import characters
 from bot.render.thread import thread
-from tests.emulators.slack_limits import UPDATE_TEXT, check_message, links, mentions
+from bot.sandbox.slack.rules.limits import UPDATE_TEXT, check_message, links, mentions
 from tests.render.accepted import items, seen
 from tests.render.hostile import LONGEST, WORST, digests, elsewhere, full_day
 from tests.render.test_catchup_post import days, numbered

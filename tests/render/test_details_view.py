@@ -18,10 +18,10 @@ from bot.domain.references import Reference
 from bot.domain.risk import Risk
 from bot.domain.summaries import Evidence
 from bot.render.details import View, details_view, loading_view, regret_view
+from bot.sandbox.slack.methods.views import VIEW, VIEW_BYTES
+from bot.sandbox.slack.rules.blocks import BLOCK
+from bot.sandbox.slack.rules.limits import links, mentions
 from bot.services.schemas import MOST_EVIDENCE
-from tests.emulators.slack_blocks import BLOCK
-from tests.emulators.slack_limits import links, mentions
-from tests.emulators.slack_views import VIEW, VIEW_BYTES
 from tests.render.accepted import invisible, nodes, strings
 from tests.render.hostile import BLANK, LONGEST, WORST, entries, lines, texts
 from tests.support import REPOSITORY, changed_file, entry, pull, summary

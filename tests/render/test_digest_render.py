@@ -14,7 +14,7 @@ from bot.render.digest import render
 from bot.render.lead import lead
 from bot.render.report import report
 from bot.render.thread import thread
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.hostile import digests
 from tests.support import digest, entry
 

@@ -21,10 +21,10 @@ from bot.domain.views import Only, View
 from bot.domain.visits import Visit
 from bot.domain.wishes import Wish
 from bot.render.form import FormErrors, filled, form, zones_like
+from bot.sandbox.slack.kept.shown import first_settings, named
+from bot.sandbox.slack.methods.views import VIEW
+from bot.sandbox.slack.rules.limits import mentions
 from tests.checks import is_one_sentence
-from tests.emulators.slack_limits import mentions
-from tests.emulators.slack_shown import first_settings, named
-from tests.emulators.slack_views import VIEW
 from tests.render.hostile import LONGEST, texts
 from tests.services.doubles import visit
 from tests.support import REPOSITORY

@@ -14,8 +14,8 @@ from bot.domain.health import Health, Latest
 from bot.domain.runs import Outcome, Run
 from bot.ports import Post
 from bot.render.home import home
-from tests.emulators.slack_limits import links, mentions
-from tests.emulators.slack_views import VIEW
+from bot.sandbox.slack.methods.views import VIEW
+from bot.sandbox.slack.rules.limits import links, mentions
 from tests.render.accepted import invisible, seen
 from tests.render.hostile import WORST, texts
 from tests.render.test_subscriptions import DUE, ENGINE, FIXED, LARGE, OWN, several

@@ -14,7 +14,7 @@ from bot.domain.risk import Risk
 from bot.render.lead import lead
 from bot.render.summary import summary_post
 from bot.render.thread import thread
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import seen
 from tests.support import REPOSITORY, digest, entry
 

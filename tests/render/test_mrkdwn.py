@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.render.mrkdwn import escape
-from tests.emulators.slack_limits import links, mentions
+from bot.sandbox.slack.rules.limits import links, mentions
 from tests.render.hostile import PIPED, TOKENS, texts
 
 JOINER = "\u200d"

@@ -27,7 +27,7 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.notices import BUSY, already_there, in_words, notice, regret
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import assert_taken, invisible, seen, strings
 from tests.render.hostile import BLANK, WORST, texts
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.domain.texts import one_line, shorten
 from bot.ports import Post
 from bot.render.rich import block, bullets, characters, context, header, link, prose, section, text
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.hostile import texts
 
 URL = "https://github.com/octo/engine/pull/1"

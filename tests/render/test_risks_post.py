@@ -21,7 +21,7 @@ from bot.domain.risks import RiskList
 from bot.domain.spans import Span
 from bot.render.rich import characters
 from bot.render.risks import risks_post
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import MOST_CHARACTERS, assert_taken, invisible, items, nodes, seen, strings
 from tests.render.hostile import LONGEST, NUMBERS, WORST, entries, lines, texts
 from tests.support import DAY, NOON, REPOSITORY, entry, pull, summary

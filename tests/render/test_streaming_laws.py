@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from bot.render.harmless import literal
 from bot.render.streaming import AnswerMarkdown
-from tests.emulators.slack_limits import links, mentions
+from bot.sandbox.slack.rules.limits import links, mentions
 from tests.render.test_streaming import (
     ADDRESSES,
     BAD,

@@ -20,7 +20,7 @@ from bot.ports import Post
 from bot.render.buttons import below
 from bot.render.rich import characters
 from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button, resumed, rows
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import MOST_BLOCKS, invisible, nodes, seen
 from tests.render.hostile import LONGEST, texts
 from tests.support import REPOSITORY

@@ -17,7 +17,7 @@ from bot.domain.risk import Band, Risk
 from bot.domain.summaries import Evidence, Quote, Summary, verify
 from bot.render.rich import characters
 from bot.render.summary import summary_post
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, seen, strings
 from tests.render.hostile import LONGEST, WORST, entries, lines, texts
 from tests.support import REPOSITORY, changed_file, entry, pull, summary

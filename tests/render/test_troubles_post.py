@@ -14,7 +14,7 @@ from bot.domain.troubles import Kind, Trouble
 from bot.ports import Post
 from bot.render.rich import characters
 from bot.render.troubles import moment, place, troubles_post
-from tests.emulators.slack_limits import check_message, links, mentions
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import MOST_CHARACTERS, invisible, strings
 from tests.render.hostile import WORST, texts
 from tests.render.hostile import lines as lines_of

@@ -21,15 +21,16 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.people.wire import HttpWire
 from tests.checks import eventually
 from tests.command import Process
 from tests.emulators.claude import Step
 from tests.emulators.github_faults import FailureKind
 from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack_parts import actions, button
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_store import Json
-from tests.emulators.slack_wire import HttpWire, SocketWire
+from tests.emulators.slack_socket import SocketWire
+from tests.sandbox.slack.parts import actions, button
 from tests.world import World
 
 SECRET = "signing-secret"

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from bot.sandbox.slack.kept.store import BOT_USER, Json
+from bot.sandbox.slack.people.people import Delivery
 from tests.checks import eventually
 from tests.emulators.claude import Step, Text, default_answer
 from tests.emulators.claude_request import contents
 from tests.emulators.github_store import changed_file
-from tests.emulators.slack_people import Delivery
-from tests.emulators.slack_store import BOT_USER, Json
 from tests.scenarios import REPO, RISKY, Bot, claude_that
 
 PATCH = "@@ -1,2 +1,3 @@\n import os\n-timeout = 10\n+timeout = 30\n+retries = 5\n"

@@ -7,8 +7,8 @@ from typing import Any
 
 from bot.adapters.agenda import RedisAgenda, RedisSubscriptions
 from bot.domain.subscriptions import Subscription
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_store import Json
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
 from tests.scenarios import Bot
 from tests.world import as_read
 

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from tests.emulators.slack_people import HOME, Delivery, Person
+from bot.sandbox.slack.people.people import HOME, Delivery, Person
 from tests.scenarios import Bot, old_button
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.regularly import direct, form_of, home, subscriptions

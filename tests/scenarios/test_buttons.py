@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_store import Json
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
 from tests.scenarios import RISKY, SECTIONS, Bot, old_button
 
 COLD = "Reading octo/engine#{number}…"

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.emulators.slack_people import Delivery, Person
+from bot.sandbox.slack.people.people import Delivery, Person
 from tests.scenarios import Bot, old_button, slow_claude
 
 CROWD = 50
@@ -18,7 +18,7 @@ def command(person: Person, number: int, channel: str) -> Delivery:
 
 
 def mention(person: Person, number: int, channel: str) -> Delivery:
-    thread = person.emulator.add_message(channel, "lead")
+    thread = person.slack.add_message(channel, "lead")
     return person.mention(str(number), channel, thread)
 
 

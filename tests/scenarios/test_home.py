@@ -11,7 +11,7 @@ from bot.domain.filters import Filters
 from bot.domain.pulls import Repository
 from bot.domain.subscriptions import Subscription, Timing
 from bot.domain.views import View
-from tests.emulators.slack_people import Person
+from bot.sandbox.slack.people.people import Person
 from tests.scenarios import REPO, Bot
 from tests.scenarios.regularly import direct, form_of, home, is_planned, subscriptions, typed, value
 from tests.world import as_read

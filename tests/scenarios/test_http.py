@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.people.wire import FORM, JSON, Ack
 from tests.command import ROOT
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_store import Json
-from tests.emulators.slack_wire import FORM, JSON, Ack
 from tests.scenarios import Bot
 
 LEAKS = ("Traceback", "site-packages", "Error", "Werkzeug", "SLACK_", str(ROOT))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.votes import RedisBallot
+from bot.sandbox.slack.people.people import Delivery, Person
 from tests.checks import eventually
 from tests.emulators.claude import Step, ToolUse
 from tests.emulators.github_store import changed_file, sha
-from tests.emulators.slack_people import Delivery, Person
 from tests.scenarios import Bot, claude_that
 from tests.scenarios.asking import (
     LONG,
@@ -107,7 +107,7 @@ def as_mention(person: Person, message: Delivery) -> Delivery:
     said = {key: value for key, value in message.payload["event"].items() if key != "channel_type"}
     payload = {
         **message.payload,
-        "event_id": person.emulator.next_id("Ev"),
+        "event_id": person.slack.next_id("Ev"),
         "event": {**said, "type": "app_mention"},
     }
     return Delivery("events_api", payload, person.wire.send("events_api", payload))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from bot.sandbox.slack.rules.live import links, mentions
 from tests.emulators.claude import Failure, MidStreamError, ToolUse
 from tests.emulators.github_store import changed_file
-from tests.emulators.slack_live import links, mentions
 from tests.scenarios import Bot
 from tests.scenarios.asking import LONG, Thread, answer, answering, small_print, summary, text_of
 

@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 
 from bot.adapters.line import RedisSpending
+from bot.sandbox.slack.people.people import Person
 from tests.emulators.github_store import pull
-from tests.emulators.slack_people import Person
 from tests.scenarios import REPO, Bot
 from tests.scenarios.asking import Thread, answer, answering, begun, named, text_of
 from tests.scenarios.conftest import Bots, unharmed

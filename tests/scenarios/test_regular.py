@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.shows import Values
 from tests.checks import is_one_sentence
-from tests.emulators.slack_people import Person
-from tests.emulators.slack_shows import Values
 from tests.scenarios import RISKY, Bot, labels, old_button
 from tests.scenarios.asking import answer, answering, begun, text_of
 from tests.scenarios.regularly import (

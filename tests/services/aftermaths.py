@@ -17,11 +17,11 @@ from bot.adapters.store import RedisCache, RedisPostRecords
 from bot.domain.pulls import PullRequest
 from bot.domain.subscriptions import Edition
 from bot.render.digest import render
+from bot.sandbox.slack.kept.store import Json
 from bot.services.aftermath import EVERY, Aftermath
 from bot.services.chronicle import Chronicle
 from bot.services.publish import Publisher
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_store import Json
 from tests.render.accepted import strings
 from tests.services.doubles import KnownPulls, Sleeps
 from tests.services.posting import EDITION, HOME, Fragile, Fuse, messenger_of

@@ -16,6 +16,7 @@ from bot.domain.subscriptions import Edition, Subscription, Timing
 from bot.domain.troubles import Kind, Trouble
 from bot.ports import Messenger
 from bot.render.digest import Rendered
+from bot.sandbox.slack.kept.store import Json
 from bot.services.daily import DailyDigest
 from bot.services.delivery import Delivery
 from bot.services.directory import Directory
@@ -24,7 +25,6 @@ from bot.services.publish import Publisher
 from bot.services.schedule import Schedule
 from bot.services.watchdog import Watchdog
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_store import Json
 from tests.services.doubles import Sleeps
 from tests.services.posting import EDITION, HOME, Fragile, Fuse, messenger_of, rendered
 from tests.support import DAY, REPOSITORY

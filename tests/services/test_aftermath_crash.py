@@ -12,8 +12,8 @@ from bot.adapters.agenda import RedisAgenda
 from bot.adapters.issued import RedisIssued
 from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions import Edition
+from bot.sandbox.loopback import HangUp
 from bot.services.aftermath import EVERY, WATCH
-from tests.emulators.loopback import HangUp
 from tests.emulators.slack import SlackEmulator
 from tests.services.aftermaths import AGAIN, BEHIND, REVERT, Desk, ended
 from tests.services.posting import Crash, Fuse, MemoryRecords

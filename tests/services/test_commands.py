@@ -23,6 +23,7 @@ from bot.domain.requests import DigestRequest, Repositories, RisksRequest, Score
 from bot.domain.score import Score, Tally
 from bot.domain.spans import Span
 from bot.ports import Post
+from bot.sandbox.slack.rules.limits import links, mentions
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
 from bot.services.entries import Entries
@@ -30,7 +31,6 @@ from bot.services.reading import Reader
 from bot.services.replies import Answer
 from bot.services.risky import RiskLister
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_limits import links, mentions
 from tests.services.doubles import KnownPulls, MemoryCache, Summaries, visit
 from tests.services.posting import HOME
 from tests.support import DAY, NOON, REPOSITORY, changed_file, pull, summary

@@ -21,9 +21,10 @@ from bot.domain.errors import (
 from bot.domain.runs import Outcome
 from bot.domain.spans import Span
 from bot.render.digest import Rendered
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.server import SCOPES
 from bot.services.mending import MEND
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack import SCOPES, SlackEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.services.posting import EDITION, HOME, PARTS, Crash, Fuse, Standing, rendered, standing
 from tests.services.scheduled import (
     ADMIN,

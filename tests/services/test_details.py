@@ -27,13 +27,13 @@ from bot.domain.errors import (
 )
 from bot.domain.references import Reference
 from bot.domain.visits import Visit
+from bot.sandbox.slack.kept.store import START
 from bot.services.details import Details
 from bot.services.entries import Entries
 from bot.services.reading import Reader
 from bot.services.replies import Replies
 from tests.checks import is_one_sentence
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_store import START
 from tests.services.doubles import KnownPulls, Summaries, visit
 from tests.services.posting import HOME, Crash, Fragile, Fuse
 from tests.support import REPOSITORY, changed_file, pull, summary

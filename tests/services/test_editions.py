@@ -23,12 +23,12 @@ from bot.domain.subscriptions import Edition, Subscription
 from bot.domain.summaries import Summary
 from bot.domain.views import Only, View
 from bot.render.digest import skipped_note
+from bot.sandbox.slack.rules.live import mentions
 from bot.services.daily import DailyDigest
 from bot.services.editions import Editions
 from bot.services.publish import Publisher
 from bot.services.reading import Reader
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_live import mentions
 from tests.render.accepted import nodes, strings
 from tests.services.doubles import KnownPulls, Sleeps, Summaries
 from tests.services.posting import HOME, messenger_of

@@ -14,11 +14,11 @@ from bot.adapters.slack_private import SlackViews, SlackWhispers
 from bot.adapters.store import RedisPostRecords
 from bot.domain.errors import SlackUnavailable
 from bot.domain.visits import Visit
+from bot.sandbox.slack.kept.store import START, Json
 from bot.services.forms import Forms
 from bot.services.replies import Replies
 from handlers import visits
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_store import START, Json
 from tests.services.posting import HOME
 from tests.services.regularly import OPEN, OTHERS, OWN, PRIVATE, REPOSITORIES, USUAL, Team, ask
 

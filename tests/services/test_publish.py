@@ -18,8 +18,9 @@ from bot.domain.spans import Span
 from bot.domain.views import View
 from bot.ports import Messenger, PostRecords
 from bot.render.digest import Rendered
+from bot.sandbox.slack.server import SCOPES
 from bot.services.publish import Published, Publisher
-from tests.emulators.slack import SCOPES, SlackEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import Sleeps
 from tests.services.posting import (
     COMPLETE,

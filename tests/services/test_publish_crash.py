@@ -11,8 +11,9 @@ from redis import Redis
 
 from bot.adapters.store import RedisPostRecords
 from bot.domain.errors import SlackRefused, SlackUnavailable
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack import UPLOAD, SlackEmulator
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.server import UPLOAD
+from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import Sleeps
 from tests.services.posting import (
     COMPLETE,

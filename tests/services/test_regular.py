@@ -14,6 +14,7 @@ from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pulls import Account, PullRequest, Repository
 from bot.domain.visits import Audience, Visit
 from bot.ports import Post
+from bot.sandbox.slack.rules.limits import check_message
 from bot.services.daily import DailyDigest
 from bot.services.editions import Editions
 from bot.services.entries import Entries
@@ -22,7 +23,6 @@ from bot.services.regular import Regular
 from bot.services.replies import Replies
 from tests.checks import is_one_sentence
 from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_limits import check_message
 from tests.services.doubles import KnownPulls, MemoryCache, MemoryWhispers, Summaries
 from tests.services.posting import HOME, MemoryMessenger
 from tests.services.regularly import FIXED, OWN, PRIVATE, REPOSITORIES, TOKYO, Team, ask, at, read

@@ -31,11 +31,12 @@ from bot.domain.errors import (
 )
 from bot.domain.visits import Audience, Visit
 from bot.render.notices import in_words
+from bot.sandbox.slack.kept.store import START
+from bot.sandbox.slack.methods.responses import RESPONSE, USES
+from bot.sandbox.slack.server import SCOPES
 from bot.services.replies import Answer, Replies
 from tests.checks import is_one_sentence
-from tests.emulators.slack import SCOPES, SlackEmulator
-from tests.emulators.slack_responses import RESPONSE, USES
-from tests.emulators.slack_store import START
+from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import MemoryWhispers, visit
 from tests.services.posting import HOME, MemoryMessenger, MemoryRecords, post
 

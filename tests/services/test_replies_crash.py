@@ -16,11 +16,12 @@ from bot.adapters.slack_private import SlackWhispers
 from bot.adapters.store import RedisPostRecords
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.visits import Audience, Visit
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.kept.store import START
+from bot.sandbox.slack.methods.responses import RESPONSE
+from bot.sandbox.slack.server import SCOPES
 from bot.services.replies import Answer, Replies
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack import SCOPES, SlackEmulator
-from tests.emulators.slack_responses import RESPONSE
-from tests.emulators.slack_store import START
+from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import MemoryWhispers, visit
 from tests.services.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, MemoryRecords, post
 

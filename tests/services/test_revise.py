@@ -15,9 +15,10 @@ from bot.adapters.slack import slack_client
 from bot.adapters.store import RedisPostRecords
 from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
 from bot.render.digest import Rendered
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.server import SCOPES, UPLOAD
 from bot.services.publish import Published
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack import SCOPES, UPLOAD, SlackEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.services.posting import (
     EDITION,
     HOME,

@@ -14,9 +14,10 @@ from redis import Redis
 
 from bot.domain.troubles import Kind, Trouble
 from bot.ports import Messenger
-from tests.emulators.loopback import HangUp
-from tests.emulators.slack import SCOPES, SlackEmulator
-from tests.emulators.slack_live import links, mentions
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.rules.live import links, mentions
+from bot.sandbox.slack.server import SCOPES
+from tests.emulators.slack import SlackEmulator
 from tests.render.hostile import TOKENS
 from tests.services.posting import Crash, Fuse
 from tests.services.scheduled import ADMIN, DUE, MINUTE, Desk, Wall, key_of, reports, shown, trouble

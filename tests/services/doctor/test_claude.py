@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bot.adapters.probe_claude import ClaudeProbe
+from bot.sandbox.loopback import Loopback, Request, Response
 from bot.services.doctor.claude import claude_checks
 from tests.adapters.worlds import WebPage
 from tests.checks import closed_port
 from tests.emulators.claude import ClaudeEmulator
-from tests.emulators.loopback import Loopback, Request, Response
 from tests.services.doctor.telling import told
 
 MODELS = {"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "PRDIGEST_ANSWER_MODEL"}

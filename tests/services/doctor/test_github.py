@@ -12,10 +12,10 @@ from bot.adapters.probe_github import PyGithubProbe
 from bot.domain.errors import NotSetUp
 from bot.domain.pulls import Repository
 from bot.ports.probes import GitHubProbe
+from bot.sandbox.loopback import Loopback, Request, Response
 from bot.services.doctor.github import github_checks
 from tests.checks import closed_port
 from tests.emulators.github import GitHubEmulator
-from tests.emulators.loopback import Loopback, Request, Response
 from tests.services.doctor.telling import outcome
 
 ENGINE, OTHER = Repository("octo", "engine"), Repository("octo", "other")

@@ -9,10 +9,11 @@ import pytest
 from bot.adapters.probe_slack import BotProbe, SocketModeProbe
 from bot.adapters.slack_scopes import SCOPES as NEEDED
 from bot.ports.probes import SlackProbe
+from bot.sandbox.loopback import Loopback, Request, Response
+from bot.sandbox.slack.server import SCOPES
 from bot.services.doctor.slack import SILENT, app_checks, channel_checks, slack_checks
 from tests.checks import closed_port
-from tests.emulators.loopback import Loopback, Request, Response
-from tests.emulators.slack import SCOPES, SlackEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.services.doctor.telling import outcome, told
 
 GOOD = "xoxb-test"

@@ -1,0 +1,138 @@
+"""A loopback HTTP server: the local Slack is built on it, and so are the tests' GitHub and Claude."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlsplit
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request as a server sees it; header names are lower case."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body or b"null")
+
+    def arguments(self) -> dict[str, Any]:
+        """Query, form or JSON arguments in one mapping: Slack's clients use all three."""
+        found: dict[str, Any] = dict(self.query)
+        kind = self.headers.get("content-type", "")
+        if kind.startswith("application/json") and self.body:
+            found.update(self.json())
+        elif kind.startswith("application/x-www-form-urlencoded"):
+            found.update(parse_qsl(self.body.decode(), keep_blank_values=True))
+        return found
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a server answers. ``chunks`` is a body sent piece by piece, as for server-sent events."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    chunks: Any = None
+
+    @classmethod
+    def of_json(cls, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+        found = {"Content-Type": "application/json; charset=utf-8", **(headers or {})}
+        return cls(status, json.dumps(value).encode(), found)
+
+
+class HangUp(Exception):
+    """Raised to close the connection without an answer."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # the standard 5 refuses connections when 50 clients arrive at once
+    request_queue_size = 256
+
+    def __init__(self, served: Loopback) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.served = served
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def _serve(self) -> None:
+        url = urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        request = Request(
+            self.command,
+            url.path,
+            dict(parse_qsl(url.query, keep_blank_values=True)),
+            {name.lower(): value for name, value in self.headers.items()},
+            self.rfile.read(length),
+        )
+        try:
+            self._send(self.server.served.handle(request))
+        except HangUp:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _send(self, response: Response) -> None:
+        self.send_response(response.status)
+        for name, value in response.headers.items():
+            self.send_header(name, value)
+        if response.chunks is None:
+            self.send_header("Content-Length", str(len(response.body)))
+            self.end_headers()
+            self.wfile.write(response.body)
+            return
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for chunk in response.chunks:
+            self.wfile.write(chunk)
+            self.wfile.flush()
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 (the names are the base class's)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name is the base class's)
+        """Quiet: what is asked is kept in lists instead."""
+
+
+class Loopback:
+    """Base of the servers: a context manager that serves ``handle`` on 127.0.0.1 at a free port."""
+
+    def __init__(self) -> None:
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Base address, without a trailing slash."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def handle(self, request: Request) -> Response:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=5)

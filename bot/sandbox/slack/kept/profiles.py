@@ -1,0 +1,48 @@
+"""The people of the team, as ``users.info`` tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypedDict
+from zoneinfo import ZoneInfo
+
+Json = dict[str, Any]
+
+ZONE = "Etc/UTC"
+
+
+class Facts(TypedDict, total=False):
+    """What a test may say of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
+
+    ``team`` is theirs where they are of another one, with which a channel is shared.
+    """
+
+    tz: str | None
+    name: str
+    deleted: bool
+    is_bot: bool
+    team: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    id: str
+    name: str
+    tz: str | None = ZONE
+    deleted: bool = False
+    is_bot: bool = False
+    team: str = ""
+
+    def as_json(self, team_id: str, now: float) -> Json:
+        """Of somebody who was deactivated Slack does not tell the zone, as others have measured."""
+        named = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
+        more = {} if self.deleted else {"real_name": self.name, **_place(self.tz, now)}
+        return {**named, **more, "deleted": self.deleted, "is_bot": self.is_bot}
+
+
+def _place(tz: str | None, now: float) -> Json:
+    """Slack's label is longer (Pacific Standard Time); without a zone it has been seen to say those of its own."""
+    local = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(tz or "America/Los_Angeles"))
+    offset = local.utcoffset()
+    return {"tz": tz, "tz_label": local.tzname(), "tz_offset": int(offset.total_seconds()) if offset else 0}

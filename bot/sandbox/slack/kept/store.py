@@ -1,0 +1,273 @@
+"""What the local Slack remembers: channels, messages, files, views. No HTTP and no validation of blocks."""
+
+from __future__ import annotations
+
+import copy
+import mimetypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from bot.sandbox.slack.kept.profiles import Profile
+from bot.sandbox.slack.kept.shown import Shown
+from bot.sandbox.slack.kept.status import Statuses
+from bot.sandbox.slack.kept.streaming import Streams
+from bot.sandbox.slack.kept.triggers import Triggers
+from bot.sandbox.slack.rules.elements import USER
+
+Json = dict[str, Any]
+
+APP_ID = "A0DIGEST"
+BOT_ID = "B0DIGEST"
+BOT_USER = "U0BOT"
+TEAM_URL = "https://emulated.slack.com/"
+START = 1_772_300_000  # seconds; the first message is 1772300000.000100
+STEP = 100  # microseconds between messages of the same moment
+KINDS = ("channels", "groups", "mpim", "im")
+TOMBSTONE = "This message was deleted."
+
+
+class SlackError(Exception):
+    """An answer with ``ok`` false: Slack's error code and what comes with it."""
+
+    def __init__(self, code: str, **more: str) -> None:
+        super().__init__(code)
+        self.code = code
+        self.more = more
+
+
+def refuse(code: str | None) -> None:
+    if code:
+        raise SlackError(code)
+
+
+def moment(ts: object, error: str = "message_not_found") -> Decimal:
+    """A ts as a number: as text, "9" would sort after "10"."""
+    try:
+        found = Decimal(str(ts))
+    except InvalidOperation:
+        raise SlackError(error) from None
+    if not found.is_finite():
+        raise SlackError(error)
+    return found
+
+
+@dataclass
+class Channel:
+    id: str
+    name: str
+    member: bool = True
+    archived: bool = False
+    private: bool = False
+    shared: bool = False  # with another team, by Slack Connect
+    user: str = ""  # whose direct messages these are
+    messages: list[Json] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """The prefix of the scopes that reading it takes: channels, groups or im."""
+        if self.id.startswith("D"):
+            return "im"
+        return "groups" if self.private else "channels"
+
+    def as_json(self) -> Json:
+        """Direct messages have somebody they are with, and neither a name nor members."""
+        shown = {
+            "id": self.id,
+            "is_archived": self.archived,
+            "is_im": self.kind == "im",
+            "is_private": self.private,
+        }
+        if self.kind == "im":
+            return {**shown, "user": self.user, "is_org_shared": False}
+        return {
+            **shown,
+            "name": self.name,
+            "is_channel": self.kind == "channels",
+            "is_group": self.kind == "groups",
+            "is_member": self.member,
+            "is_ext_shared": self.shared,
+        }
+
+    def find(self, ts: object, error: str = "message_not_found") -> Json:
+        wanted = moment(ts, error)
+        found = next((message for message in self.messages if moment(message["ts"]) == wanted), None)
+        if found is None:
+            raise SlackError(error)
+        return found
+
+    def parent(self, thread_ts: object) -> Json:
+        """The message a reply goes under; which code Slack has for a reply's own ts is not measured."""
+        found = self.find(thread_ts, "thread_not_found")
+        if is_reply(found):
+            raise SlackError("cannot_reply_to_message")
+        return found
+
+    def thread_of(self, ts: object) -> list[Json]:
+        """Parent first, then its replies, oldest first; ``ts`` may be any message of the thread."""
+        found = self.find(ts, "thread_not_found")
+        root = found.get("thread_ts", found["ts"])
+        thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
+        return [self.seen(message) for message in thread]
+
+    def top_level(self) -> list[Json]:
+        """Oldest first; a reply that was broadcast is part of the channel too."""
+        shown = (m for m in self.messages if not is_reply(m) or m.get("subtype") == "thread_broadcast")
+        return [self.seen(message) for message in shown]
+
+    def seen(self, message: Json) -> Json:
+        """A copy as readers get it: a parent counts its replies."""
+        replies = [m for m in self.messages if is_reply(m) and m["thread_ts"] == message["ts"]]
+        users = list(dict.fromkeys(reply["user"] for reply in replies))
+        counted = {
+            "thread_ts": message["ts"],
+            "reply_count": len(replies),
+            "reply_users": users,
+            "reply_users_count": len(users),
+            "latest_reply": replies[-1]["ts"] if replies else None,
+        }
+        return copy.deepcopy(message) | (counted if replies else {})
+
+
+def is_reply(message: Json) -> bool:
+    return bool(message.get("thread_ts", message["ts"]) != message["ts"])
+
+
+@dataclass
+class Workspace:
+    """One Slack team as its bot sees it.
+
+    ``now`` gives the seconds of the next ts, ``link`` the address of a WebSocket for Socket Mode.
+    """
+
+    team_id: str
+    scopes: frozenset[str]
+    url: str
+    now: Callable[[], float] = lambda: START
+    triggers: Triggers = field(default_factory=Triggers)
+    link: Callable[[], str] = str
+    streams: Streams = field(default_factory=Streams)
+    statuses: Statuses = field(default_factory=Statuses)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    people: dict[str, Profile] = field(default_factory=dict)
+    uploads: dict[str, Json] = field(default_factory=dict)
+    views: dict[str, Json] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)  # by the id of a view
+    home_enabled: bool = True
+    ephemerals: list[Json] = field(default_factory=list)
+    _last: int = 0
+    _count: int = 0
+
+    def require(self, *needed: str) -> None:
+        """One of the scopes must be there."""
+        if self.scopes.isdisjoint(needed):
+            raise SlackError("missing_scope", needed=",".join(needed), provided=",".join(sorted(self.scopes)))
+
+    def next_ts(self) -> str:
+        """Unique and increasing, like 1772300000.000100."""
+        self._last = max(self._last, int(self.now() * 1_000_000)) + STEP
+        return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
+
+    def next_id(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count:08d}"
+
+    def profile(self, user: str) -> Profile:
+        """Anybody with the id of a person is one of the team."""
+        if not USER(user):
+            raise SlackError("user_not_found")
+        return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
+
+    def channel(self, wanted: object) -> Channel:
+        found = self.channels.get(str(wanted))
+        if found is None or (found.private and not found.member):
+            raise SlackError("channel_not_found")
+        return found
+
+    def addressed(self, wanted: object) -> Channel:
+        """By id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
+        name = str(wanted)
+        if USER(name):
+            return self.direct(name)
+        return self.channel({f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name))
+
+    def direct(self, user: str) -> Channel:
+        """Its messages can be written even where nobody is left to read them, as others have measured."""
+        refuse("cannot_dm_bot" if self.profile(user).is_bot else None)
+        return self._im(f"D{user[1:]}", user)
+
+    def place(self, name: str) -> Channel:
+        """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
+        return self._im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
+
+    def _im(self, name: str, user: str) -> Channel:
+        return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
+
+    def readable(self, wanted: object, right: str) -> Channel:
+        """A channel whose kind the token may read: ``right`` is history or read."""
+        self.require(*(f"{kind}:{right}" for kind in KINDS))
+        found = self.channel(wanted)
+        self.require(f"{found.kind}:{right}")
+        return found
+
+    def writable(self, wanted: object, *, by_name: bool = False) -> Channel:
+        """That it is archived counts first: nobody is in such a channel any more."""
+        found = self.addressed(wanted) if by_name else self.channel(wanted)
+        refuse("is_archived" if found.archived else None)
+        refuse(None if found.member else "not_in_channel")
+        return found
+
+    def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
+        message: Json = {"type": "message", "ts": self.next_ts(), "user": user, "team": self.team_id, "text": text}
+        if thread_ts:
+            root = channel.parent(thread_ts)
+            message |= {"thread_ts": root["ts"], "parent_user_id": root["user"]}
+        message |= {key: copy.deepcopy(value) for key, value in more.items() if value is not None}
+        channel.messages.append(message)
+        return message
+
+    def add_own(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
+        message = self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+        self.statuses.clear(channel.id, message.get("thread_ts", ""))
+        return message
+
+    def remove(self, channel: Channel, message: Json) -> None:
+        """A parent with replies leaves a tombstone, anything else is gone."""
+        if "reply_count" not in channel.seen(message):
+            channel.messages.remove(message)
+            return
+        ts = message["ts"]
+        message.clear()
+        message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
+
+    def reserve(self, name: str, length: int) -> Json:
+        """A file that was announced and has no content yet."""
+        file_id = self.next_id("F")
+        self.uploads[file_id] = {"id": file_id, "name": name, "length": length, "content": None, "shared": False}
+        return self.uploads[file_id]
+
+    def uploaded(self, file_id: object) -> Json:
+        """A file that has its content and was shared nowhere yet."""
+        file = self.uploads.get(str(file_id))
+        if file is None or file["content"] is None or file["shared"]:
+            raise SlackError("file_not_found")
+        return file
+
+    def files(self) -> list[Json]:
+        return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
+
+
+def file_json(file: Json) -> Json:
+    """A file as the API shows it, without its content."""
+    mimetype = mimetypes.guess_type(file["name"])[0] or "application/octet-stream"
+    return {
+        "id": file["id"],
+        "name": file["name"],
+        "title": file["title"],
+        "mimetype": mimetype,
+        "filetype": file["name"].rpartition(".")[2],
+        "size": len(file["content"]),
+        "user": BOT_USER,
+        "permalink": f"{TEAM_URL}files/{BOT_USER}/{file['id']}/{file['name']}",
+    }

@@ -1,0 +1,132 @@
+"""People in Slack who use the app: they type its commands, mention it and press its buttons."""
+
+from __future__ import annotations
+
+import copy
+import uuid
+from typing import Any
+
+from bot.sandbox.slack.kept.shown import named
+from bot.sandbox.slack.kept.store import APP_ID, BOT_USER, Channel, Json
+from bot.sandbox.slack.people.controls import control
+from bot.sandbox.slack.people.sender import DOMAIN, TOKEN, Delivery
+from bot.sandbox.slack.people.view_people import ViewPerson
+
+__all__ = ["HOME", "Delivery", "Person"]
+
+HOME = "C0DIGEST"
+CHANNEL_TYPES = {"channels": "channel", "groups": "group", "im": "im", "mpim": "mpim"}
+HAPPENINGS = frozenset(
+    "message_changed message_deleted message_replied channel_join channel_leave channel_topic group_join".split()
+)
+CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
+
+
+class Person(ViewPerson):
+    """Everything that somebody can do with the app."""
+
+    def slash(self, command: str, text: str = "", channel: str = HOME) -> Delivery:
+        where = self.slack.place(channel)
+        payload = {
+            "token": TOKEN,
+            "team_id": self.home,
+            "team_domain": "elsewhere" if self.is_guest else DOMAIN,
+            "channel_id": where.id,
+            "channel_name": shown_name(where),
+            "user_id": self.user,
+            "user_name": self.name,
+            "command": command,
+            "text": text,
+            "api_app_id": APP_ID,
+            "is_enterprise_install": "false",
+            "response_url": self.slack.response_url(channel, self.user),
+            "trigger_id": self.slack.trigger_id(self.user, where.id),
+        }
+        grid = {"enterprise_id": self.enterprise, "enterprise_name": "Grid"} if self.enterprise else {}
+        return self._deliver("slash_commands", payload | grid)
+
+    def mention(
+        self, text: str, channel: str = HOME, thread_ts: str | None = None, *, twin: bool = False
+    ) -> Delivery:
+        """The message is in the channel first. With ``twin`` its ``message`` event comes after the mention."""
+        said = self._say(f"<@{BOT_USER}> {text}", channel, thread_ts)
+        mention = self._event({**said, "type": "app_mention"})
+        if twin:
+            self.twin(mention)
+        return mention
+
+    def twin(self, mention: Delivery) -> Delivery:
+        """The ``message`` event that Slack sends for a mention too: another event_id, the same ts."""
+        said = mention.payload["event"]
+        return self._event({**said, "type": "message", **self._kind_of(said["channel"])})
+
+    def message(self, text: str, channel: str = HOME, thread_ts: str | None = None, **fields: Any) -> Delivery:
+        """Say something. ``fields`` are what else the message has: ``files`` and their subtype, another bot's id.
+
+        With a subtype of what happens to messages or channels (``message_changed``) nothing is said: the event has
+        the fields only, as it has with Slack.
+        """
+        said = {} if fields.get("subtype") in HAPPENINGS else self._say(text, channel, thread_ts, **fields)
+        ts = said.get("ts") or self.slack.next_ts()
+        event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
+        return self._event({**event, **said, **fields, **self._kind_of(channel)})
+
+    def edit(self, ts: str, text: str, channel: str = HOME) -> Delivery:
+        """Write something else in a message that is there."""
+        before = self.slack.message(channel, ts)
+        after = self.slack.edit_message(channel, ts, text)
+        return self.message(
+            "", channel, subtype="message_changed", hidden=True, message=after, previous_message=before
+        )
+
+    def press(
+        self, message: Json, action_id: str, *, value: str | None = None, channel: str | None = None
+    ) -> Delivery:
+        """Use a button or menu of a stored message or of one of the ``ephemerals``.
+
+        ``value`` chooses among several of the same name, and among the options of a menu.
+        """
+        blocks = named(message.get("blocks") or [])
+        used = control(blocks, action_id, value)
+        found = channel or message.get("channel") or self.slack.channel_of(message["ts"])
+        action, state = self.slack.press(blocks, found, used, value)
+        payload = self._action({**copy.deepcopy(message), "blocks": blocks}, self.slack.place(found))
+        return self._deliver("interactive", payload | {"state": state, "actions": [action]})
+
+    # how Slack tells the app
+
+    def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
+        """Put a message into the channel; what an event tells of it. Only a person's client has ids of its own."""
+        origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
+        typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
+        own = {**typed, "team": self.home, **origin, **fields}
+        ts = self.slack.add_message(channel, text, self.user, thread_ts, **own)
+        stored = self.slack.message(channel, ts)
+        return stored | {"channel": channel, "event_ts": ts}
+
+    def _kind_of(self, channel: str) -> Json:
+        """Mentions do not say it; messages do."""
+        return {"channel_type": CHANNEL_TYPES[self.slack.place(channel).kind]}
+
+    def _action(self, message: Json, channel: Channel) -> Json:
+        """An ephemeral message is not in the payload: Slack does not keep it."""
+        hidden = "type" not in message
+        payload = self._interaction(
+            "block_actions",
+            container=container_of(message, channel, hidden=hidden),
+            trigger_id=self.slack.trigger_id(self.user, channel.id),
+            channel={"id": channel.id, "name": shown_name(channel)},
+            response_url=self.slack.response_url(channel.id, self.user, origin=message["ts"]),
+        )
+        return payload if hidden else payload | {"message": message}
+
+
+def shown_name(channel: Channel) -> str:
+    """Private channels are not named to apps."""
+    return CHANNEL_NAMES.get(channel.kind, channel.name)
+
+
+def container_of(message: Json, channel: Channel, *, hidden: bool) -> Json:
+    found = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": hidden}
+    thread = message.get("thread_ts")
+    return found | ({"thread_ts": thread} if thread else {})

@@ -1,0 +1,66 @@
+"""Channels and people of the team, as whoever runs it sets them up and changes them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Unpack
+
+from bot.sandbox.slack.kept.profiles import Facts
+from bot.sandbox.slack.kept.store import Channel, Workspace
+from bot.sandbox.slack.misuse import need
+from bot.sandbox.slack.rules.elements import zone
+
+
+class Places:
+    """What happens to channels and people from outside the app. Safe to use from any thread."""
+
+    workspace: Workspace
+    _lock: threading.Lock
+
+    def add_channel(
+        self,
+        id: str,  # noqa: A002 (Slack's own word)
+        name: str,
+        *,
+        member: bool = True,
+        archived: bool = False,
+        private: bool = False,
+        shared: bool = False,
+    ) -> None:
+        with self._lock:
+            private = private or id.startswith(("G", "D"))
+            user = f"U{id[1:]}" if id.startswith("D") else ""
+            self.workspace.channels[id] = Channel(id, name, member, archived, private, shared, user)
+
+    def rename_channel(self, channel: str, name: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].name = name
+
+    def archive_channel(self, channel: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].archived = True
+
+    def unarchive_channel(self, channel: str) -> None:
+        """The bot is in it as before; whether Slack brings bots back is not documented."""
+        with self._lock:
+            self.workspace.channels[channel].archived = False
+
+    def remove_bot(self, channel: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].member = False
+
+    def invite_bot(self, channel: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].member = True
+
+    def set_person(self, user: str, **facts: Unpack[Facts]) -> None:
+        """Say more of somebody; what is not named stays. Nobody has to be known to exist."""
+        need(facts.get("tz") is None or zone(facts["tz"]), f"no zone {facts.get('tz')}")
+        with self._lock:
+            self.workspace.people[user] = replace(self.workspace.profile(user), **facts)
+
+    def place(self, channel: str) -> Channel:
+        """A channel that a person is in: one that was added, or direct messages."""
+        with self._lock:
+            return self.workspace.place(channel)

@@ -1,0 +1,1 @@
+"""What Slack accepts: shapes, blocks, elements, and the limits of messages and views."""
