@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.ports.model import Chat, ChatModel, Completion, Model, Prompt, Reply, Text, ToolCall, ToolResult, Turn
+from bot.ports.outside import Outside
 from bot.ports.pulls import Merged, PullRequests
 from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
 from bot.ports.store import (
@@ -42,6 +43,7 @@ __all__ = [
     "Merged",
     "Messenger",
     "Model",
+    "Outside",
     "Post",
     "PostRecords",
     "Prompt",

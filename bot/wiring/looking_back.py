@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from bot.adapters.github_limits import GitHubLimits
 from bot.adapters.history import RedisBackfilled, RedisHistory
 from bot.adapters.issued import RedisIssued
 from bot.adapters.store import RedisPostRecords
@@ -14,7 +13,6 @@ from bot.services.backfill import Backfill, Summaries
 from bot.services.chronicle import Chronicle
 from bot.services.pace import Pace
 from bot.services.scoring import Kept, Scoring
-from bot.wiring.credentials import github_auth
 from bot.wiring.part import Part
 
 # pull requests read at a time: nobody waits for it, and the running bot uses the same token
@@ -52,7 +50,6 @@ class LookingBack(Part):
     def backfill(self) -> Backfill:
         """Fills history and caches for past days."""
         root, settings, model = self._root, self._settings, self._settings.prdigest_summary_model
-        limits = GitHubLimits(settings.github_api_url, github_auth(settings))
         # a diff and an answer of full length
         dearest = cautious_cost(model, Usage(input=settings.prdigest_diff_tokens, output=6_000))
         return Backfill(
@@ -60,7 +57,7 @@ class LookingBack(Part):
             Summaries(root.entries.read, model, dearest) if root.has_model else None,
             self.history,
             RedisBackfilled(root.store),
-            Pace(limits.left, self._now, self._sleep),
+            Pace(root.outside.allowances, self._now, self._sleep),
             self._now,
             min(settings.prdigest_concurrency, _AT_A_TIME),
         )

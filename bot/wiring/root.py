@@ -6,14 +6,11 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from redis import Redis
 from slack_sdk import WebClient
 
 from bot.adapters.files_cache import CachedFiles
-from bot.adapters.github import GitHubPullRequests
-from bot.adapters.github_client import GitHubClient
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.moving import Moving
 from bot.adapters.schema import migrate
@@ -32,7 +29,7 @@ from bot.domain.errors import NotSetUp
 from bot.domain.paths import PathSettings
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
-from bot.ports import Cache, PostRecords, PullRequests
+from bot.ports import Cache, Outside, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
 from bot.services.commands import Answers
@@ -45,14 +42,12 @@ from bot.services.reading import Reader
 from bot.services.replies import Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
-from bot.wiring.credentials import github_auth, required
+from bot.wiring.credentials import required
 from bot.wiring.from_settings import connected, known_repositories, path_settings
 from bot.wiring.looking_back import LookingBack
+from bot.wiring.outside import GitHubAndClaude
 from bot.wiring.scheduling import Scheduling
 from bot.wiring.talking import Talking
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +56,19 @@ _ANSWERED = timedelta(days=1)
 
 
 class Wiring:
-    """Builds each service when it is first asked for, so that a command needs only its own settings."""
+    """Builds each service when it is first asked for, so that a command needs only its own settings.
 
-    def __init__(self, settings: Settings, now: Callable[[], datetime], sleep: Callable[[float], None]) -> None:
+    ``outside`` takes the place of GitHub and Claude.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        now: Callable[[], datetime],
+        sleep: Callable[[float], None],
+        outside: Outside | None = None,
+    ) -> None:
+        self.outside: Outside = outside or GitHubAndClaude(settings, now)
         self._settings = settings
         self._now = now
         self._sleep = sleep
@@ -106,9 +111,8 @@ class Wiring:
 
     @cached_property
     def pulls(self) -> PullRequests:
-        """Pull requests from GitHub, their files through the cache."""
-        client = GitHubClient(self._settings.github_api_url, github_auth(self._settings))
-        return CachedFiles(GitHubPullRequests(client, self._now), self.cache)
+        """Pull requests, their files through the cache."""
+        return CachedFiles(self.outside.pulls, self.cache)
 
     @cached_property
     def slack(self) -> WebClient:
@@ -238,13 +242,14 @@ class Wiring:
     @property
     def has_model(self) -> bool:
         """Whether summaries will be a model's."""
-        return self._settings.anthropic_api_key is not None
+        return self.outside.has_model
 
     def close(self) -> None:
-        """Let go of the store and of the model; the embedded store ends by itself when nobody uses it."""
-        for name in ("hurried_store", "_store", "claude"):
+        """Let go of the store and of what is outside; the embedded store ends by itself when nobody uses it."""
+        for name in ("hurried_store", "_store"):
             if opened := self.__dict__.get(name):
                 opened.close()
+        self.outside.close()
 
     @cached_property
     def _store(self) -> Redis:
@@ -268,20 +273,5 @@ class Wiring:
 
     @cached_property
     def _asker(self) -> Asker | None:
-        if self.claude is None:
-            return None
-        from bot.adapters.claude import ClaudeModel  # noqa: PLC0415 (see below)
-
-        return Asker(ClaudeModel(self.claude), self.cache, self._sleep)
-
-    @cached_property
-    def claude(self) -> Anthropic | None:
-        """The client of the model, None where none is set up."""
-        if self._settings.anthropic_api_key is None:
-            return None
-        # the SDK takes a second to import; whoever asks no model shall not wait for it
-        from bot.adapters.claude import claude_client  # noqa: PLC0415
-
-        return claude_client(
-            self._settings.anthropic_api_key.get_secret_value(), self._settings.anthropic_base_url
-        )
+        model = self.outside.model
+        return None if model is None else Asker(model, self.cache, self._sleep)

@@ -91,10 +91,7 @@ class Talking(Part):
 
     @cached_property
     def _answerer(self) -> Answerer | None:
-        if self._root.claude is None:
+        chat = self._root.outside.chat
+        if chat is None:
             return None
-        # the SDK takes a second to import; whoever asks no model shall not wait for it
-        from bot.adapters.claude_chat import ClaudeChat  # noqa: PLC0415
-
-        chat = ClaudeChat(self._root.claude)
         return Answerer(chat, self._settings.prdigest_answer_model, time.monotonic, self._sleep)
