@@ -60,8 +60,8 @@ class _Server(ThreadingHTTPServer):
     # the standard 5 refuses connections when 50 clients arrive at once
     request_queue_size = 256
 
-    def __init__(self, served: Loopback) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, served: Loopback, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.served = served
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -112,10 +112,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Loopback:
-    """Base of the servers: a context manager that serves ``handle`` on 127.0.0.1 at a free port."""
+    """Base of the servers: a context manager that serves ``handle`` on 127.0.0.1, at a free port if it is 0.
 
-    def __init__(self) -> None:
-        self._server = _Server(self)
+    Raises OSError where the port can't be had.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self._server = _Server(self, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
 
     @property

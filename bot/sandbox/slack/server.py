@@ -82,7 +82,10 @@ class LocalSlack(SlackTeam):
         except (TypeError, ValueError):
             return self._unread(request)
         self._arrive(method, arguments)
-        return self._attend(request, method, arguments)
+        try:
+            return self._attend(request, method, arguments)
+        finally:
+            self.changes.note()
 
     def _attend(self, request: Request, method: str, arguments: Json) -> Response:
         """The answer to a call that could be read."""

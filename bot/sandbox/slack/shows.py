@@ -40,6 +40,11 @@ class Shows:
         with self._lock:
             return copy.deepcopy(self.workspace.views.get(home_id(user)))
 
+    def told(self, view_id: str) -> Json:
+        """A view as Slack tells the app of it, with what its elements are set to."""
+        with self._lock:
+            return told_view(self.workspace, view_id)
+
     def modal_of(self, user: str) -> Json | None:
         """The view in front of somebody: the last one opened that was not closed."""
         with self._lock:
@@ -65,11 +70,14 @@ class Shows:
             shown = Shown("", place, first_settings(blocks, place))
             return use(self.workspace, shown, used, value), shown.state
 
-    def press_in(self, view: str | Json, user: str, action_id: str, value: str | None) -> tuple[Json, Json]:
+    def press_in(
+        self, view: str | Json, user: str, action_id: str, value: str | None, *, block_id: str | None = None
+    ) -> tuple[Json, Json]:
         """Use something in a view; the action, and the view as it is then."""
         with self._lock:
             view_id = self._usable(view, user)
-            used = control(named(self.workspace.views[view_id]["blocks"]), action_id, value, "view")
+            blocks = named(self.workspace.views[view_id]["blocks"])
+            used = control(blocks, action_id, value, "view", block_id=block_id)
             dispatched = used.block["type"] != "input" or used.block.get("dispatch_action")
             need(dispatched, f"{action_id} tells the app nothing before it is submitted")
             action = use(self.workspace, self.workspace.shown[view_id], used, value)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.sandbox.loopback import Loopback
+from bot.sandbox.slack.changes import Changes
 from bot.sandbox.slack.kept.status import Statuses
 from bot.sandbox.slack.kept.store import START, Json, SlackError, Workspace
 from bot.sandbox.slack.kept.streaming import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
@@ -63,6 +64,7 @@ class SlackTeam(Places, Shows, Loopback):
             Streams(times.clock, times.stream_seconds),
             Statuses(times.clock),
         )
+        self.changes = Changes()
         self._responses = Responses(self.workspace)
         self._lock = threading.Lock()
 
@@ -73,7 +75,9 @@ class SlackTeam(Places, Shows, Loopback):
     ) -> str:
         """A message of somebody else; its ts."""
         with self._lock:
-            return str(self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **more)["ts"])
+            said = self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **more)
+        self.changes.note()
+        return str(said["ts"])
 
     def edit_message(self, channel: str, ts: str, text: str) -> Json:
         """Somebody writes something else in a message of theirs; it as readers get it then."""
@@ -111,6 +115,21 @@ class SlackTeam(Places, Shows, Loopback):
                 if any(message["ts"] == ts for message in channel.messages):
                     return channel.id
         raise Misuse(f"no channel has a message {ts}")
+
+    def whisper(self, channel: str, user: str, text: str, **more: Any) -> str:
+        """Show somebody what only they see, such as the answer to a command; its ts."""
+        with self._lock:
+            ts = self.workspace.next_ts()
+            self.workspace.ephemerals.append({"channel": channel, "user": user, "ts": ts, "text": text, **more})
+        self.changes.note()
+        return ts
+
+    def dismiss(self, user: str, ts: str) -> None:
+        """Somebody has read what only they see."""
+        with self._lock:
+            seen = self.workspace.ephemerals
+            seen[:] = [shown for shown in seen if (shown["user"], shown["ts"]) != (user, ts)]
+        self.changes.note()
 
     # streams and statuses
 

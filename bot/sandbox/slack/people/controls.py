@@ -55,9 +55,14 @@ def _values(element: Json) -> Iterator[str | None]:
         yield element.get("value")
 
 
-def control(blocks: list[Json], action_id: str, value: str | None, where: str = "message") -> Control:
-    """The one that is meant; an error that names all there are if none is, or several."""
-    there = list(controls(blocks))
+def control(
+    blocks: list[Json], action_id: str, value: str | None, where: str = "message", *, block_id: str | None = None
+) -> Control:
+    """The one that is meant, in the block of that name if there is one.
+
+    Raises Misuse, which names all there are, if none is meant, or several.
+    """
+    there = [each for each in controls(blocks) if block_id in (None, each.key[0])]
     found = [c for c in there if c.means(action_id, value)]
     wanted = action_id if value is None else f"{action_id}={value}"
     need(found, f"the {where} has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}")

@@ -48,8 +48,12 @@ class Person(ViewPerson):
     def mention(
         self, text: str, channel: str = HOME, thread_ts: str | None = None, *, twin: bool = False
     ) -> Delivery:
-        """The message is in the channel first. With ``twin`` its ``message`` event comes after the mention."""
-        said = self._say(f"<@{BOT_USER}> {text}", channel, thread_ts)
+        """The message is in the channel first. With ``twin`` its ``message`` event comes after the mention.
+
+        A text that does not name the bot begins with its name.
+        """
+        named = f"<@{BOT_USER}>"
+        said = self._say(text if named in text else f"{named} {text}", channel, thread_ts)
         mention = self._event({**said, "type": "app_mention"})
         if twin:
             self.twin(mention)
@@ -80,14 +84,21 @@ class Person(ViewPerson):
         )
 
     def press(
-        self, message: Json, action_id: str, *, value: str | None = None, channel: str | None = None
+        self,
+        message: Json,
+        action_id: str,
+        *,
+        value: str | None = None,
+        channel: str | None = None,
+        block_id: str | None = None,
     ) -> Delivery:
         """Use a button or menu of a stored message or of one of the ``ephemerals``.
 
-        ``value`` chooses among several of the same name, and among the options of a menu.
+        ``value`` chooses among several of the same name, and among the options of a menu; ``block_id`` among
+        several in different blocks.
         """
         blocks = named(message.get("blocks") or [])
-        used = control(blocks, action_id, value)
+        used = control(blocks, action_id, value, block_id=block_id)
         found = channel or message.get("channel") or self.slack.channel_of(message["ts"])
         action, state = self.slack.press(blocks, found, used, value)
         payload = self._action({**copy.deepcopy(message), "blocks": blocks}, self.slack.place(found))

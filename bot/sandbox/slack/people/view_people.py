@@ -22,9 +22,11 @@ class ViewPerson(Sender):
         view = self.slack.enter_home(self.user) if tab == "home" else None
         return self._event({**event, "event_ts": self.slack.next_ts(), **({"view": view} if view else {})})
 
-    def press_in(self, view: Json | str, action_id: str, *, value: str | None = None) -> Delivery:
+    def press_in(
+        self, view: Json | str, action_id: str, *, value: str | None = None, block_id: str | None = None
+    ) -> Delivery:
         """Use something in a view. ``value`` is what is chosen, or which of several is clicked."""
-        action, shown = self.slack.press_in(view, self.user, action_id, value)
+        action, shown = self.slack.press_in(view, self.user, action_id, value, block_id=block_id)
         trigger = self.slack.trigger_id(self.user, view=shown["id"])
         where = {"container": _container(shown), "trigger_id": trigger, "view": shown}
         return self._deliver("interactive", self._interaction("block_actions", **where, actions=[action]))

@@ -1,0 +1,145 @@
+"""What the page shows: a place with its messages, a thread beside it, and the window in front, as pieces of HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from bot.sandbox.blockkit import Names, message_html, view_html
+from bot.sandbox.slack.kept.store import BOT_USER, Json
+from bot.sandbox.slack.kept.streaming import IN_PROGRESS
+from bot.sandbox.slack.server import LocalSlack
+
+HOME = "home"
+TEMPLATES = Environment(
+    loader=PackageLoader("bot.sandbox.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+_MESSAGE = TEMPLATES.get_template("message.html")
+_WINDOW = TEMPLATES.get_template("window.html")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere to go on the page. ``mark`` stands before the name."""
+
+    id: str
+    name: str
+    mark: str = "#"
+
+
+class Screen:
+    """Looks at the team through the eyes of one ``user``. ``names`` says what ids are called, for this person."""
+
+    def __init__(self, slack: LocalSlack, user: str, places: Sequence[Place], names: Names) -> None:
+        self._slack = slack
+        self._user = user
+        self._names = names
+        self.places = tuple(places)
+        # most of what is shown is what was shown a moment ago
+        self._drawn = lru_cache(maxsize=2_000)(self._draw)
+
+    def has(self, place: str) -> bool:
+        """Whether there is such a place besides Home."""
+        return any(place == each.id for each in self.places)
+
+    def at(self, place: str, thread: str = "") -> Json:
+        """All that is to be seen at a place, with a thread of it open beside.
+
+        Each piece has a ``key``, which stays, and ``html``.
+        """
+        is_home = place == HOME
+        return {
+            "pieces": [self._home()] if is_home else self._channel(place, thread),
+            "thread": [] if is_home or not thread else self._thread(place, thread),
+            "status": "" if is_home or not thread else self._slack.status(place, thread),
+            "window": self._window(),
+            "latest": {each.id: self._latest(each.id) for each in self.places},
+            "refused": len(self._slack.refusals),
+        }
+
+    def _channel(self, place: str, open_thread: str) -> list[Json]:
+        own = [m for m in self._whispers(place) if not m.get("thread_ts")]
+        messages = sorted([*self._slack.messages(place), *own], key=lambda message: float(message["ts"]))
+        return [*self._dated(place, messages, open_thread)]
+
+    def _dated(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        """The messages with a line before the first of each day."""
+        found: list[Json] = []
+        day = ""
+        for message in messages:
+            if (title := self._day(message["ts"])) != day:
+                day = title
+                found.append({"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)})
+            found.append(self._piece(place, message, is_open=message["ts"] == open_thread))
+        return found
+
+    def _thread(self, place: str, thread: str) -> list[Json]:
+        own = [message for message in self._whispers(place) if message.get("thread_ts") == thread]
+        replies = sorted([*self._slack.replies(place, thread), *own], key=lambda message: float(message["ts"]))
+        root = self._slack.message(place, thread)
+        return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
+
+    def _whispers(self, place: str) -> list[Json]:
+        return [m for m in self._slack.ephemerals if (m["channel"], m["user"]) == (place, self._user)]
+
+    def _piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
+        ts = str(message["ts"])
+        status = "" if in_thread else self._slack.status(place, ts)
+        html = self._drawn(json.dumps(message), place, status, in_thread, is_open)
+        return {"key": ts, "html": html}
+
+    def _draw(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
+        message = json.loads(written)
+        # Slack keeps no type for what only one person sees
+        is_whisper = "type" not in message
+        is_own = is_whisper or message.get("user") == BOT_USER
+        return _MESSAGE.render(
+            message=message,
+            place=place,
+            body=message_html(message, self._names),
+            name=self._names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
+            at=self._local(message["ts"]),
+            replied=self._local(message["latest_reply"]) if message.get("latest_reply") else None,
+            is_app=is_own,
+            is_whisper=is_whisper,
+            is_streaming=message.get("streaming_state") == IN_PROGRESS,
+            status=status,
+            in_thread=in_thread,
+            is_open=is_open,
+        )
+
+    def _home(self) -> Json:
+        view = self._slack.home_of(self._user)
+        return {"key": "home", "html": self._inside(view) if view else ""}
+
+    def _window(self) -> Json | None:
+        view = self._slack.modal_of(self._user)
+        if view is None:
+            return None
+        return {"key": view["id"], "html": _WINDOW.render(view=view, body=self._inside(view))}
+
+    def _inside(self, view: Json) -> Markup:
+        return view_html({**self._slack.told(view["id"])}, self._names)
+
+    def _latest(self, place: str) -> str:
+        messages = self._slack.messages(place)
+        return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))
+
+    def _day(self, ts: str) -> str:
+        return f"{self._local(ts):%A, %-d %B}"
+
+    def _local(self, ts: str) -> datetime:
+        return datetime.fromtimestamp(float(ts), self._names.zone)
+
+
+def names_of(users: Mapping[str, str], slack: LocalSlack, zone: Any) -> Names:
+    """What people and channels are called."""
+    channels = {channel.id: channel.name for channel in slack.workspace.channels.values()}
+    return Names(users, channels, zone)

@@ -1,0 +1,240 @@
+"""The server of the page: it shows the screen as it changes, and passes on what the visitor does.
+
+It serves this machine's browser alone. Another site that is open in the same browser can neither read it nor post
+to it: the names that it answers to, where a post comes from and what kind it is are checked.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import mimetypes
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from bot.sandbox.blockkit import report_html
+from bot.sandbox.loopback import Loopback, Request, Response
+from bot.sandbox.page.about import About
+from bot.sandbox.page.preview import Preview
+from bot.sandbox.page.screen import HOME, TEMPLATES, Screen
+from bot.sandbox.page.visitor import Outcome, Visitor
+from bot.sandbox.slack.kept.store import Json, SlackError
+from bot.sandbox.slack.misuse import Misuse
+from bot.sandbox.slack.server import LocalSlack
+
+log = logging.getLogger(__name__)
+
+# seconds after which a page that shows the same is told so: a browser that has gone is noticed then
+_ALIVE = 10.0
+# seconds in which changes that come together are gathered
+_GATHER = 0.03
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_SHOWN = 200  # calls on the page that lists them
+
+
+class Page(Loopback):
+    """Shows the local Slack in a browser, on ``port`` or on a free one.
+
+    Raises OSError where the port can't be had.
+    """
+
+    def __init__(
+        self, slack: LocalSlack, visitor: Visitor, screen: Screen, about: About, port: int = 0
+    ) -> None:
+        super().__init__(port)
+        self._slack = slack
+        self._visitor = visitor
+        self._screen = screen
+        self._about = about
+        self._preview = Preview(screen.names)
+        self._closed = threading.Event()
+        self._shown: Mapping[str, Callable[[Request, str], Response]] = {
+            "": self._index,
+            "static": self._static,
+            "live": self._live,
+            "source": self._source,
+            "files": self._file,
+            "preview": self._preview_page,
+            "calls": self._calls,
+        }
+
+    def close(self) -> None:
+        """End what is sent to browsers, so that the server can end."""
+        self._closed.set()
+        self._slack.changes.note()
+
+    def handle(self, request: Request) -> Response:
+        if not self._is_ours(request):
+            return _plain(403, "This page answers to the browser of this machine only.")
+        first, _, rest = request.path.removeprefix("/").partition("/")
+        if request.method == "POST":
+            return self._did(request, first, rest)
+        show = self._shown.get(first)
+        if request.method != "GET" or show is None:
+            return _plain(404, "There is no such page.")
+        try:
+            return show(request, rest)
+        except (SlackError, KeyError):
+            return _plain(404, "It is not here any more.")
+
+    def _is_ours(self, request: Request) -> bool:
+        """Whether a browser asks for this page by its name, and posts from it."""
+        own = urlsplit(self.url)
+        hosts = {f"{name}:{own.port}" for name in ("127.0.0.1", "localhost")}
+        if request.headers.get("host") not in hosts:
+            return False
+        if request.method != "POST":
+            return True
+        origin = request.headers.get("origin")
+        kind = request.headers.get("content-type", "").partition(";")[0]
+        return kind == "application/json" and (origin is None or urlsplit(origin).netloc in hosts)
+
+    # what is shown
+
+    def _index(self, _: Request, __: str) -> Response:
+        return self._rendered(
+            "index.html",
+            places=self._screen.places,
+            about=self._about,
+            commands=self._visitor.commands,
+            direct=self._visitor.direct,
+        )
+
+    def _rendered(self, template: str, **values: Any) -> Response:
+        html = TEMPLATES.get_template(template).render(about_page=self._about.title, **values)
+        return Response(200, html.encode(), {"Content-Type": "text/html; charset=utf-8", **_HEADERS})
+
+    def _static(self, _: Request, name: str) -> Response:
+        found = files("bot.sandbox.page").joinpath("static", name)
+        if "/" in name or not found.is_file():
+            return _plain(404, "There is no such file.")
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return Response(200, found.read_bytes(), {"Content-Type": f"{kind}; charset=utf-8", **_HEADERS})
+
+    def _live(self, request: Request, _: str) -> Response:
+        place, thread = request.query.get("place", ""), request.query.get("thread", "")
+        if place != HOME and not self._screen.has(place):
+            return _plain(404, "There is no such place.")
+        _ = self._screen.at(place, thread)
+        headers = {**_HEADERS, "Content-Type": "text/event-stream; charset=utf-8"}
+        return Response(200, headers=headers, chunks=self._changing(place, thread))
+
+    def _changing(self, place: str, thread: str) -> Iterator[bytes]:
+        """The screen, again and again as it changes."""
+        seen, last = -1, ""
+        while not self._closed.is_set():
+            seen = self._slack.changes.wait(seen, _ALIVE)
+            now = json.dumps(self._screen.at(place, thread))
+            yield (f"data: {now}\n\n" if now != last else ": the same\n\n").encode()
+            last = now
+            self._closed.wait(_GATHER)
+
+    def _source(self, _: Request, rest: str) -> Response:
+        place, _, ts = rest.partition("/")
+        whispered = (shown for shown in self._slack.ephemerals if shown["ts"] == ts)
+        found = next(whispered, None) or self._slack.message(place, ts)
+        return _plain(200, json.dumps(found, indent=2, ensure_ascii=False))
+
+    def _file(self, _: Request, rest: str) -> Response:
+        wanted, _, how = rest.partition("/")
+        found = next((file for file in self._slack.files if file["id"] == wanted), None)
+        if found is None or how not in ("", "download"):
+            return _plain(404, "There is no such file.")
+        if how == "download":
+            name = f"attachment; filename*=UTF-8''{quote(found['name'])}"
+            return Response(
+                200, found["content"], {"Content-Type": "text/markdown; charset=utf-8", "Content-Disposition": name, **_HEADERS}
+            )
+        text = found["content"].decode(errors="replace")
+        return self._rendered("report.html", file=found, body=report_html(text))
+
+    def _preview_page(self, _: Request, __: str) -> Response:
+        return self._rendered("preview.html")
+
+    def _calls(self, _: Request, __: str) -> Response:
+        calls = [(method, _readable(arguments)) for method, arguments in self._slack.calls[-_SHOWN:]]
+        refused = [(each.method, each.error, _readable(each.arguments)) for each in self._slack.refusals]
+        return self._rendered("calls.html", calls=calls[::-1], refused=refused[::-1])
+
+    # what is done
+
+    def _did(self, request: Request, first: str, deed: str) -> Response:
+        try:
+            asked = request.json()
+            if first == "preview":
+                return Response.of_json(self._preview.of(str(asked["text"])), headers=_HEADERS)
+            do = self._deeds.get(deed) if first == "do" else None
+            if do is None:
+                return _plain(404, "There is no such thing to do.")
+            return _told(do(asked))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return _told(Outcome("The page sent what can't be read: load it again."), 400)
+        except Misuse as error:
+            return _told(Outcome(f"{error}"), 400)
+        except SlackError as error:
+            return _told(Outcome(f"Slack: {error.code}"), 400)
+        finally:
+            self._slack.changes.note()
+
+    @property
+    def _deeds(self) -> Mapping[str, Callable[[Json], Outcome]]:
+        you = self._visitor
+        return {
+            "say": lambda asked: you.say(self._place(asked), str(asked["text"]), str(asked.get("thread") or "")),
+            "press": lambda asked: you.press(
+                self._place(asked), str(asked["ts"]), *_named(asked), _value(asked)
+            ),
+            "dismiss": lambda asked: you.dismiss(str(asked["ts"])),
+            "stop": lambda asked: you.stop(self._place(asked), str(asked["ts"])),
+            "home": lambda _: you.go_home(),
+            "press_in": lambda asked: you.press_in(str(asked["view"]), *_named(asked), _value(asked)),
+            "submit": lambda asked: you.submit(
+                str(asked["view"]), {_named(each)[::-1]: each["value"] for each in asked["values"]}
+            ),
+            "close": lambda asked: you.close(str(asked["view"])),
+            "suggest": lambda asked: you.suggest(str(asked["view"]), str(asked["action"]), str(asked["typed"])),
+        }
+
+    def _place(self, asked: Json) -> str:
+        place = str(asked["place"])
+        if not self._screen.has(place):
+            raise Misuse("There is no such place.")
+        return place
+
+
+def _named(asked: Json) -> tuple[str, str]:
+    """The names of an element and of its block."""
+    return str(asked["action"]), str(asked["block"])
+
+
+def _value(asked: Json) -> str | None:
+    value = asked.get("value")
+    return None if value is None else str(value)
+
+
+def _told(outcome: Outcome, status: int = 200) -> Response:
+    said = {"notice": outcome.notice, "errors": dict(outcome.errors), "options": list(outcome.options)}
+    return Response.of_json(said, status, _HEADERS)
+
+
+def _plain(status: int, text: str) -> Response:
+    return Response(status, text.encode(), {"Content-Type": "text/plain; charset=utf-8", **_HEADERS})
+
+
+def _readable(arguments: Json) -> str:
+    return json.dumps(arguments, indent=2, ensure_ascii=False, default=lambda value: f"{len(value)} bytes")

@@ -1,0 +1,365 @@
+// The page: shows what the server sends as it changes, and sends what the visitor does.
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const HOME = "home";
+
+let place = "";
+let thread = "";
+let live = null;
+const read = new Map(); // the newest message that was seen, by place
+
+// what is sent
+
+async function send(deed, asked = {}) {
+  let said;
+  try {
+    const answer = await fetch(`/do/${deed}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(asked),
+    });
+    said = await answer.json();
+    said.failed = !answer.ok;
+  } catch {
+    said = { notice: "The demo does not answer: is it still running in its terminal?", errors: {}, options: [], failed: true };
+  }
+  return said;
+}
+
+function toast(text) {
+  const box = $("#toast");
+  box.textContent = text;
+  box.hidden = !text;
+  clearTimeout(toast.timer);
+  toast.timer = setTimeout(() => (box.hidden = true), 8000);
+}
+
+// what is shown
+
+// Pieces have keys that stay: what is the same is left alone, so that focus, menus and selections live on.
+const drawn = new WeakMap();
+
+function sync(list, pieces) {
+  const known = drawn.get(list) ?? new Map();
+  const next = new Map();
+  let before = null;
+  for (const piece of pieces) {
+    const found = known.get(piece.key) ?? { html: "", node: node(piece.key) };
+    if (found.html !== piece.html) redraw(found, piece.html);
+    next.set(piece.key, found);
+    const after = before ? before.nextSibling : list.firstChild;
+    if (after !== found.node) list.insertBefore(found.node, after);
+    before = found.node;
+  }
+  for (const [key, found] of known) if (!next.has(key)) found.node.remove();
+  drawn.set(list, next);
+}
+
+function node(key) {
+  const made = document.createElement("div");
+  made.className = "piece";
+  made.dataset.key = key;
+  return made;
+}
+
+function redraw(found, html) {
+  const kept = held(found.node);
+  // the server has escaped all that is not markup of its own
+  found.node.innerHTML = html;
+  found.html = html;
+  restore(found.node, kept);
+}
+
+// what somebody has typed or put the focus on, in a piece that is drawn anew
+function held(within) {
+  const focus = within.contains(document.activeElement) ? addressOf(document.activeElement) : "";
+  const typed = all("[data-input]", within).map((box) => [box.dataset.block, box.dataset.action, control(box)]);
+  return { focus, typed: typed.filter(([, , part]) => part && part.matches("input:not([type=checkbox],[type=radio]),textarea")) };
+}
+
+function restore(within, kept) {
+  for (const [block, action, part] of kept.typed) {
+    const box = all("[data-input]", within).find((each) => each.dataset.block === block && each.dataset.action === action);
+    const now = box && control(box);
+    if (!now) continue;
+    now.value = part.value;
+    if (part.dataset.value) now.dataset.value = part.dataset.value;
+  }
+  if (kept.focus) $(kept.focus, within)?.focus({ preventScroll: true });
+}
+
+function addressOf(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const names = ["data-action", "data-block", "data-value", "data-dismiss", "data-stop", "href"];
+  const parts = names.filter((name) => element.hasAttribute(name)).map((name) => `[${name}="${CSS.escape(element.getAttribute(name))}"]`);
+  return parts.length ? parts.join("") : "";
+}
+
+function shown(list, pieces) {
+  const isFirst = !drawn.has(list) || list.dataset.of !== list.dataset.was;
+  const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  sync(list, pieces);
+  list.setAttribute("aria-busy", "false");
+  if (isFirst && pieces.length) {
+    list.dataset.was = list.dataset.of;
+    toTheEnd(list);
+  } else if (isAtEnd) list.scrollTop = list.scrollHeight;
+}
+
+// the end, or the beginning of the last message where that is longer than the list is high
+function toTheEnd(list) {
+  list.scrollTop = list.scrollHeight;
+  const last = list.lastElementChild;
+  if (last && last.offsetHeight > list.clientHeight) last.scrollIntoView({ block: "start" });
+}
+
+function show(screen) {
+  const list = $("#messages");
+  list.dataset.of = place;
+  shown(list, screen.pieces);
+  list.classList.toggle("is-empty", !screen.pieces.length);
+  const beside = $("#thread");
+  beside.dataset.of = thread;
+  if (thread) shown(beside, screen.thread);
+  $("#status").textContent = screen.status ? `prdigest ${screen.status}` : "";
+  showWindow(screen.window);
+  showNews(screen.latest);
+  const count = $("#refused");
+  count.hidden = !screen.refused;
+  count.textContent = screen.refused ? ` ${screen.refused} refused` : "";
+}
+
+function showNews(latest) {
+  for (const [id, ts] of Object.entries(latest)) {
+    if (id === place || !read.has(id)) read.set(id, ts);
+    const link = $(`.side a[data-place="${CSS.escape(id)}"] .news`);
+    if (link) link.hidden = Number(ts) <= Number(read.get(id));
+  }
+}
+
+function showWindow(view) {
+  const dialog = $("#window");
+  if (!view) {
+    if (dialog.open) dialog.close();
+    sync(dialog, []);
+    return;
+  }
+  const isNew = !dialog.open || $(".piece", dialog)?.dataset.key !== view.key;
+  sync(dialog, [view]);
+  if (!dialog.open) dialog.showModal();
+  if (isNew) ($("[autofocus], .bk-input input, .bk-input textarea, .bk-input select", dialog) ?? $("h2", dialog))?.focus();
+}
+
+// where we are: #/PLACE or #/PLACE/THREAD, so that the browser's own back and forward work
+
+function go() {
+  const [, wanted, ts] = decodeURIComponent(location.hash).split("/");
+  const first = $(".side a[data-place]").dataset.place;
+  const before = { place, thread };
+  const known = all(".side a[data-place]").some((each) => each.dataset.place === wanted);
+  place = known ? wanted : first;
+  thread = known && place !== HOME ? (ts ?? "") : "";
+  if (before.place === place && before.thread === thread && live) return;
+  all(".side a[data-place]").forEach((each) => {
+    if (each.dataset.place === place) each.setAttribute("aria-current", "page");
+    else each.removeAttribute("aria-current");
+  });
+  const here = $(`.side a[data-place="${CSS.escape(place)}"]`);
+  $("#place-name").textContent = here.innerText.replace(", new messages", "").trim();
+  document.title = `${$(".name", here).textContent} · ${$("h1").textContent}`;
+  $("#beside").hidden = !thread;
+  document.body.classList.toggle("has-thread", Boolean(thread));
+  $("#close-thread").href = `#/${place}`;
+  $(".main .composer").hidden = place === HOME;
+  if (place === HOME) send("home").then((said) => toast(said.notice));
+  if (thread && before.thread !== thread) $("#thread-name").focus();
+  else if (before.place && before.place !== place) $("#place-name").focus();
+  listen();
+}
+
+function listen() {
+  live?.close();
+  live = new EventSource(`/live?place=${encodeURIComponent(place)}&thread=${encodeURIComponent(thread)}`);
+  live.onmessage = (event) => show(JSON.parse(event.data));
+  live.onopen = () => toast("");
+  live.onerror = () => toast("The demo does not answer: is it still running in its terminal?");
+}
+
+// what the visitor does
+
+async function act(element, value) {
+  if (element.dataset.confirm && !(await agreed(JSON.parse(element.dataset.confirm)))) return;
+  const used = { action: element.dataset.action, block: element.dataset.block, value };
+  const view = element.closest("[data-view]");
+  const piece = element.closest(".piece");
+  const said = view
+    ? await send("press_in", { view: view.dataset.view, ...used })
+    : await send("press", { place, ts: piece.dataset.key, ...used });
+  toast(said.notice);
+}
+
+function agreed(asked) {
+  const dialog = $("#confirm");
+  for (const part of ["title", "text"]) $(`#confirm-${part}`).textContent = asked[part];
+  $("#confirm-yes").textContent = asked.confirm;
+  $("#confirm-no").textContent = asked.deny;
+  $("#confirm-yes").classList.toggle("bk-danger", asked.style === "danger");
+  dialog.returnValue = "no";
+  dialog.showModal();
+  return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes"), { once: true }));
+}
+
+function control(box) {
+  return $("input, textarea, select", box);
+}
+
+function valueOf(box) {
+  const part = control(box);
+  switch (box.dataset.kind) {
+    case "multi_static_select":
+      return [...part.selectedOptions].map((option) => option.value);
+    case "checkboxes":
+      return all("input:checked", box).map((each) => each.value);
+    case "radio_buttons":
+      return $("input:checked", box)?.value ?? "";
+    case "external_select":
+      return part.value ? (part.dataset.value ?? "") : "";
+    default:
+      return part.value;
+  }
+}
+
+async function submit(form) {
+  const values = all("[data-input]", form).map((box) => ({ block: box.dataset.block, action: box.dataset.action, value: valueOf(box) }));
+  tell(form, {}, "");
+  const said = await send("submit", { view: form.dataset.view, values });
+  tell(form, said.errors, said.notice);
+}
+
+function tell(form, errors, notice) {
+  const top = $(":scope > footer > .notice", form);
+  top.textContent = notice;
+  top.hidden = !notice;
+  let first = null;
+  for (const box of all("[data-input]", form)) {
+    const place = $(".bk-error", box);
+    const text = errors[box.dataset.block] ?? "";
+    place.textContent = text;
+    place.hidden = !text;
+    control(box)?.setAttribute("aria-invalid", String(Boolean(text)));
+    first = first ?? (text ? control(box) : null);
+  }
+  first?.focus();
+}
+
+async function suggest(input) {
+  const typed = input.value;
+  const list = $(`#${CSS.escape(input.getAttribute("list"))}`);
+  const chosen = [...list.options].find((option) => option.value === typed);
+  input.dataset.value = chosen?.dataset.value ?? "";
+  if (chosen || typed.length < Number(input.dataset.least ?? 3)) return;
+  const view = input.closest("[data-view]").dataset.view;
+  const said = await send("suggest", { view, action: input.dataset.suggest, typed });
+  if (input.value !== typed) return;
+  list.replaceChildren(
+    ...said.options.map((each) => {
+      const option = document.createElement("option");
+      option.value = each.text.text;
+      option.dataset.value = each.value;
+      return option;
+    }),
+  );
+  const exact = said.options.find((each) => each.text.text === typed);
+  if (exact) input.dataset.value = exact.value;
+}
+
+async function say(form) {
+  const box = form.elements.text;
+  const text = box.value;
+  const inThread = form.id === "reply";
+  box.value = "";
+  grow(box);
+  const said = await send("say", { place, thread: inThread ? thread : "", text });
+  const notice = $(`#${form.id}-notice`);
+  notice.textContent = said.notice;
+  notice.hidden = !said.notice;
+  if (said.failed && !box.value) box.value = text;
+}
+
+function grow(box) {
+  box.rows = Math.min(8, Math.max(1, box.value.split("\n").length));
+  const commands = $(`#${box.form.id}-commands`);
+  const typed = box.value.split(" ")[0];
+  const fitting = all("button", commands).filter((each) => {
+    const fits = typed.startsWith("/") && each.dataset.command.startsWith(typed) && !box.value.includes(" ");
+    each.parentElement.hidden = !fits;
+    return fits;
+  });
+  commands.hidden = !fitting.length;
+}
+
+document.addEventListener("click", (event) => {
+  const target = event.target.closest("button, a");
+  if (!target) return;
+  const { dataset } = target;
+  if (dataset.action) act(target, dataset.value);
+  else if (dataset.dismiss) send("dismiss", { ts: dataset.dismiss });
+  else if (dataset.stop) send("stop", { place, ts: dataset.stop }).then((said) => toast(said.notice));
+  else if (dataset.close) send("close", { view: dataset.close });
+  else if (dataset.try || dataset.command) {
+    const box = $(`#${dataset.for}`).elements.text;
+    box.value = dataset.try ?? `${dataset.command} `;
+    grow(box);
+    box.focus();
+  }
+});
+
+document.addEventListener("change", (event) => {
+  const part = event.target;
+  const box = part.closest("[data-input]");
+  if ((box && !("dispatch" in box.dataset)) || part.dataset.suggest) return;
+  const named = part.dataset.action ? part : part.closest("[data-action]");
+  if (!named || part.matches("textarea, input[type=text]")) return;
+  act(named, part.multiple ? part.value : part.value || undefined);
+});
+
+document.addEventListener("input", (event) => {
+  const part = event.target;
+  if (part.name === "text" && part.form?.matches(".compose")) grow(part);
+  if (part.dataset.suggest) {
+    clearTimeout(suggest.timer);
+    suggest.timer = setTimeout(() => suggest(part), 150);
+  }
+});
+
+document.addEventListener("focusin", (event) => {
+  if (event.target.dataset.suggest && event.target.dataset.least === "0") suggest(event.target);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method === "dialog") return;
+  event.preventDefault();
+  if (form.matches(".compose")) say(form);
+  else submit(form);
+});
+
+document.addEventListener("keydown", (event) => {
+  const box = event.target;
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing && box.form?.matches(".compose") && box.name === "text") {
+    event.preventDefault();
+    box.form.requestSubmit();
+  }
+  if (event.key === "Escape" && thread && !document.querySelector("dialog[open]")) location.hash = `#/${place}`;
+});
+
+// Esc closes a window as its button does: the bot may want to know
+$("#window").addEventListener("cancel", (event) => {
+  event.preventDefault();
+  const form = $("form", event.target);
+  if (form) send("close", { view: form.dataset.view });
+});
+
+addEventListener("hashchange", go);
+go();

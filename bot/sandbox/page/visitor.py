@@ -1,0 +1,147 @@
+"""What the person before the page does: they type, press, fill in, and read what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.sandbox.slack.kept.shown import Key
+from bot.sandbox.slack.kept.store import BOT_USER, Json
+from bot.sandbox.slack.misuse import Misuse
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.people.sender import Delivery
+from bot.sandbox.slack.server import LocalSlack
+
+_OK = 200
+# Slack cuts longer ones
+_LONGEST = 4_000
+_TROUBLE = "The bot did not take it ({}): look at the terminal where the demo runs."
+_CLIENT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command as Slack shows it to whoever types a slash."""
+
+    name: str
+    hint: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the person reads at once: a sentence, the errors of a form by block, or the options of a menu."""
+
+    notice: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[Json] = ()
+
+
+class Visitor:
+    """Everything that can be done on the page, by one person. Raises Misuse where Slack's client would not let them.
+
+    ``bot`` is the name that mentions of the bot begin with.
+    """
+
+    def __init__(self, slack: LocalSlack, person: Person, bot: str, commands: Sequence[Command]) -> None:
+        self._slack = slack
+        self._person = person
+        self._commands = {command.name: command for command in commands}
+        self._mention = re.compile(rf"(?<![\w@])@{re.escape(bot)}\b", re.IGNORECASE)
+
+    @property
+    def user(self) -> str:
+        """The id of the person."""
+        return self._person.user
+
+    @property
+    def direct(self) -> str:
+        """The conversation of the person with the bot alone."""
+        return f"D{self.user[1:]}"
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """The slash commands there are."""
+        return tuple(self._commands.values())
+
+    def say(self, place: str, text: str, thread: str = "") -> Outcome:
+        """Send what was typed: a slash command, or a message that may name the bot."""
+        text = text.strip()
+        if not text:
+            raise Misuse("Type a message first.")
+        if len(text) > _LONGEST:
+            raise Misuse(f"A message has at most {_LONGEST:,} characters here; this one has {len(text):,}.")
+        if text.startswith("/"):
+            return self._command(place, text, thread)
+        said = self._mention.sub(f"<@{BOT_USER}>", text.translate(_CLIENT))
+        where: dict[str, Any] = {"channel": place, "thread_ts": thread or None}
+        is_named = f"<@{BOT_USER}>" in said and place != self.direct
+        done = self._person.mention(said, twin=True, **where) if is_named else self._person.message(said, **where)
+        return _taken(done)
+
+    def _command(self, place: str, text: str, thread: str) -> Outcome:
+        name, _, rest = text.partition(" ")
+        if thread:
+            raise Misuse(f"{name} is not supported in threads, as in Slack: mention the bot here, or type it in the channel.")
+        if name not in self._commands:
+            raise Misuse(f"{name} is no command here. There are: {', '.join(self._commands)}.")
+        done = self._person.slash(name, rest.strip(), place)
+        if done.ack.status != _OK:
+            return _taken(done)
+        body = done.ack.body if isinstance(done.ack.body, dict) else {"text": done.ack.body}
+        if body.get("text") or body.get("blocks"):
+            self._slack.whisper(place, self.user, str(body.get("text") or ""), blocks=body.get("blocks"))
+        return Outcome()
+
+    def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> Outcome:
+        """Use a button or a menu of a message, or of what only this person sees."""
+        return _taken(
+            self._person.press(self._seen(place, ts), action, value=value, channel=place, block_id=block)
+        )
+
+    def _seen(self, place: str, ts: str) -> Json:
+        whispered = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
+        return next(whispered, None) or self._slack.message(place, ts)
+
+    def dismiss(self, ts: str) -> Outcome:
+        """Put away what only this person sees."""
+        self._slack.dismiss(self.user, ts)
+        return Outcome()
+
+    def stop(self, place: str, ts: str) -> Outcome:
+        """Stop an answer that is being written."""
+        self._slack.stop_stream(place, ts)
+        return Outcome()
+
+    def go_home(self) -> Outcome:
+        """Open the bot's Home tab."""
+        return _taken(self._person.open_home())
+
+    def press_in(self, view: str, action: str, block: str, value: str | None) -> Outcome:
+        """Use something in a window or in Home."""
+        return _taken(self._person.press_in(view, action, value=value, block_id=block))
+
+    def submit(self, view: str, values: Mapping[Key, Any]) -> Outcome:
+        """Send a form."""
+        done = self._person.submit(view, values)
+        if done.ack.status != _OK:
+            return _taken(done)
+        return Outcome(errors=done.errors)
+
+    def close(self, view: str) -> Outcome:
+        """Close a window without sending it."""
+        done = self._person.close(view)
+        return _taken(done) if done else Outcome()
+
+    def suggest(self, view: str, action: str, typed: str) -> Outcome:
+        """Ask the bot what there is to choose from."""
+        return Outcome(options=self._person.suggest(view, action, typed))
+
+
+def _taken(done: Delivery) -> Outcome:
+    """Whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
+    if done.ack.status == _OK:
+        return Outcome()
+    return Outcome(_TROUBLE.format("no answer within three seconds" if not done.ack.status else f"HTTP {done.ack.status}"))
