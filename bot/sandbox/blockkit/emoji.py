@@ -1,0 +1,45 @@
+"""The emoji that Slack's users write most, by the names that Slack has for them."""
+
+from __future__ import annotations
+
+import re
+
+# a name and its sign, in pairs; Slack knows some 3,000, and its own by name only
+_KNOWN = (
+    "tada 🎉 rocket 🚀 fire 🔥 warning ⚠️ x ❌ heavy_check_mark ✔️ white_check_mark ✅ "
+    "thumbsup 👍 +1 👍 thumbsdown 👎 -1 👎 eyes 👀 heart ❤️ wave 👋 smile 😄 "
+    "slightly_smiling_face 🙂 grinning 😀 joy 😂 thinking_face 🤔 bulb 💡 memo 📝 pencil ✏️ "
+    "bug 🐛 lock 🔒 unlock 🔓 key 🔑 wrench 🔧 hammer 🔨 gear ⚙️ package 📦 books 📚 book 📖 mag 🔍 "
+    "link 🔗 bell 🔔 no_bell 🔕 calendar 📅 date 📅 spiral_calendar_pad 🗓️ clock1 🕐 "
+    "hourglass ⌛ hourglass_flowing_sand ⏳ stopwatch ⏱️ chart_with_upwards_trend 📈 "
+    "chart_with_downwards_trend 📉 bar_chart 📊 zap ⚡ star ⭐ sparkles ✨ boom 💥 "
+    "construction 🚧 rotating_light 🚨 red_circle 🔴 large_blue_circle 🔵 "
+    "large_green_circle 🟢 large_yellow_circle 🟡 white_circle ⚪ black_circle ⚫ arrow_up ⬆️ "
+    "arrow_down ⬇️ arrow_right ➡️ arrow_left ⬅️ arrows_counterclockwise 🔄 repeat 🔁 "
+    "leftwards_arrow_with_hook ↩️ question ❓ exclamation ❗ no_entry ⛔ no_entry_sign 🚫 "
+    "octagonal_sign 🛑 speech_balloon 💬 robot_face 🤖 pray 🙏 clap 👏 muscle 💪 ok_hand 👌 "
+    "point_right 👉 point_down 👇 raised_hands 🙌 100 💯 wastebasket 🗑️ paperclip 📎 pushpin 📌 "
+    "email 📧 computer 💻 test_tube 🧪 shield 🛡️ recycle ♻️ new 🆕 sunny ☀️ snowflake ❄️ "
+    "coffee ☕ beers 🍻 cake 🍰 checkered_flag 🏁 trophy 🏆 dart 🎯"
+).split()
+EMOJI = dict(zip(_KNOWN[::2], _KNOWN[1::2], strict=True))
+_TONES = {f"skin-tone-{number}": chr(0x1F3F9 + number) for number in range(2, 7)}
+_NAME = re.compile(r":([A-Za-z0-9_+'-]{1,60}):")
+_CODES = re.compile(r"[0-9a-f]{1,6}(?:-[0-9a-f]{1,6}){0,9}", re.I)
+
+
+def sign_of(name: str) -> str:
+    """The sign with this name; the name between colons if it is not known here."""
+    return EMOJI.get(name.lower()) or _TONES.get(name) or f":{name}:"
+
+
+def with_emoji(text: str) -> str:
+    """The text with signs for the names in it."""
+    return _NAME.sub(lambda found: sign_of(found[1]), text)
+
+
+def emoji_of(name: str, codes: str = "") -> str:
+    """The sign of a rich text's element: by its code points (``1f44b-1f3fb``) where it has some."""
+    points = [int(code, 16) for code in codes.split("-")] if _CODES.fullmatch(codes) else []
+    drawn = all(0x20 <= point < 0xD800 or 0xE000 <= point <= 0x10FFFF for point in points)
+    return "".join(map(chr, points)) if points and drawn else sign_of(name)
