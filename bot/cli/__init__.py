@@ -9,25 +9,18 @@ import click
 
 from bot.cli.backfill import backfill_command
 from bot.cli.base import wired
+from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.risks import risks_group
 from bot.cli.store import export_command, import_command
-from bot.sandbox.demo import demo
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="prdigest", prog_name="prdigest")
 def cli() -> None:
     """What merged yesterday in a fast repository, and what may hurt: a digest for Slack."""
-
-
-@cli.command("demo")
-def demo_command() -> None:
-    """Show the digest of a bundled sample day; needs no key, account or server."""
-    for piece in demo(_ask):
-        click.echo(piece)
 
 
 @cli.command("votes")
@@ -39,6 +32,7 @@ def votes_command() -> None:
 
 
 for command in (
+    demo_command,
     report_command,
     digest_command,
     summary_command,
@@ -53,14 +47,6 @@ for command in (
     risks_group,
 ):
     cli.add_command(command)
-
-
-def _ask(question: str) -> str | None:
-    """A line from the reader; None at the end of input."""
-    try:
-        return input(question).strip() or None
-    except EOFError:
-        return None
 
 
 def run(arguments: list[str] | None = None) -> Any:

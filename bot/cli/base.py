@@ -43,6 +43,17 @@ def wanted_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
     return zone_of(timezone) if timezone else settings.prdigest_timezone
 
 
+def set_up_log(level: str) -> None:
+    """What this process logs, to stderr."""
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # they report each failed try; what comes of it is told by our error or the coverage line
+    for name in ("urllib3", "slack_sdk"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    # they report each call, each tick and each request that waits a moment
+    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
 @contextmanager
 def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     """The settings and services of one command, let go of at its end. Raises NotSetUp."""
@@ -50,15 +61,7 @@ def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     from bot.wiring import Wiring  # noqa: PLC0415
 
     settings = load_settings()
-    logging.basicConfig(
-        level=settings.prdigest_log_level or level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    # they report each failed try; what comes of it is told by our error or the coverage line
-    for name in ("urllib3", "slack_sdk"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    # they report each call, each tick and each request that waits a moment
-    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    set_up_log(settings.prdigest_log_level or level)
     with closing(Wiring(settings, now, time.sleep)) as wiring:
         yield settings, wiring
 

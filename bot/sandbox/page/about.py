@@ -14,10 +14,18 @@ class Try:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """Something to know, under its heading."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class About:
-    """``line`` is the one that is always there; ``facts`` are what it opens, each with its heading."""
+    """``line`` is the one that is always there; ``facts`` are what it opens."""
 
     title: str
     line: str
-    facts: tuple[tuple[str, str], ...]
+    facts: tuple[Fact, ...]
     tries: tuple[Try, ...]

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from bot.sandbox.blockkit import Names, message_html, view_html
-from bot.sandbox.slack.kept.shown import first_settings, named
-from bot.sandbox.slack.kept.shown import Shown
+from bot.sandbox.slack.kept.shown import Shown, first_settings, named
 from bot.sandbox.slack.methods.views import VIEW
 from bot.sandbox.slack.rules.limits import check_message
 

@@ -1,4 +1,4 @@
-"""What the page shows: a place with its messages, a thread beside it, and the window in front, as pieces of HTML."""
+"""What the page shows, as pieces of HTML: a place with its messages, a thread beside it, the window in front."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Screen:
     def __init__(self, slack: LocalSlack, user: str, places: Sequence[Place], names: Names) -> None:
         self._slack = slack
         self._user = user
-        self._names = names
+        self.names = names
         self.places = tuple(places)
         # most of what is shown is what was shown a moment ago
         self._drawn = lru_cache(maxsize=2_000)(self._draw)
@@ -76,7 +76,9 @@ class Screen:
         for message in messages:
             if (title := self._day(message["ts"])) != day:
                 day = title
-                found.append({"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)})
+                found.append(
+                    {"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)}
+                )
             found.append(self._piece(place, message, is_open=message["ts"] == open_thread))
         return found
 
@@ -103,8 +105,8 @@ class Screen:
         return _MESSAGE.render(
             message=message,
             place=place,
-            body=message_html(message, self._names),
-            name=self._names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
+            body=message_html(message, self.names),
+            name=self.names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
             at=self._local(message["ts"]),
             replied=self._local(message["latest_reply"]) if message.get("latest_reply") else None,
             is_app=is_own,
@@ -126,7 +128,7 @@ class Screen:
         return {"key": view["id"], "html": _WINDOW.render(view=view, body=self._inside(view))}
 
     def _inside(self, view: Json) -> Markup:
-        return view_html({**self._slack.told(view["id"])}, self._names)
+        return view_html({**self._slack.told(view["id"])}, self.names)
 
     def _latest(self, place: str) -> str:
         messages = self._slack.messages(place)
@@ -136,7 +138,7 @@ class Screen:
         return f"{self._local(ts):%A, %-d %B}"
 
     def _local(self, ts: str) -> datetime:
-        return datetime.fromtimestamp(float(ts), self._names.zone)
+        return datetime.fromtimestamp(float(ts), self.names.zone)
 
 
 def names_of(users: Mapping[str, str], slack: LocalSlack, zone: Any) -> Names:

@@ -15,9 +15,6 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from jinja2 import Environment
-from markupsafe import Markup
-
 from bot.sandbox.blockkit import report_html
 from bot.sandbox.loopback import Loopback, Request, Response
 from bot.sandbox.page.about import About
@@ -53,9 +50,7 @@ class Page(Loopback):
     Raises OSError where the port can't be had.
     """
 
-    def __init__(
-        self, slack: LocalSlack, visitor: Visitor, screen: Screen, about: About, port: int = 0
-    ) -> None:
+    def __init__(self, slack: LocalSlack, visitor: Visitor, screen: Screen, about: About, port: int = 0) -> None:
         super().__init__(port)
         self._slack = slack
         self._visitor = visitor
@@ -130,7 +125,8 @@ class Page(Loopback):
         place, thread = request.query.get("place", ""), request.query.get("thread", "")
         if place != HOME and not self._screen.has(place):
             return _plain(404, "There is no such place.")
-        _ = self._screen.at(place, thread)
+        # what is not there shall be said before the stream begins
+        self._screen.at(place, thread)
         headers = {**_HEADERS, "Content-Type": "text/event-stream; charset=utf-8"}
         return Response(200, headers=headers, chunks=self._changing(place, thread))
 
@@ -144,13 +140,13 @@ class Page(Loopback):
             last = now
             self._closed.wait(_GATHER)
 
-    def _source(self, _: Request, rest: str) -> Response:
+    def _source(self, __: Request, rest: str) -> Response:
         place, _, ts = rest.partition("/")
         whispered = (shown for shown in self._slack.ephemerals if shown["ts"] == ts)
         found = next(whispered, None) or self._slack.message(place, ts)
         return _plain(200, json.dumps(found, indent=2, ensure_ascii=False))
 
-    def _file(self, _: Request, rest: str) -> Response:
+    def _file(self, __: Request, rest: str) -> Response:
         wanted, _, how = rest.partition("/")
         found = next((file for file in self._slack.files if file["id"] == wanted), None)
         if found is None or how not in ("", "download"):
@@ -158,7 +154,9 @@ class Page(Loopback):
         if how == "download":
             name = f"attachment; filename*=UTF-8''{quote(found['name'])}"
             return Response(
-                200, found["content"], {"Content-Type": "text/markdown; charset=utf-8", "Content-Disposition": name, **_HEADERS}
+                200,
+                found["content"],
+                {"Content-Type": "text/markdown; charset=utf-8", "Content-Disposition": name, **_HEADERS},
             )
         text = found["content"].decode(errors="replace")
         return self._rendered("report.html", file=found, body=report_html(text))
@@ -196,9 +194,7 @@ class Page(Loopback):
         you = self._visitor
         return {
             "say": lambda asked: you.say(self._place(asked), str(asked["text"]), str(asked.get("thread") or "")),
-            "press": lambda asked: you.press(
-                self._place(asked), str(asked["ts"]), *_named(asked), _value(asked)
-            ),
+            "press": lambda asked: you.press(self._place(asked), str(asked["ts"]), *_named(asked), _value(asked)),
             "dismiss": lambda asked: you.dismiss(str(asked["ts"])),
             "stop": lambda asked: you.stop(self._place(asked), str(asked["ts"])),
             "home": lambda _: you.go_home(),

@@ -40,7 +40,7 @@ class Outcome:
 
 
 class Visitor:
-    """Everything that can be done on the page, by one person. Raises Misuse where Slack's client would not let them.
+    """Everything that one person can do on the page. Raises Misuse where Slack's client would not let them.
 
     ``bot`` is the name that mentions of the bot begin with.
     """
@@ -84,7 +84,9 @@ class Visitor:
     def _command(self, place: str, text: str, thread: str) -> Outcome:
         name, _, rest = text.partition(" ")
         if thread:
-            raise Misuse(f"{name} is not supported in threads, as in Slack: mention the bot here, or type it in the channel.")
+            raise Misuse(
+                f"{name} does not work in threads, as in Slack: mention the bot, or type it in the channel."
+            )
         if name not in self._commands:
             raise Misuse(f"{name} is no command here. There are: {', '.join(self._commands)}.")
         done = self._person.slash(name, rest.strip(), place)
@@ -125,7 +127,7 @@ class Visitor:
 
     def submit(self, view: str, values: Mapping[Key, Any]) -> Outcome:
         """Send a form."""
-        done = self._person.submit(view, values)
+        done = self._person.submit(view, dict(values))
         if done.ack.status != _OK:
             return _taken(done)
         return Outcome(errors=done.errors)
@@ -144,4 +146,6 @@ def _taken(done: Delivery) -> Outcome:
     """Whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
     if done.ack.status == _OK:
         return Outcome()
-    return Outcome(_TROUBLE.format("no answer within three seconds" if not done.ack.status else f"HTTP {done.ack.status}"))
+    return Outcome(
+        _TROUBLE.format("no answer within three seconds" if not done.ack.status else f"HTTP {done.ack.status}")
+    )

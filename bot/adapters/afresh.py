@@ -1,0 +1,31 @@
+"""A store for a Slack that begins anew: what was said and planned goes, what was read and bought stays."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.schema import SCHEMA_KEY
+from bot.adapters.store import in_words
+
+# what is the same in every Slack: what models wrote, what GitHub said, the history of files, and what was spent
+_KEPT = ("llm:", "entry:", "files:", "day:", "history:", "backfilled:", "spent:")
+_TOGETHER = 500
+
+
+def forget_talk(client: Redis) -> None:
+    """Remove all but that, the queues of jobs too. Only for a store that no bot uses at the time.
+
+    Raises:
+        StoreUnavailable: it does not answer.
+    """
+    with in_words():
+        found = [cast("bytes", key) for key in client.scan_iter(count=1_000)]
+        gone = [key for key in found if not _is_kept(key.decode(errors="replace"))]
+        for at in range(0, len(gone), _TOGETHER):
+            client.delete(*gone[at : at + _TOGETHER])
+
+
+def _is_kept(key: str) -> bool:
+    return key == SCHEMA_KEY or key.startswith(_KEPT)

@@ -1,0 +1,54 @@
+"""``prdigest demo``: the sample day, or a repository of one's own, in a local Slack."""
+
+from __future__ import annotations
+
+import click
+
+from bot.cli.base import now, repo_option, set_up_log, wanted_repository
+from bot.config import load_settings
+from bot.domain.errors import UsageError
+from bot.sandbox.demo import demo
+
+
+@click.command("demo")
+@click.option("--text", "is_text", is_flag=True, help="Print the sample day here, without a browser.")
+@click.option(
+    "--live", "is_live", is_flag=True, help="Real services in the local Slack; needs both keys and --repo."
+)
+@repo_option
+@click.option(
+    "--port", default=0, type=click.IntRange(0, 65_535), help="Of the page; any that is free if not given."
+)
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser, too.")
+def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_opened: bool) -> None:  # noqa: FBT001 (flags of a command)
+    """Try everything in a local Slack in your browser; needs no key, account or server."""
+    if repo and not is_live:
+        raise UsageError("The sample day has a repository of its own: add --live to see another.")
+    if is_text:
+        for piece in demo(_ask):
+            click.echo(piece)
+        return
+    # the SDKs take most of a second to import; the text and help shall not wait for them
+    from bot.demo.run import run_demo  # noqa: PLC0415
+    from bot.demo.stage import live_stage, sample_stage  # noqa: PLC0415
+
+    set_up_log("WARNING")
+
+    def started(address: str) -> None:
+        click.echo(f"prdigest in a local Slack: {address}\nCtrl-C ends it; nothing stays behind.")
+        if is_opened:
+            click.launch(address)
+
+    if is_live:
+        settings = load_settings()
+        run_demo(live_stage(settings, wanted_repository(settings, repo), now), port, started)
+    else:
+        run_demo(sample_stage(), port, started)
+
+
+def _ask(question: str) -> str | None:
+    """A line from the reader; None at the end of input."""
+    try:
+        return input(question).strip() or None
+    except EOFError:
+        return None

@@ -1,0 +1,162 @@
+"""What a demo may be of: the sample day, or a repository of one's own with real keys."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+
+from bot.adapters.afresh import forget_talk
+from bot.adapters.embedded import is_running
+from bot.config import Settings
+from bot.demo.words import SAMPLE, live
+from bot.domain.errors import NotSetUp
+from bot.domain.pulls import Repository
+from bot.ports import Outside
+from bot.sandbox.page.about import About
+from bot.sandbox.sample import Sample
+from bot.wiring import Wiring
+
+CHANNEL, YOU = "C0DIGEST", "U0YOU"
+# the hour of the sample's digest, and how old it is when the demo starts
+_MORNING = 9
+_AFTER = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTeam:
+    """What a bot has to know of the Slack that it works in."""
+
+    url: str
+    bot_token: str
+    signing_secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one demo differs in from another.
+
+    ``settings`` makes the bot's for a team and a folder for its store, which ``state`` lends; ``prepare`` is done
+    before the bot starts. ``outside`` is None for the real services.
+    """
+
+    settings: Callable[[LocalTeam, Path], Settings]
+    state: Callable[[], AbstractContextManager[Path]]
+    prepare: Callable[[Wiring], None]
+    outside: Outside | None
+    channel: str
+    zone: ZoneInfo
+    now: Callable[[], datetime]
+    about: About
+
+
+class _Given(Settings):
+    """Settings that nothing in the environment changes: a demo shall be the same everywhere."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
+def sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
+    """The sample day, seen on the morning after it. ``clock`` gives seconds that only go up."""
+    sample, began = Sample(time.sleep), clock()
+    due = sample.day.end.astimezone(sample.day.zone).replace(hour=_MORNING)
+
+    def settings(team: LocalTeam, state: Path) -> Settings:
+        return _Given(
+            **_local(team, state),
+            prdigest_repo=sample.repository,
+            prdigest_name=sample.name,
+            prdigest_timezone=sample.day.zone,
+            prdigest_post_at=due.time(),
+        )
+
+    return Stage(
+        settings=settings,
+        state=_lent,
+        prepare=lambda wiring: None,
+        outside=sample,
+        channel=f"{sample.repository.name}-digest",
+        zone=sample.day.zone,
+        now=lambda: due + _AFTER + timedelta(seconds=clock() - began),
+        about=SAMPLE,
+    )
+
+
+def live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
+    """A repository as it is now, with the real services. Yesterday's digest comes at once.
+
+    Raises:
+        NotSetUp: a key is missing.
+    """
+    if settings.anthropic_api_key is None:
+        raise NotSetUp("Set ANTHROPIC_API_KEY: a live demo asks Claude. Without it: prdigest demo.")
+    zone = settings.prdigest_timezone
+
+    def own(team: LocalTeam, state: Path) -> Settings:
+        minute = now().astimezone(zone).time().replace(second=0, microsecond=0)
+        given = {
+            **_local(team, state),
+            "prdigest_repo": repository,
+            "prdigest_repos": (),
+            "prdigest_post_at": minute,
+        }
+        off = {"slack_app_token": None, "redis_url": None, "prdigest_admin_channel": None}
+        allowed: dict[str, Any] = {
+            f"prdigest_allowed_{kind}": frozenset() for kind in ("workspaces", "channels", "users")
+        }
+        return settings.model_copy(update={**given, **off, **allowed})
+
+    return Stage(
+        settings=own,
+        state=lambda: _kept(settings.prdigest_state_dir / "demo"),
+        prepare=lambda wiring: forget_talk(wiring.store),
+        outside=None,
+        channel=f"{repository.name}-digest",
+        zone=zone,
+        now=now,
+        about=live(repository),
+    )
+
+
+def _local(team: LocalTeam, state: Path) -> dict[str, Any]:
+    """What ties a bot to the local Slack."""
+    return {
+        "slack_api_url": team.url,
+        "slack_bot_token": SecretStr(team.bot_token),
+        "slack_signing_secret": SecretStr(team.signing_secret),
+        "port": 0,
+        "prdigest_state_dir": state,
+        "prdigest_channel": CHANNEL,
+    }
+
+
+@contextmanager
+def _lent() -> Iterator[Path]:
+    """A folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[Path]:
+    """A folder that keeps what was bought and read, for one demo at a time."""
+    if is_running(folder):
+        raise NotSetUp("Another live demo is running: end it with Ctrl-C first.")
+    yield folder
