@@ -48,7 +48,7 @@ SAMPLE = About(
         Try("/prsummary 35617"),
         Try("/prrisks"),
         Try("@prdigest what may break our API callers?"),
-        Try("/prdigest subscribe at 09:00 weekdays path:vllm/v1"),
+        Try("/prdigest subscribe at 09:00 path:vllm/v1"),
         Try("/prdigest schedule"),
         Try("which of these touch ROCm?", in_thread=True),
         Try("why is #35441 risky?", in_thread=True),

@@ -97,21 +97,24 @@ function addressOf(element) {
 }
 
 function shown(list, pieces) {
-  const isFirst = !drawn.has(list) || list.dataset.of !== list.dataset.was;
+  const isNew = list.dataset.of !== list.dataset.was;
   const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  const before = list.lastElementChild;
   sync(list, pieces);
   list.setAttribute("aria-busy", "false");
-  if (isFirst && pieces.length) {
+  if (isNew && pieces.length) {
     list.dataset.was = list.dataset.of;
-    toTheEnd(list);
-  } else if (isAtEnd) list.scrollTop = list.scrollHeight;
+    toTheLast(list);
+  } else if (list.dataset.follow && list.lastElementChild !== before) toTheLast(list);
+  else if (isAtEnd) list.scrollTop = list.scrollHeight;
 }
 
 // the end, or the beginning of the last message where that is longer than the list is high
-function toTheEnd(list) {
-  list.scrollTop = list.scrollHeight;
+function toTheLast(list) {
   const last = list.lastElementChild;
-  if (last && last.offsetHeight > list.clientHeight) last.scrollIntoView({ block: "start" });
+  if (!last) return;
+  const top = last.offsetTop;
+  list.scrollTop = last.offsetHeight > list.clientHeight ? top - 48 : list.scrollHeight;
 }
 
 function show(screen) {
@@ -280,6 +283,9 @@ async function say(form) {
   const inThread = form.id === "reply";
   box.value = "";
   grow(box);
+  // what comes of it shall be seen, wherever the list was scrolled to
+  const list = $(inThread ? "#thread" : "#messages");
+  list.dataset.follow = "yes";
   const said = await send("say", { place, thread: inThread ? thread : "", text });
   const notice = $(`#${form.id}-notice`);
   notice.textContent = said.notice;
