@@ -26,7 +26,7 @@ from bot.sandbox.blockkit.tokens import TOKEN, token_html
 # how deep lists and quotes stand in each other before the rest is text
 _DEEPEST = 20
 _PRE = Markup('<pre class="bk-pre"><code>{}</code></pre>\n')
-_TABLE = '<div class="bk-scroll" tabindex="0" role="region" aria-label="Table"><table class="bk-table">\n'
+_TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><table class="bk-table">\n'
 
 
 def markdown_html(text: str, names: Names) -> Markup:
@@ -46,7 +46,7 @@ def _rendered(text: str, names: Names | None) -> Markup:
 
 @cache
 def _parser(*, in_slack: bool) -> MarkdownIt:
-    options = {"html": False, "linkify": False, "breaks": in_slack, "maxNesting": _DEEPEST}
+    options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _DEEPEST}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: bool(address_of(url))  # type: ignore[method-assign]
     parser.core.ruler.push("harmless", _mark)
@@ -72,20 +72,32 @@ def _slack(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the libra
 
 
 def _mark(state: StateCore) -> None:
-    """Say of texts whether they stand in a link, and align cells by class: a page's policy takes no style."""
+    """Make of what was read what a page may show."""
     for token in state.tokens:
         _align(token)
         _shrink(token, in_slack=state.env["names"] is not None)
-        depth = 0
-        for part in token.children or ():
-            depth += part.nesting if part.type in ("link_open", "link_close") else 0
-            part.meta["linked"] = depth > 0
-            # no link stands in another one; its end comes when the depth is less already
-            part.hidden = part.type in ("link_open", "link_close") and depth + (part.nesting < 0) > 1
-            _leads_out(part)
+        _lead_out(token.children or ())
+
+
+def _lead_out(parts: Sequence[Token]) -> None:
+    """Open links elsewhere; of a link that stands in another one, or leads nowhere, leave the label alone.
+
+    Each piece of text knows whether it stands in a link.
+    """
+    around: list[bool] = []
+    for part in parts:
+        if part.type == "link_open":
+            around.append(bool(address_of(part.attrGet("href"))) and not any(around))
+            part.hidden = not around[-1]
+            part.attrs.pop("title", None)
+            part.attrs |= {"class": "bk-link", "target": "_blank", "rel": "noopener noreferrer"}
+        elif part.type == "link_close":
+            part.hidden = not around.pop()
+        part.meta["linked"] = any(around)
 
 
 def _align(token: Token) -> None:
+    """By class: a page's policy takes no style."""
     style = str(token.attrs.pop("style", ""))
     if style:
         token.attrSet("class", f"bk-align-{style.removeprefix('text-align:')}")
@@ -96,12 +108,6 @@ def _shrink(token: Token, *, in_slack: bool) -> None:
     if in_slack and token.type in ("heading_open", "heading_close"):
         token.attrs = {"class": f"bk-md-{token.tag}"} if token.nesting == 1 else {}
         token.tag = "h4"
-
-
-def _leads_out(token: Token) -> None:
-    if token.type == "link_open":
-        token.attrs.pop("title", None)
-        token.attrs |= {"class": "bk-link", "target": "_blank", "rel": "noopener noreferrer"}
 
 
 def _text(self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:

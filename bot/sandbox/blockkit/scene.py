@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2s
 from typing import Any
@@ -17,18 +18,11 @@ from bot.sandbox.blockkit.links import address_of, linked
 from bot.sandbox.blockkit.markdown import markdown_html
 from bot.sandbox.blockkit.mrkdwn import mrkdwn_html
 from bot.sandbox.blockkit.names import Names
-from bot.sandbox.blockkit.naming import named
+from bot.sandbox.slack.kept.shown import KINDS
 
 Json = Mapping[str, Any]
 _BREAK = Markup("<br>")
-# where a setting says what was chosen, and an element what is at first
-_OPTIONS = {"selected_option": "initial_option", "selected_options": "initial_options"}
-_HELD = {
-    "plain_text_input": ("value", "initial_value"),
-    "timepicker": ("selected_time", "initial_time"),
-    "users_select": ("selected_user", "initial_user"),
-    "conversations_select": ("selected_conversation", "initial_conversation"),
-}
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _SIZES = ((1_000_000, "MB"), (1_000, "kB"))
 
 
@@ -57,10 +51,6 @@ class Scene:
             return ""
         said = str(value.get("text"))
         return said if value.get("emoji") is False else with_emoji(said)
-
-    def named(self, blocks: Sequence[Json]) -> list[dict[str, Any]]:
-        """The blocks, none of them and nothing that can be used in them without a name."""
-        return named(blocks or ())
 
     def lines(self, text: object) -> Markup:
         """Literal text with its line breaks."""
@@ -101,6 +91,10 @@ class Scene:
         sign = emoji_of(str(element.get("name")), codes)
         return sign + emoji_of(f"skin-tone-{tone}") if tone and not codes else sign
 
+    def is_color(self, value: object) -> bool:
+        """Whether it is a colour and nothing else, such as an address to fetch one from."""
+        return isinstance(value, str) and _COLOR.fullmatch(value) is not None
+
     def date(self, element: Json) -> Markup:
         """The instant of a rich text's date."""
         said = (str(element.get(key) or "") for key in ("format", "url", "fallback"))
@@ -126,18 +120,12 @@ class Scene:
 
     def chosen(self, block: Json, element: Json) -> list[Json]:
         """The options that are chosen."""
-        setting = self._setting(block, element)
-        for key, first in _OPTIONS.items():
-            source = setting if key in setting else {} if setting else {key: element.get(first)}
-            if found := source.get(key):
-                return list(found) if isinstance(found, Sequence) else [found]
-        return []
+        found = self._set_to(block, element)
+        return [found] if isinstance(found, Mapping) else list(found or ())
 
     def held(self, block: Json, element: Json) -> str:
         """What a field holds that has no options."""
-        key, first = _HELD[str(element.get("type"))]
-        setting = self._setting(block, element)
-        return str((setting.get(key) if setting else element.get(first)) or "")
+        return str(self._set_to(block, element) or "")
 
     def people(self, kind: str, known: str) -> list[tuple[str, str]]:
         """Ids and names that a menu of users or conversations has, and the one that it is set to."""
@@ -152,7 +140,9 @@ class Scene:
         unit = next((unit for unit in _SIZES if count >= unit[0]), None)
         return f"{count / unit[0]:.1f} {unit[1]}" if unit else f"{count} bytes"
 
-    def _setting(self, block: Json, element: Json) -> Json:
-        known = self.values.get(str(block.get("block_id"))) or {}
-        found = known.get(str(element.get("action_id")))
-        return found if isinstance(found, Mapping) else {}
+    def _set_to(self, block: Json, element: Json) -> Any:
+        """As the state has it; what the app says it is at first where it has none."""
+        kind = KINDS[str(element.get("type"))]
+        settings = self.values.get(str(block.get("block_id"))) or {}
+        setting = settings.get(str(element.get("action_id")))
+        return setting.get(kind.chosen) if isinstance(setting, Mapping) else element.get(kind.first)

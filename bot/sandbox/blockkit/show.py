@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from bot.sandbox.blockkit.names import Names
 from bot.sandbox.blockkit.scene import Scene
+from bot.sandbox.slack.kept.shown import named
 
 Json = Mapping[str, Any]
 
@@ -37,7 +38,8 @@ def _values(shown: Json) -> Mapping[str, Json]:
 
 def _shown(macro: str, shown: Json, scene: Scene) -> Markup:
     module = _environment().get_template("message.html").module
-    return Markup(getattr(module, macro)(shown, scene))  # noqa: S704 (a macro of templates that escape)
+    blocks = named(list(shown.get("blocks") or ()))
+    return Markup(getattr(module, macro)({**shown, "blocks": blocks}, scene))  # noqa: S704 (a macro of templates that escape)
 
 
 @cache
