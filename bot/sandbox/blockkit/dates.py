@@ -62,6 +62,10 @@ def _long(at: datetime, now: datetime | None) -> str:
     return f"{at:%A}, {_date(at, now)}"
 
 
+def _divider(at: datetime, now: datetime | None) -> str:
+    return f"{at:%A}, {_day(at)}" + ("" if now and at.year == now.year else f", {at.year}")
+
+
 def _pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[datetime, datetime | None], str]:
     def shown(at: datetime, now: datetime | None) -> str:
         away = (at.date() - now.date()).days if now else None
@@ -86,13 +90,15 @@ def _ago(at: datetime, now: datetime | None) -> str:
 
 _TOKENS: dict[str, Callable[[datetime, datetime | None], str]] = {
     "date_num": lambda at, _: f"{at:%Y-%m-%d}",
+    "date_slash": lambda at, _: f"{at:%d/%m/%Y}",
+    "date_long_full": lambda at, _: f"{at:%B} {at.day}, {at.year}",
     "date": _date,
     "date_short": _short,
     "date_long": _long,
     "date_pretty": _pretty(_date),
     "date_short_pretty": _pretty(_short),
     "date_long_pretty": _pretty(_long),
-    "day_divider_pretty": _pretty(_long),
+    "day_divider_pretty": _pretty(_divider),
     "time": lambda at, _: _clock(at),
     "time_secs": lambda at, _: _clock(at, f":{at:%S}"),
     "ago": _ago,

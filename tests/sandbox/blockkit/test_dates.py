@@ -22,6 +22,8 @@ AT = int(datetime(2026, 2, 28, 23, 5, 9, tzinfo=NAMES.zone).timestamp())
     ("form", "text"),
     [
         ("{date_num}", "2026-03-01"),
+        ("{date_slash}", "01/03/2026"),
+        ("{date_long_full}", "March 1, 2026"),
         ("{date}", "March 1st, 2026"),
         ("{date_short}", "Mar 1, 2026"),
         ("{date_long}", "Sunday, March 1st, 2026"),
@@ -48,6 +50,9 @@ def test_a_format_is_filled_in_on_the_readers_clock(form: str, text: str) -> Non
         (timedelta(days=-2), "{date_pretty}", "February 27th"),
         (timedelta(days=-182), "{date_short}", "Aug 31"),
         (timedelta(days=-184), "{date_short}", "Aug 29, 2025"),
+        (timedelta(days=-1), "{day_divider_pretty}", "Yesterday"),
+        (timedelta(days=-59), "{day_divider_pretty}", "Thursday, January 1st"),
+        (timedelta(days=-60), "{day_divider_pretty}", "Wednesday, December 31st, 2025"),
         (timedelta(days=-8), "{date_long}", "Saturday, February 21st"),
         (timedelta(days=1), "{date}", "March 2nd"),
         (timedelta(days=2), "{date}", "March 3rd"),
