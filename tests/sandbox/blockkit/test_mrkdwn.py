@@ -164,16 +164,10 @@ def test_text_without_marks_is_shown_as_it_is(text: str) -> None:
     assert parsed(mrkdwn_html(text, NAMES, verbatim=True)).text == text
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["*_~<", "*a ", "*a* ", " *_~", "`a", "`a`", "```", "> \n", ">>>\n", "<@U1", "https://", ":a", "&gt;", "(*a"],
-)
+@pytest.mark.parametrize("piece", ["*_~<", "*a* ", "`a", "```", ">>>\n", "<@U1", "https://", ":a"])
 def test_long_texts_take_no_longer_than_they_are_long(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = (piece * length)[:length]
-        start = time.process_time()
-        mrkdwn_html(text, NAMES)
-        return time.process_time() - start
-
-    # a quarter of a second on the slowest of these; what grows with the square takes minutes
-    assert seconds(40_000) < 2
+    text = (piece * 40_000)[:40_000]
+    start = time.process_time()
+    mrkdwn_html(text, NAMES)
+    # a quarter of a second at most where it was measured; what grows with the square takes minutes
+    assert time.process_time() - start < 2
