@@ -12,7 +12,8 @@ from bot.domain.runs import Run
 class Health:
     """When a clock last looked (None: not in the last day), the last good and bad runs, US dollars of today.
 
-    ``store`` says how much of its memory the store uses, and ``is_full`` that it is nearly full.
+    ``store`` says how much of its memory the store uses, and ``is_full`` that it is nearly full. ``stands_in`` is
+    a sentence on who writes in place of a model.
     """
 
     ticked: datetime | None
@@ -23,6 +24,7 @@ class Health:
     has_model: bool
     store: str = ""
     is_full: bool = False
+    stands_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ GHOST = Account("ghost")
 class ChangedFile:
     """One file of a pull request, as GitHub's REST "files" call gives it.
 
-    ``patch`` is None where GitHub sends none: binary, only renamed, empty, or too large.
+    ``patch`` is None where GitHub sends none: binary, only renamed, empty, or too large. It is empty where no diff
+    is to be had at all, as in a sample of facts.
     """
 
     path: str

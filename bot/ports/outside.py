@@ -32,6 +32,13 @@ class Outside(Protocol):
     def has_model(self) -> bool:
         """Whether there is a model to write and to answer; known without opening a way to it."""
 
+    @property
+    def stands_in(self) -> str:
+        """Who writes in place of a model, as a sentence for readers; empty where a model does, or nobody.
+
+        Who writes so has read the changes before: no quote of a diff has to bear out what is said of them.
+        """
+
     def allowances(self) -> Iterable[Allowance]:
         """What the source of pull requests still grants; nothing where it has no limits or does not tell."""
 

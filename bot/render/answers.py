@@ -32,10 +32,13 @@ def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
     return label, address_of(pull, found)
 
 
-def below(note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False) -> list[Block]:
+def below(
+    note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, stands_in: str = ""
+) -> list[Block]:
     """Why the answer ends where it does, what it rests on, what was not seen; and the thumbs.
 
-    ``failed`` quotes were not found; ``is_unproven``: it speaks of code, and not one was.
+    ``failed`` quotes were not found; ``is_unproven``: it speaks of code, and not one was. ``stands_in`` is a
+    sentence on who wrote it where no model did.
     """
     parts = [
         note,
@@ -43,7 +46,7 @@ def below(note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool
         f"Not seen: {not_seen}." if not_seen else "",
         f"{plural(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
         _UNPROVEN if is_unproven else "",
-        f"{_WRITTEN}.",
+        stands_in or f"{_WRITTEN}.",
     ]
     return [context(shorten(" ".join(part for part in parts if part), _NOTES)), thumbs()]
 

@@ -85,6 +85,9 @@ def _store(health: Health) -> Iterator[Element]:
 
 
 def _budget(health: Health) -> Iterator[Element]:
+    if health.stands_in:
+        yield text(f"\n{health.stands_in}")
+        return
     if not health.has_model:
         yield text("\nModel: none is set up, what you read are facts alone")
         return

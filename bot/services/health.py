@@ -22,13 +22,21 @@ class Healths:
     """Reads how the bot is."""
 
     def __init__(
-        self, journal: Journal, cache: Cache, budget: Budget, server: Callable[[], Server], *, has_model: bool
+        self,
+        journal: Journal,
+        cache: Cache,
+        budget: Budget,
+        server: Callable[[], Server],
+        *,
+        has_model: bool,
+        stands_in: str = "",
     ) -> None:
         self._journal = journal
         self._server = server
         self._cache = cache
         self._budget = budget
         self._has_model = has_model
+        self._stands_in = stands_in
 
     def read(self) -> Health:
         """As it is now. Raises StoreUnavailable."""
@@ -43,6 +51,7 @@ class Healths:
             spent=spent,
             budget=budget,
             has_model=self._has_model,
+            stands_in=self._stands_in,
             store=memory.found,
             is_full=memory.status is Status.FAILED,
         )

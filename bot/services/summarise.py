@@ -31,16 +31,24 @@ class Summariser:
     """Summarises pull requests whose files are loaded.
 
     ``asker`` is None where no model is set up: every summary is then made of facts.
-    ``budget`` is in tokens and bounds the diff in one prompt.
+    ``budget`` is in tokens and bounds the diff in one prompt. With ``must_prove``, what a reader would act on is
+    shown only where a quote of the diff bears it out.
     """
 
     def __init__(
-        self, asker: Asker | None, model: str, budget: int, classes_of: ClassesOf = default_classes
+        self,
+        asker: Asker | None,
+        model: str,
+        budget: int,
+        classes_of: ClassesOf = default_classes,
+        *,
+        must_prove: bool = True,
     ) -> None:
         self._asker = asker
         self._model = model
         self._budget = budget
         self._classes_of = classes_of
+        self._must_prove = must_prove
 
     def summarise(self, pull: PullRequest) -> Summarised:
         """Never fails for want of a model: a fallback summary says why it is one, and is not cached."""
@@ -58,6 +66,7 @@ class Summariser:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             return Summarised(self._fallback(pull, str(error), diff.coverage), cost=self._cost(error.usage))
         summary = _summary(answer.value, pull, diff)
+        summary = without_unproven(summary) if self._must_prove else summary
         return Summarised(summary, answer.from_cache, self._cost(answer.usage))
 
     def _fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
@@ -69,18 +78,16 @@ class Summariser:
 
 def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
     quotes = [Quote(item.path, item.quote) for item in answer.evidence[:MOST_EVIDENCE]]
-    return without_unproven(
-        Summary(
-            type=answer.type,
-            headline=answer.headline,
-            what_changed_and_why=answer.what_changed_and_why,
-            technical_impact=answer.technical_impact,
-            potential_risks=answer.potential_risks,
-            key_insights=answer.key_insights,
-            risk_reason=answer.risk_reason,
-            action=answer.action,
-            evidence=verify(quotes, pull),
-            coverage=diff.coverage,
-            left_out=diff.left_out,
-        )
+    return Summary(
+        type=answer.type,
+        headline=answer.headline,
+        what_changed_and_why=answer.what_changed_and_why,
+        technical_impact=answer.technical_impact,
+        potential_risks=answer.potential_risks,
+        key_insights=answer.key_insights,
+        risk_reason=answer.risk_reason,
+        action=answer.action,
+        evidence=verify(quotes, pull),
+        coverage=diff.coverage,
+        left_out=diff.left_out,
     )

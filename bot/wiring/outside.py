@@ -58,6 +58,11 @@ class GitHubAndClaude:
         """Whether there is a key."""
         return self._settings.anthropic_api_key is not None
 
+    @property
+    def stands_in(self) -> str:
+        """Nobody."""
+        return ""
+
     def allowances(self) -> Iterable[Allowance]:
         """What GitHub still grants. Not for several threads."""
         return self._limits.left()

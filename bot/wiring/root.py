@@ -264,7 +264,8 @@ class Wiring:
     def _summariser(self) -> Summariser:
         settings = self._settings
         model, budget = settings.prdigest_summary_model, settings.prdigest_diff_tokens
-        return Summariser(self._asker, model, budget, self.paths.of)
+        must_prove = not self.outside.stands_in
+        return Summariser(self._asker, model, budget, self.paths.of, must_prove=must_prove)
 
     @cached_property
     def answered(self) -> PostRecords:

@@ -143,7 +143,12 @@ class Scheduling(Part):
     def _healths(self) -> Healths:
         root = self._root
         return Healths(
-            self.journal, root.cache, root.talking.budget, RedisProbe(root.store).server, has_model=root.has_model
+            self.journal,
+            root.cache,
+            root.talking.budget,
+            RedisProbe(root.store).server,
+            has_model=root.has_model,
+            stands_in=root.outside.stands_in,
         )
 
     @cached_property

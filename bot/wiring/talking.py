@@ -73,7 +73,14 @@ class Talking(Part):
         """Writes answers to questions."""
         root, model = self._root, self._settings.prdigest_answer_model
         return Writer(
-            self.archive, root.repositories, root.today, self._answerer, model, self.budget, time.monotonic
+            self.archive,
+            root.repositories,
+            root.today,
+            self._answerer,
+            model,
+            self.budget,
+            time.monotonic,
+            root.outside.stands_in,
         )
 
     @cached_property

@@ -34,6 +34,7 @@ class Known:
     model: Model | None = None
     chat: ChatModel | None = None
     has_model: bool = True
+    stands_in: str = ""
     closed: list[str] = field(default_factory=list)
 
     def allowances(self) -> Iterable[Allowance]:

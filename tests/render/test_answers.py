@@ -98,6 +98,11 @@ def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, fail
     assert (mentions(found), links(found)) == ([], [])
 
 
+def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
+    block, _ = below("", "a", "", 0, stands_in="Put together by rules.")
+    assert block["elements"][0]["text"] == "Read: a. Put together by rules."
+
+
 def test_slack_takes_the_longest_that_can_stand_below() -> None:
     found = message({"type": "markdown", "text": "x" * 9_000}, *below(LONG, LONG, LONG, 10**9))
     assert check_message(found) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -41,14 +42,14 @@ def small_store() -> Server:
     return Server("noeviction", 2_000_000, 0, None, datetime(2026, 3, 2, tzinfo=UTC))
 
 
-def healths(team: Team, *, has_model: bool = True) -> Healths:
-    return Healths(team.journal, team.cache, budget(team), small_store, has_model=has_model)
+def healths(team: Team, **model: Any) -> Healths:
+    return Healths(team.journal, team.cache, budget(team), small_store, **{"has_model": True, **model})
 
 
-def show(team: Team, user: str = "U0ADA", note: str = "", *, has_model: bool = True) -> list[str]:
+def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[str]:
     """What the person reads after it was shown, by paragraphs."""
     homes = SlackHomes(slack_client(team.slack.token, team.slack.url))
-    found = healths(team, has_model=has_model)
+    found = healths(team, **model)
     Home(team.subscribing, team.records, found, homes, key_of, lambda: team.now).show(user, note)
     view = team.slack.home_of(user)
     return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
@@ -156,8 +157,8 @@ def test_a_long_one_is_cut(team: Team) -> None:
 # --- health
 
 
-def health(team: Team, *, has_model: bool = True) -> list[str]:
-    return show(team, has_model=has_model)[-2].split("\n")
+def health(team: Team, **model: Any) -> list[str]:
+    return show(team, **model)[-2].split("\n")
 
 
 @pytest.mark.parametrize(
@@ -196,6 +197,7 @@ def test_what_was_spent_is_seen(team: Team) -> None:
     budget(team).spend(visit(), 1.234)
     assert health(team)[-1] == "Model budget for answers today: $1.23 of $20.00 used"
     assert health(team, has_model=False)[-1] == "Model: none is set up, what you read are facts alone"
+    assert health(team, stands_in="No model is asked here.")[-1] == "No model is asked here."
 
 
 # --- what goes wrong

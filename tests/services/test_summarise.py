@@ -51,6 +51,17 @@ def test_the_cost_of_a_model_without_a_known_price_is_unknown() -> None:
     assert summariser(answer(), model="claude-fable-5-1")[0].summarise(pull()).cost is None
 
 
+def test_who_has_read_the_changes_before_needs_no_quotes() -> None:
+    scripted = ScriptedModel.of(answer(evidence=[], action="Set it.", risk_reason="It may break."))
+    subject = Summariser(Asker(scripted, MemoryCache(), Sleeps()), MODEL, 30_000, must_prove=False)
+    done = subject.summarise(pull())
+    assert (done.summary.evidence, done.summary.action, done.summary.risk_reason) == (
+        (),
+        "Set it.",
+        "It may break.",
+    )
+
+
 def test_a_quote_that_stands_in_the_diff_bears_out_the_claims() -> None:
     done = summariser(answer(evidence=[QUOTED], action="Set it.", risk_reason="It may break."))[0].summarise(
         pull()

@@ -273,8 +273,9 @@ def _doing(calls: tuple[ToolCall, ...]) -> str:
     diffs = sum(call.name == "read_diff" for call in calls)
     if diffs:
         return f"is reading {plural(diffs, 'diff')}…"
-    if any(call.name == "search" for call in calls):
-        return "is searching the diffs…"
+    searched = [call.arguments.get("where") for call in calls if call.name == "search"]
+    if searched:
+        return "is searching the descriptions…" if set(searched) == {"text"} else "is searching the diffs…"
     if any(call.name == "taken_back" for call in calls):
         return "is looking for reverts…"
     return "is going through the pull requests…"

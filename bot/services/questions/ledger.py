@@ -35,7 +35,10 @@ class Ledger:
 
     def diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
         """The diff of a pull request, of these of its files; ``left_out`` did not fit whole."""
-        self._diffs[pull.number] = None
+        if any(file.patch for file in files):
+            self._diffs[pull.number] = None
+        elif files and all(file.patch == "" for file in files):
+            self.unseen(f"the diff of #{pull.number} (there is none at hand)")
         self.unloaded([pull])
         self.unread_files(pull, files)
         for file in files:
@@ -69,7 +72,7 @@ class Ledger:
             for part in (
                 _listed("", [f"the list of {title}" for title in self._days]),
                 _listed("diffs of " if len(diffs) > 1 else "the diff of ", [f"#{number}" for number in diffs]),
-                _listed("", [f"the summary of #{number}" for number in records]),
+                _listed("summaries of " if len(records) > 1 else "the summary of ", [f"#{n}" for n in records]),
                 _listed("searched ", list(self._searched)),
             )
             if part

@@ -94,7 +94,8 @@ def small_diffs(
     for entry in sorted(entries, key=lambda entry: -entry.risk.points):
         packed = diff_of(entry.pull, _MOST_SMALL, classes)
         text = f"Diff of #{entry.number}:\n{packed.text}"
-        if entry.pull.files and packed.coverage is Coverage.FULL and packed.text and len(text) < most:
+        has_lines = any(file.patch for file in entry.pull.files or ())
+        if has_lines and packed.coverage is Coverage.FULL and len(text) < most:
             most -= len(text) + 1
             found.append((entry.pull, text))
     return tuple(found)

@@ -46,6 +46,7 @@ class Draft:
 class Writer:
     """Writes answers. ``answerer`` is None where no model is set up; ``model`` is its name.
 
+    ``stands_in`` says, as a sentence for readers, who writes where that is no model.
     ``clock`` is the answerer's: what is read before the model is asked takes of the same minutes.
     """
 
@@ -58,6 +59,7 @@ class Writer:
         model: str,
         budget: Budget,
         clock: Callable[[], float],
+        stands_in: str = "",
     ) -> None:
         self._archive = archive
         self._repositories = repositories
@@ -66,6 +68,7 @@ class Writer:
         self._model = model
         self._budget = budget
         self._clock = clock
+        self._stands_in = stands_in
 
     def write(self, question: Question, memory: Memory, display: Display) -> Draft:
         """The answer, shown while it is written.
@@ -91,7 +94,7 @@ class Writer:
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
             return work.searched(begun, f"It gave no answer: {error}.", {"failed": str(error)})
-        return work.answered(written, self._model)
+        return work.answered(written, self._model, self._stands_in)
 
 
 class _Work:
@@ -117,14 +120,21 @@ class _Work:
         self._held[citation] = found
         return cited(*found)
 
-    def answered(self, written: Written, model: str) -> Draft:
+    def answered(self, written: Written, model: str, stands_in: str) -> Draft:
         ledger = self.toolbox.ledger
         # those of a try that broke off may be gone
         held = {each: found for each, found in self._held.items() if cited(*found)[1] in written.text}
         is_unproven = "`" in written.text and not held
-        blocks = below(written.note, ledger.read, ledger.not_seen, len(self._failed), is_unproven=is_unproven)
+        blocks = below(
+            written.note,
+            ledger.read,
+            ledger.not_seen,
+            len(self._failed),
+            is_unproven=is_unproven,
+            stands_in=stands_in,
+        )
         made = {
-            "model": model,
+            "model": stands_in or model,
             "prompt": ANSWER,
             "rounds": written.rounds,
             "usage": asdict(written.usage),

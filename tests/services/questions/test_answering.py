@@ -490,6 +490,20 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
     assert "#8 Change number 8" in exchange.result
     assert inside(there.toolbox.run("pull_request", {"number": 8})) in exchange.result
     assert there.toolbox.ledger.read == "the summary of #8"
+    there.toolbox.run("pull_request", {"number": 7})
+    assert there.toolbox.ledger.read == "summaries of #8, #7"
+
+
+def test_the_status_says_whether_diffs_are_searched() -> None:
+    text, diffs = ({"any_of": ["x"], "where": where} for where in ("text", "diff"))
+    for given, status in (
+        ((text,), "is searching the descriptions…"),
+        ((text, diffs), "is searching the diffs…"),
+    ):
+        calls = tuple(ToolCall(str(n), "search", arguments) for n, arguments in enumerate(given))
+        there = stage(Says((), calls), answers("Done."))
+        there.answer()
+        assert there.display.statuses[-1] == status
 
 
 def test_the_asker_may_stop_it_where_a_tool_is_used() -> None:

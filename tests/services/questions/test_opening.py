@@ -224,6 +224,13 @@ def test_there_is_room_for_small_diffs() -> None:
     assert toolbox.ledger.not_seen == "logo.png of #8 (binary or empty)"
 
 
+def test_there_are_no_diffs_where_none_is_to_be_had() -> None:
+    there = shelf(replace(SEVEN, files=(changed_file("engine/retry.py", 2, 1, patch=""),)))
+    toolbox = there.toolbox()
+    assert "Diff of" not in opening(toolbox, ABOUT_DAY).text
+    assert toolbox.ledger.read == "the list of Saturday 28 February 2026"
+
+
 def test_diffs_take_no_more_room_than_there_is() -> None:
     files = (changed_file("engine/part.py", 120),)
     there = shelf(*(pull(number, files=files) for number in range(1, 31)))

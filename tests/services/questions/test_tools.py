@@ -325,6 +325,13 @@ def test_the_ledger_tells_what_a_diff_does_not_show(file: ChangedFile, says: str
     assert ("[cut" in text) == (file is TOO_LARGE)
 
 
+def test_no_diff_was_read_where_none_is_to_be_had() -> None:
+    there = shelf(pull(7, files=(replace(RETRY, patch=""), replace(RETRY, path="engine/more.py", patch=""))))
+    toolbox = there.toolbox()
+    told(toolbox, DIFF, number=7)
+    assert (toolbox.ledger.read, toolbox.ledger.not_seen) == ("", "the diff of #7 (there is none at hand)")
+
+
 def test_the_ledger_tells_what_was_not_searched() -> None:
     there = shelf(pull(7, files=(RETRY, BINARY, TOO_LARGE)), pull(8), failing={"files 8": AWAY})
     toolbox = there.toolbox()
