@@ -1,18 +1,20 @@
-"""The sample day: facts of a public day, with summaries written for the sample."""
+"""The sample day in the place of GitHub and of a model."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from importlib.resources import files
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
+from bot.domain.allowance import Allowance
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.digest import CountCheck, Digest, Entry, Overview, Theme
-from bot.domain.errors import PullRequestNotFound
-from bot.domain.pulls import Account, ChangedFile, PullRequest, Repository
-from bot.domain.summaries import Summary
-from bot.ports import Merged
+from bot.domain.errors import PullRequestNotFound, RepositoryNotFound
+from bot.domain.pulls import Account, PullRequest, Repository
+from bot.domain.texts import plural
+from bot.ports import ChatModel, Merged, Model, PullRequests
+from bot.sandbox.day import SamplePull, sample_day
+from bot.sandbox.sample_model import SampleModel
+from bot.sandbox.stand_in import StandIn
 from bot.services.daily import DailyDigest
 from bot.services.reading import Reader
 from bot.services.summarise import Summarised
@@ -21,99 +23,118 @@ NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are those of a public day of "
     "vllm-project/vllm; the summaries were written for this sample, no model was asked."
 )
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SamplePull(_Record):
-    """One pull request of the sample file."""
-
-    number: int
-    title: str
-    author: str
-    merged_by: str
-    merged_at: datetime
-    merge_commit_sha: str
-    additions: int
-    deletions: int
-    files: tuple[ChangedFile, ...]
-    summary: Summary
-
-
-class SampleTheme(_Record):
-    """One theme of the sample file."""
-
-    title: str
-    pull_requests: tuple[int, ...]
-
-
-class SampleDay(_Record):
-    """The sample file. ``pulls`` are newest first."""
-
-    note: str
-    repository: str
-    name: str
-    date: str
-    timezone: str
-    overview: str
-    themes: tuple[SampleTheme, ...]
-    pulls: tuple[SamplePull, ...]
+_STANDS_IN = (
+    "No model is asked here: rules put answers together from what the bot's tools find, and the summaries were "
+    "written for the sample."
+)
+_MOST_NAMED = 6
 
 
 class Sample:
-    """The sample day in the place of GitHub and the model: pull requests, summaries and an overview."""
+    """:class:`bot.ports.Outside` of one public day, and its pull requests.
 
-    def __init__(self) -> None:
-        text = files("bot.sandbox").joinpath("sample", "day.json").read_text(encoding="utf-8")
-        self._day = SampleDay.model_validate_json(text)
-        self._repository = Repository.parse(self._day.repository)
-        self._pulls = {pull.number: _pull(self._repository, pull) for pull in self._day.pulls}
-        self._summaries = {pull.number: pull.summary for pull in self._day.pulls}
+    ``sleep`` (seconds) is what its answers take to be written.
+    """
+
+    def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
+        self._record = sample_day()
+        self.repository = Repository.parse(self._record.repository)
+        self.day = LocalDay(date_of(self._record.date), zone_of(self._record.timezone))
+        self.name = self._record.name
+        self._pulls = {pull.number: _pull(self.repository, pull) for pull in self._record.pulls}
+        self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
+        self._model = SampleModel(self._record)
+        self._chat = StandIn(sleep)
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the day, newest merge first."""
         return tuple(self._pulls)
 
-    @property
-    def daily(self) -> DailyDigest:
-        """The service that builds real digests, over the sample."""
-        return DailyDigest(self, self.reader.read, self.overview, self.reader.with_files, workers=1)
+    # outside
 
     @property
-    def reader(self) -> Reader:
-        """The service that reads pull requests, over the sample."""
-        return Reader(self, self.summarise)
+    def pulls(self) -> PullRequests:
+        """The pull requests of the day."""
+        return self
+
+    @property
+    def model(self) -> Model:
+        """What was written for the sample."""
+        return self._model
+
+    @property
+    def chat(self) -> ChatModel:
+        """What answers questions by rules."""
+        return self._chat
+
+    @property
+    def has_model(self) -> bool:
+        """There are summaries to be had."""
+        return True
+
+    @property
+    def stands_in(self) -> str:
+        """Who wrote them."""
+        return _STANDS_IN
+
+    def allowances(self) -> Iterable[Allowance]:
+        """There are no limits."""
+        return ()
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    # pull requests
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        """Those whose merge lies in the day, without files. Of other days than the sample's, no count is known.
+
+        Raises RepositoryNotFound.
+        """
+        self._require(repository)
+        found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
+        is_its_own = (day.start, day.end) == (self.day.start, self.day.end)
+        zone = "" if day.zone == self.day.zone else f" in {self.day.zone}"
+        source = f"the sample, which holds {self.day.date}{zone} alone,"
+        return Merged(found, CountCheck(len(found) if is_its_own else None, source))
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        """One pull request, without files. Raises PullRequestNotFound, RepositoryNotFound."""
+        self._require(repository)
+        return replace(self._known(number), files=None)
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """The pull request with its files; there are no diffs in the sample."""
+        return replace(pull, files=self._known(pull.number).files)
+
+    def _known(self, number: int) -> PullRequest:
+        if number not in self._pulls:
+            named = ", ".join(map(str, self.numbers[:_MOST_NAMED]))
+            more = plural(len(self.numbers) - _MOST_NAMED, "other")
+            raise PullRequestNotFound(f"The sample day has no pull request #{number}: it has {named} and {more}.")
+        return self._pulls[number]
+
+    def _require(self, repository: Repository) -> None:
+        if str(repository).lower() != str(self.repository).lower():
+            raise RepositoryNotFound(f"The sample is of {self.repository} alone, there is no {repository} in it.")
+
+    # the same without a store, for the terminal
 
     def digest(self) -> Digest:
         """The digest of the sample day."""
-        day = LocalDay(date_of(self._day.date), zone_of(self._day.timezone))
-        return self.daily.build(self._repository, day, self._day.name)
+        daily = DailyDigest(self, self.reader.read, self.overview, self.reader.with_files, workers=1)
+        return daily.build(self.repository, self.day, self.name)
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """The whole sample, whatever is asked for."""
-        return Merged(tuple(self._pulls.values()), CountCheck(len(self._pulls), f"the sample of {repository}"))
-
-    def pull(self, repository: Repository, number: int) -> PullRequest:
-        """One pull request. Raises PullRequestNotFound."""
-        if number not in self._pulls:
-            raise PullRequestNotFound(f"The sample day of {repository} has no pull request #{number}.")
-        return self._pulls[number]
-
-    def with_files(self, pull: PullRequest) -> PullRequest:
-        """The pull request: its files are in the sample, without patches."""
-        return pull
-
-    def summarise(self, pull: PullRequest) -> Summarised:
-        """The summary that was written for the sample."""
-        return Summarised(self._summaries[pull.number])
+    @property
+    def reader(self) -> Reader:
+        """The service that reads pull requests."""
+        return Reader(self, lambda pull: Summarised(self._summaries[pull.number]))
 
     def overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
         """The overview that was written for the sample."""
-        themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._day.themes)
-        return Overview(self._day.overview, themes)
+        themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
+        return Overview(self._record.overview, themes)
 
 
 def _pull(repository: Repository, record: SamplePull) -> PullRequest:
@@ -130,5 +151,5 @@ def _pull(repository: Repository, record: SamplePull) -> PullRequest:
         additions=record.additions,
         deletions=record.deletions,
         changed_files=len(record.files),
-        files=record.files,
+        files=tuple(replace(file, patch="") for file in record.files),
     )
