@@ -38,8 +38,7 @@ def _summary(sample: Sample, repository: Repository, ask: Callable[[str], str | 
         try:
             pull = sample.pull(repository, parse_reference(answer, repository).number)
         except (UsageError, PullRequestNotFound) as error:
-            numbers = ", ".join(map(str, sample.numbers))
-            yield f"{error} The sample has {numbers}."
+            yield str(error)
             continue
         yield _titled(f"/prsummary {pull.number}", terminal.summary(sample.reader.read(pull)))
         return
