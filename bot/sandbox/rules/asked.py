@@ -9,7 +9,8 @@ from enum import Enum, auto
 
 # characters of a question that are looked at; what comes after them is no question any more
 _LONGEST = 2_000
-_MOST_NUMBERS, _MOST_TOPICS = 6, 3
+# as many pull requests can be read at a time; an answer may name all of a day
+_MOST_NUMBERS, _MOST_ANSWERED, _MOST_TOPICS = 6, 100, 3
 _NUMBER = re.compile(r"(?:#|/pull/|\b)(\d{1,9})\b")
 # shorter ones are versions and years
 _BARE = re.compile(r"\d{5,9}")
@@ -129,10 +130,10 @@ def _kind_before(questions: Sequence[str], usual: Kind) -> Kind:
     return before.kind if before.is_of_ones else usual
 
 
-def numbers_in(text: str) -> tuple[int, ...]:
+def numbers_in(text: str, most: int = _MOST_NUMBERS) -> tuple[int, ...]:
     """The numbers of pull requests that a text names, each once."""
     named = (found for found in _NUMBER.finditer(text) if found[0][0] in "#/" or _BARE.fullmatch(found[1]))
-    return tuple(dict.fromkeys(int(found[1]) for found in named))[:_MOST_NUMBERS]
+    return tuple(dict.fromkeys(int(found[1]) for found in named))[:most]
 
 
 def _meant(
@@ -141,7 +142,7 @@ def _meant(
     """What "them" and "it" are, where the question names no number."""
     questions, answer, subject = before
     if _THEM.intersection(words) or (words[:1] == ("and",) and _WITHOUT.intersection(words)):
-        return numbers_in(answer) or subject
+        return numbers_in(answer, _MOST_ANSWERED) or subject
     if _IT.intersection(words):
         return subject or numbers_in("".join(questions[-1:])) or numbers_in(answer)[:1]
     is_wider = "most" in words or any(not topic.words[0].startswith(_WHERE) for topic in topics)

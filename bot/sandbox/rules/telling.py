@@ -2,103 +2,60 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from bot.domain.texts import plural
 from bot.sandbox.rules.asked import Asked, Kind, Topic
 from bot.sandbox.rules.findings import Told, lines_of, merged_in, told_in
-from bot.sandbox.rules.looking import BACK, LIST, PULL, TESTS, Found, Used, demanding, found_on, known_in, riskiest
+from bot.sandbox.rules.known import Known
+from bot.sandbox.rules.looking import TESTS, Found, Used, demanding, found_on, known_in, riskiest
+from bot.sandbox.rules.wording import MUCH, ended, labelled, listed, part_of, sentences, to_do
 
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])")
-# words of one pull request, where there are few of them and where there are many
-_MUCH, _LITTLE = 45, 22
+# words of one pull request, where there are several
+_LITTLE = 22
 _FEW = 3
 _MOST, _MOST_AREAS = 8, 5
 _EXAMPLES = "“which of these touch ROCm?” or “what may break our callers?”"
 _UNCLEAR = f"I can't tell from this question what to look for: ask, for example, {_EXAMPLES}."
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is asked, and all that was found for it."""
-
-    asked: Asked
-    record: str
-    used: tuple[Used, ...]
-
-    @property
-    def lists(self) -> list[str]:
-        return [each.text for each in self.used if each.name == LIST and not each.is_error]
-
-    @property
-    def pulls(self) -> Mapping[int, Told]:
-        """Those that were read one by one."""
-        texts = (each.text for each in self.used if each.name == PULL and not each.is_error)
-        return {number: told for text in texts for number, told in told_in(text).items()}
-
-    @property
-    def all(self) -> list[Told]:
-        """Those of the first list, or of them those that are asked about."""
-        listed = told_in(self.lists[0]) if self.lists else {}
-        return [told for told in listed.values() if not self.asked.numbers or told.number in self.asked.numbers]
-
-    @property
-    def total(self) -> str:
-        """How many pull requests there are to speak of."""
-        merged = merged_in([*(each.text for each in self.used), self.record])
-        if self.asked.numbers:
-            return plural(len(self.asked.numbers), "pull request")
-        return f"{plural(merged.count, 'pull request')} of {merged.days}"
-
-    @property
-    def refusals(self) -> list[str]:
-        return [" ".join(lines_of(each.text)) for each in self.used if each.is_error and each.name == PULL]
-
-    @property
-    def back(self) -> str:
-        return next((each.text for each in self.used if each.name == BACK and not each.is_error), "")
-
-
 def answer_to(asked: Asked, record: str, used: Sequence[Used]) -> str:
     """The answer, in Markdown."""
-    known = _Known(asked, record, tuple(used))
-    found = _TELLERS[asked.kind](known)
+    known = Known(asked, record, tuple(used))
+    if known.lists and not known.all and asked.kind is not Kind.TRIVIAL:
+        return f"There is nothing to tell: of what was asked there are no pull requests ({known.total})."
+    has_results = any(not each.is_error for each in used)
+    found = _TELLERS[asked.kind](known) if has_results else ()
     return "\n\n".join(part for part in (*found, *known.refusals) if part) or _UNCLEAR
-
-
-def _unclear(_known: _Known) -> Iterable[str]:
-    return [_UNCLEAR]
 
 
 # single ones
 
 
-def _about(known: _Known) -> Iterable[str]:
+def _about(known: Known) -> Iterable[str]:
     for told in known.pulls.values():
-        yield f"**#{told.number}: {_ended(told.headline or told.title)}**"
-        yield _some(told, "What changed and why", _MUCH)
-        yield _some(told, "Technical impact", _MUCH)
-        yield _to_do(told)
+        yield f"**#{told.number}: {ended(told.headline or told.title)}**"
+        yield part_of(told, "What changed and why", MUCH)
+        yield part_of(told, "Technical impact", MUCH)
+        yield to_do(told)
         yield f"By {told.author}, merged by {told.merger}: {told.size}, {told.band} risk by the rules."
 
 
-def _risk_of(known: _Known) -> Iterable[str]:
+def _risk_of(known: Known) -> Iterable[str]:
     for told in known.pulls.values():
         reasons = f": {told.reasons}" if told.reasons else "; they name no reason to look twice"
         yield f"**By the rules #{told.number} is of {told.band} risk**{reasons}."
-        yield _labelled("What its summary warns of", told.sections.get("Potential risks", ""))
-        yield _to_do(told)
+        yield labelled("What its summary warns of", told.sections.get("Potential risks", ""))
+        yield to_do(told)
 
 
-def _who_of(known: _Known) -> Iterable[str]:
+def _who_of(known: Known) -> Iterable[str]:
     for told in known.pulls.values():
         yield f"#{told.number} ({told.title}) is by **{told.author}**; **{told.merger}** merged it ({told.when})."
 
 
-def _files_of(known: _Known) -> Iterable[str]:
+def _files_of(known: Known) -> Iterable[str]:
     for told in known.pulls.values():
         named = ", ".join(f"`{path}`" for path in told.files[:_MOST])
         more = f" and {len(told.files) - _MOST} more" if len(told.files) > _MOST else ""
@@ -108,13 +65,13 @@ def _files_of(known: _Known) -> Iterable[str]:
 # what was taken back, and what is risky
 
 
-def _taken_back(known: _Known) -> Iterable[str]:
+def _taken_back(known: Known) -> Iterable[str]:
     before, _, _ = known.back.partition("Rated riskiest by rules:")
     said = lines_of(before)[1:]
     lines = [line for line in said if not known.asked.numbers or _names(line, known.asked.numbers)]
     merged = merged_in([known.back])
     if lines and any(line.startswith("#") for line in lines):
-        yield "\n".join(f"- {_first(line, _MUCH)}" for line in lines if line.startswith("#"))
+        yield "\n".join(f"- {sentences(line, MUCH)}" for line in lines if line.startswith("#"))
     elif merged.days:
         yield f"Nothing that was merged on {merged.days} was taken back, as far as the tools can see."
 
@@ -123,15 +80,15 @@ def _names(line: str, numbers: Iterable[int]) -> bool:
     return any(f"#{number} " in f"{line} " for number in numbers)
 
 
-def _riskiest(known: _Known) -> Iterable[str]:
+def _riskiest(known: Known) -> Iterable[str]:
     numbers = riskiest(known.asked, known.used)
     told = [known.pulls[number] for number in numbers if number in known.pulls]
     if not told:
         yield f"The rules rate none of the {known.total} as risky."
         return
-    yield f"**The rules would look twice at {_numbers(numbers)}**, of {known.total}:"
+    yield f"**The rules would look twice at {listed(numbers)}**, of {known.total}:"
     yield "\n".join(
-        f"- #{each.number} ({each.band}): {each.reasons}. {_some(each, 'Potential risks', _LITTLE)}"
+        f"- #{each.number} ({each.band}): {each.reasons}. {part_of(each, 'Potential risks', _LITTLE)}"
         for each in told
     )
 
@@ -139,7 +96,7 @@ def _riskiest(known: _Known) -> Iterable[str]:
 # many
 
 
-def _topic(known: _Known) -> Iterable[str]:
+def _topic(known: Known) -> Iterable[str]:
     found = found_on(known.asked, known.record, known.used)
     shown = [known.pulls[number] for number in found.best if number in known.pulls]
     if not shown:
@@ -149,16 +106,16 @@ def _topic(known: _Known) -> Iterable[str]:
     yield f"**{len(found.best)} of the {known.total} {has} to do with {_named(found.topics, 'and')}:**"
     yield "\n".join(f"- {_item(told, found.topics, is_short=len(shown) > _FEW)}" for told in shown)
     unread = [number for number in found.best if number not in known.pulls]
-    yield f"And {_numbers(unread)}." if unread else ""
+    yield f"And {listed(unread)}." if unread else ""
     filed = found.filed if found.named else ()
-    yield f"Only by the names of files: {_numbers(filed)}." if filed else ""
-    yield f"Only mentioned in the summary: {_numbers(found.said)}." if found.said else ""
+    yield f"Only by the names of files: {listed(filed)}." if filed else ""
+    yield f"Only mentioned in the summary: {listed(found.said)}." if found.said else ""
 
 
-def _nothing(known: _Known, found: Found) -> str:
+def _nothing(known: Known, found: Found) -> str:
     lead = f"None of the {known.total} is about {_named(known.asked.topics, 'or')}"
     if found.said:
-        return f"{lead}; {_named(found.topics, 'or')} is only mentioned in the summary of {_numbers(found.said)}."
+        return f"{lead}; {_named(found.topics, 'or')} is only mentioned in the summary of {listed(found.said)}."
     return f"{lead}: ask, for example, {_EXAMPLES}."
 
 
@@ -172,23 +129,23 @@ def _item(told: Told, topics: Sequence[Topic], *, is_short: bool) -> str:
     words = [word.casefold() for topic in topics for word in topic.words]
     is_clear = told.headline and any(word in told.headline.casefold() for word in words)
     lead = told.headline if is_clear else f"{told.title}: {told.headline}".removesuffix(": ")
-    said = "" if is_short else f"{_some(told, 'What changed and why', _MUCH)} By {told.author}."
-    return " ".join(part for part in (f"#{told.number} {_ended(lead)}", said, _to_do(told)) if part)
+    said = "" if is_short else f"{part_of(told, 'What changed and why', MUCH)} By {told.author}."
+    return " ".join(part for part in (f"#{told.number} {ended(lead)}", said, to_do(told)) if part)
 
 
-def _largest(known: _Known) -> Iterable[str]:
+def _largest(known: Known) -> Iterable[str]:
     largest = sorted(known.all, key=lambda told: -told.changed_lines)[:_FEW]
     yield f"**The largest of the {known.total}**, by changed lines:"
-    yield "\n".join(f"- #{told.number} ({told.size}): {_ended(told.headline or told.title)}" for told in largest)
+    yield "\n".join(f"- #{told.number} ({told.size}): {ended(told.headline or told.title)}" for told in largest)
 
 
-def _trivial(known: _Known) -> Iterable[str]:
+def _trivial(known: Known) -> Iterable[str]:
     verb = "is" if len(known.all) == 1 else "are"
     yield f"**{len(known.all)} of the {known.total} {verb} trivial**: what the product does stays the same."
-    yield "\n".join(f"- #{told.number} {_ended(told.headline or told.title)}" for told in known.all)
+    yield "\n".join(f"- #{told.number} {ended(told.headline or told.title)}" for told in known.all)
 
 
-def _breaks(known: _Known) -> Iterable[str]:
+def _breaks(known: Known) -> Iterable[str]:
     numbers = demanding(known.asked, known.record, known.used)
     acting = [known.pulls[number] for number in numbers if number in known.pulls and known.pulls[number].action]
     # a thread about a single one has not read the others: who did not read all can't say how many of all there are
@@ -199,86 +156,52 @@ def _breaks(known: _Known) -> Iterable[str]:
         return
     verb = "asks" if len(numbers) == 1 else "ask"
     yield f"**{len(numbers)} of the {among} {verb} something of those who build on it:**"
-    yield "\n".join(f"- #{told.number} {_ended(told.headline)} **To do:** {told.action}" for told in acting)
+    yield "\n".join(f"- #{told.number} {ended(told.headline)} **To do:** {told.action}" for told in acting)
     yield from _on_topic(known, numbers)
 
 
-def _on_topic(known: _Known, numbers: Sequence[int]) -> Iterable[str]:
+def _on_topic(known: Known, numbers: Sequence[int]) -> Iterable[str]:
     """Which of them are about what was asked, and what is about it without asking anything."""
     close, topics = found_on(known.asked, known.record, known.used).named, _named(known.asked.topics, "and")
     acting, others = [n for n in close if n in numbers], [n for n in close if n not in numbers]
-    yield f"Those that have to do with {topics} come first: {_numbers(acting)}." if acting else ""
-    yield f"Also about {topics}, but asking for nothing: {_numbers(others)}." if others else ""
+    yield f"Those that have to do with {topics} come first: {listed(acting)}." if acting else ""
+    yield f"Also about {topics}, but asking for nothing: {listed(others)}." if others else ""
 
 
-def _untested(known: _Known) -> Iterable[str]:
+def _untested(known: Known) -> Iterable[str]:
     tests = next(each for each in known.used if each.arguments.get("paths") == list(TESTS))
     tested = told_in(tests.text)
     having = [told.number for told in known.all if told.number in tested]
     without = [told for told in known.all if told.number not in tested]
     if not without:
-        yield f"Every one of the {known.total} changes test files: {_numbers(having)}."
+        yield f"Every one of the {known.total} changes test files: {listed(having)}."
         return
     verb = "changes" if len(without) == 1 else "change"
     yield f"**{len(without)} of the {known.total} {verb} no test file:**"
-    yield "\n".join(f"- #{told.number} {_ended(told.headline)}" for told in without)
-    yield f"Test files are changed by {_numbers(having)}." if having else ""
+    yield "\n".join(f"- #{told.number} {ended(told.headline)}" for told in without)
+    yield f"Test files are changed by {listed(having)}." if having else ""
 
 
-def _by_person(known: _Known, person: Callable[[Told], str], did: str) -> Iterable[str]:
+def _by_person(known: Known, person: Callable[[Told], str], did: str) -> Iterable[str]:
     counts = Counter(map(person, known.all))
     first, *others = [(name, count) for name, count in counts.most_common(4)]
-    mine = _numbers(told.number for told in known.all if person(told) == first[0])
+    mine = listed(told.number for told in known.all if person(told) == first[0])
     yield f"**{first[0]} {did} the most:** {first[1]} of the {known.total} ({mine})."
     yield "Then come " + ", ".join(f"{name} ({count})" for name, count in others) + "." if others else ""
 
 
-def _day(known: _Known) -> Iterable[str]:
+def _day(known: Known) -> Iterable[str]:
     areas = Counter(told.area for told in known.all).most_common()
     named = ", ".join(f"{area} ({count})" for area, count in areas[:_MOST_AREAS])
     rest = sum(count for _, count in areas[_MOST_AREAS:])
     yield f"**{known.total}**, by area: {named}{f', elsewhere ({rest})' if rest else ''}."
     risky = [told for told in known.all if told.band in ("high", "highest")]
-    yield f"The rules would look twice at {_numbers(told.number for told in risky)}." if risky else ""
+    yield f"The rules would look twice at {listed(told.number for told in risky)}." if risky else ""
     acting = [told.number for told in told_in(known.record).values() if told.action]
-    yield f"Those who build on it have to act on {_numbers(acting)}." if acting else ""
+    yield f"Those who build on it have to act on {listed(acting)}." if acting else ""
 
 
-# words
-
-
-def _some(told: Told, section: str, words: int) -> str:
-    return _first(told.sections.get(section, ""), words)
-
-
-def _first(text: str, words: int) -> str:
-    """Whole sentences from the start, at least one."""
-    kept: list[str] = []
-    for sentence in _SENTENCE_ENDS.split(text):
-        if kept and len(" ".join([*kept, sentence]).split()) > words:
-            break
-        kept.append(sentence)
-    return " ".join(kept)
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def _labelled(label: str, text: str) -> str:
-    return f"{label}: {_first(text, 2 * _MUCH)}" if text else ""
-
-
-def _to_do(told: Told) -> str:
-    return f"**To do:** {told.action}" if told.action else ""
-
-
-def _numbers(numbers: Iterable[int]) -> str:
-    *most, last = [f"#{number}" for number in numbers] or [""]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-_TELLERS: Mapping[Kind, Callable[[_Known], Iterable[str]]] = {
+_TELLERS: Mapping[Kind, Callable[[Known], Iterable[str]]] = {
     Kind.ABOUT: _about,
     Kind.RISK_OF: _risk_of,
     Kind.WHO_OF: _who_of,
@@ -293,5 +216,4 @@ _TELLERS: Mapping[Kind, Callable[[_Known], Iterable[str]]] = {
     Kind.DAY: _day,
     Kind.LARGEST: _largest,
     Kind.TRIVIAL: _trivial,
-    Kind.UNCLEAR: _unclear,
 }

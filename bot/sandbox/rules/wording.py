@@ -1,0 +1,48 @@
+"""Words of answers: sentences and numbers out of what was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bot.sandbox.rules.findings import Told
+
+# of one pull request, where there are few of them
+MUCH = 45
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])")
+
+
+def part_of(told: Told, section: str, words: int) -> str:
+    """The beginning of a section of its summary."""
+    return sentences(told.sections.get(section, ""), words)
+
+
+def sentences(text: str, words: int) -> str:
+    """Whole sentences from the start, at least one."""
+    kept: list[str] = []
+    for sentence in _SENTENCE_ENDS.split(text):
+        if kept and len(" ".join([*kept, sentence]).split()) > words:
+            break
+        kept.append(sentence)
+    return " ".join(kept)
+
+
+def ended(text: str) -> str:
+    """A headline as a sentence."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def labelled(label: str, text: str) -> str:
+    """More of a text, with what it is."""
+    return f"{label}: {sentences(text, 2 * MUCH)}" if text else ""
+
+
+def to_do(told: Told) -> str:
+    """What its users have to do, if anything."""
+    return f"**To do:** {told.action}" if told.action else ""
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Their numbers, as they are said."""
+    *most, last = [f"#{number}" for number in numbers] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
