@@ -14,6 +14,7 @@ _MOST_NUMBERS, _MOST_ANSWERED, _MOST_TOPICS = 6, 100, 3
 _NUMBER = re.compile(r"(?:#|/pull/|\b)(\d{1,9})\b")
 # shorter ones are versions and years
 _BARE = re.compile(r"\d{5,9}")
+_ADDRESS = re.compile(r"[a-z]{1,9}://\S*", re.I)
 _WORD = re.compile(r"[^\W_](?:[\w.+/-]{0,38}[^\W_])?")
 _FILLERS = frozenset(
     """
@@ -25,9 +26,9 @@ _FILLERS = frozenset(
     much my name need new no not now of on one ones only or other our out over people please pr prs pull pulls
     really relate related request requests say see shall she should show since so some someone something speak
     still such talk tell than thank thanks that the their them then there these they thing things this those
-    through to today too touch touched touches touching under until up us use used uses using very want was way we
-    were what when where which while why will with work would yes yesterday yet you your users user callers caller
-    clients customers
+    through to today too top touch touched touches touching under until up us use used uses using very want was
+    way we were what when where which while why will with work would yes yesterday yet you your users user callers
+    caller clients customers
     """.split()
 )
 _BACK = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
@@ -188,7 +189,7 @@ def _kind_of_many(words: tuple[str, ...], topics: tuple[Topic, ...]) -> Kind:
 
 def _topics(question: str) -> tuple[Topic, ...]:
     """Its own words, the most telling first: names are written with capitals or digits inside."""
-    typed = [found for found in _WORD.findall(question) if _tells(found)]
+    typed = [found for found in _WORD.findall(_ADDRESS.sub(" ", question)) if _tells(found)]
     ordered = sorted(typed, key=lambda word: (not _is_name(word), -len(word)))
     named = {_stem(word): word for word in reversed(ordered)}
     stems = list(dict.fromkeys(map(_stem, ordered)))[:_MOST_TOPICS]

@@ -18,7 +18,7 @@ _MERGED = re.compile(r", (?P<days>\S+) \(\S+\): (?P<count>[\d,]+) pull requests?
 _HIT = re.compile(r"#(?P<number>\d{1,9}) (?P<place>title|description|headline|summary, [a-z ]+): (?P<text>.*)")
 _MARK = re.compile(r'</?(?:data|record|question) id="\w+">')
 _CHANGED = re.compile(r" [+-](\d{1,12})")
-_FILES = "Files: "
+_FILES, _DESCRIPTION = "Files: ", "Description:"
 _FILE = re.compile(r"(?P<path>\S+) \(\w+, \+\d+ -\d+\)")
 _SECTIONS = ("What changed and why", "Technical impact", "Potential risks", "Key insights", "Action")
 
@@ -80,6 +80,9 @@ def told_in(text: str) -> dict[int, Told]:
         begun = _told(line)
         if begun:
             found[begun.number] = now = begun
+        elif line == _DESCRIPTION:
+            # what is said from here on are the words of strangers
+            now = None
         elif now:
             _add(now, line)
     return found
