@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from bot.sandbox.blockkit import Names, message_html, view_html
+from bot.sandbox.slack.kept.shown import named
 from bot.sandbox.slack.kept.store import BOT_USER, Json
 from bot.sandbox.slack.kept.streaming import IN_PROGRESS
 from bot.sandbox.slack.server import LocalSlack
@@ -99,13 +99,14 @@ class Screen:
 
     def _draw(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
         message = json.loads(written)
+        message["blocks"] = named(message.get("blocks") or [])
         # Slack keeps no type for what only one person sees
         is_whisper = "type" not in message
         is_own = is_whisper or message.get("user") == BOT_USER
         return _MESSAGE.render(
             message=message,
             place=place,
-            body=message_html(message, self.names),
+            body=message_html(message, self.names, "thread" if in_thread else ""),
             name=self.names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
             at=self._local(message["ts"]),
             replied=self._local(message["latest_reply"]) if message.get("latest_reply") else None,
@@ -139,9 +140,3 @@ class Screen:
 
     def _local(self, ts: str) -> datetime:
         return datetime.fromtimestamp(float(ts), self.names.zone)
-
-
-def names_of(users: Mapping[str, str], slack: LocalSlack, zone: Any) -> Names:
-    """What people and channels are called."""
-    channels = {channel.id: channel.name for channel in slack.workspace.channels.values()}
-    return Names(users, channels, zone)

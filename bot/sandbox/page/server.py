@@ -21,7 +21,7 @@ from bot.sandbox.page.about import About
 from bot.sandbox.page.preview import Preview
 from bot.sandbox.page.screen import HOME, TEMPLATES, Screen
 from bot.sandbox.page.visitor import Outcome, Visitor
-from bot.sandbox.slack.kept.store import Json, SlackError
+from bot.sandbox.slack.kept.store import TEAM_URL, Json, SlackError
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.server import LocalSlack
 
@@ -111,7 +111,7 @@ class Page(Loopback):
         )
 
     def _rendered(self, template: str, **values: Any) -> Response:
-        html = TEMPLATES.get_template(template).render(about_page=self._about.title, **values)
+        html = TEMPLATES.get_template(template).render(about_page=self._about.title, team=TEAM_URL, **values)
         return Response(200, html.encode(), {"Content-Type": "text/html; charset=utf-8", **_HEADERS})
 
     def _static(self, _: Request, name: str) -> Response:

@@ -68,7 +68,18 @@ function redraw(found, html) {
   // the server has escaped all that is not markup of its own
   found.node.innerHTML = html;
   found.html = html;
+  all("a[href^='https://']", found.node).forEach(stayHere);
   restore(found.node, kept);
+}
+
+// links to messages of the team lead to where the page shows them
+function stayHere(link) {
+  const address = new URL(link.href);
+  const [, kind, id, message] = address.pathname.split("/");
+  if (!address.href.startsWith(document.body.dataset.team) || kind !== "archives") return;
+  const ts = message?.replace(/^p(\d+)(\d{6})$/, "$1.$2");
+  link.href = `#/${id}/${address.searchParams.get("thread_ts") ?? ts ?? ""}`;
+  link.removeAttribute("target");
 }
 
 // what somebody has typed or put the focus on, in a piece that is drawn anew
@@ -260,7 +271,8 @@ async function suggest(input) {
   const typed = input.value;
   const list = $(`#${CSS.escape(input.getAttribute("list"))}`);
   const chosen = [...list.options].find((option) => option.value === typed);
-  input.dataset.value = chosen?.dataset.value ?? "";
+  if (chosen) choose(input, chosen.dataset.value);
+  else input.dataset.value = "";
   if (chosen || typed.length < Number(input.dataset.least ?? 3)) return;
   const view = input.closest("[data-view]").dataset.view;
   const said = await send("suggest", { view, action: input.dataset.suggest, typed });
@@ -274,7 +286,13 @@ async function suggest(input) {
     }),
   );
   const exact = said.options.find((each) => each.text.text === typed);
-  if (exact) input.dataset.value = exact.value;
+  if (exact) choose(input, exact.value);
+}
+
+function choose(input, value) {
+  input.dataset.value = value;
+  const box = input.closest("[data-input]");
+  if (!box || "dispatch" in box.dataset) act(input, value);
 }
 
 async function say(form) {
@@ -327,8 +345,14 @@ document.addEventListener("change", (event) => {
   if ((box && !("dispatch" in box.dataset)) || part.dataset.suggest) return;
   const named = part.dataset.action ? part : part.closest("[data-action]");
   if (!named || part.matches("textarea, input[type=text]")) return;
-  act(named, part.multiple ? part.value : part.value || undefined);
+  changed(part).forEach((value) => act(named, value));
 });
+
+// what somebody has chosen now; of several that may be chosen, what is another than before
+function changed(part) {
+  if (!part.multiple) return [part.value || undefined];
+  return [...part.options].filter((option) => option.selected !== option.defaultSelected).map((option) => option.value);
+}
 
 document.addEventListener("input", (event) => {
   const part = event.target;
