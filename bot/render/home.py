@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from bot.domain.health import Health, Latest
 from bot.domain.markup import labelled
 from bot.domain.texts import one_line, shorten
-from bot.render.rich import Block, Element, block, context, header, link, section, text
+from bot.render.rich import Block, Element, block, context, header, link, prose, section, text
 from bot.render.subscriptions import Planned, new_button, rows
 from bot.render.troubles import moment
 
 _MOST_DIGESTS = 3
+# characters
+_LONGEST = 600
 _ALIVE = timedelta(minutes=3)
 _ASK = (
     "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, with "
@@ -41,14 +43,13 @@ def _digests(latest: Sequence[Latest]) -> Iterator[Block]:
     if not latest:
         yield block(section([text("None was posted yet. The first one comes at the time below.")]))
     for each in latest[:_MOST_DIGESTS]:
-        said = _short(each.text)
         where: list[Element] = [text(" "), link(each.address, "Open it")] if each.address else []
-        yield block(section([text(said), *where]))
+        yield block(section([*prose(_short(each.text), {}, _LONGEST), *where]))
 
 
 def _short(said: str) -> str:
     """What the bot itself wrote, on a line; Slack takes no empty text."""
-    return shorten(one_line(labelled(said)), 600) or "…"
+    return shorten(one_line(labelled(said)), _LONGEST) or "…"
 
 
 def _none() -> Iterator[Block]:

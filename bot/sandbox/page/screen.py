@@ -120,7 +120,8 @@ class Screen:
 
     def _home(self) -> Json:
         view = self._slack.home_of(self._user)
-        return {"key": "home", "html": self._inside(view) if view else ""}
+        html = Markup('<div data-view="{}">{}</div>').format(view["id"], self._inside(view)) if view else ""
+        return {"key": "home", "html": html}
 
     def _window(self) -> Json | None:
         view = self._slack.modal_of(self._user)

@@ -1,0 +1,92 @@
+"""A page before a local Slack whose app answers what a test says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.sandbox.blockkit import Names
+from bot.sandbox.page.about import About, Fact, Try
+from bot.sandbox.page.connection import Connection
+from bot.sandbox.page.screen import Place, Screen
+from bot.sandbox.page.server import Page
+from bot.sandbox.page.visitor import Command, Visitor
+from bot.sandbox.slack.kept.store import BOT_USER
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.server import LocalSlack
+from tests.emulators.slack_app import Scripted
+
+HOME, YOU, DIRECT = "C0DIGEST", "U0YOU", "D0YOU"
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server said; nothing of a stream."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+
+@dataclass
+class Stage:
+    """All that a test of the page needs. ``bot`` is what the app has heard and what it answers."""
+
+    slack: LocalSlack
+    visitor: Visitor
+    screen: Screen
+    page: Page
+    bot: Scripted
+
+    def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+        """One request, as a browser of this machine sends it unless ``headers`` say otherwise."""
+        usual = {"Content-Type": "application/json"} if method == "POST" else {}
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        with closing(self._connection()) as connection:
+            connection.request(method, path, sent if method == "POST" else None, {**usual, **(headers or {})})
+            found = connection.getresponse()
+            streams = found.headers["Content-Type"].startswith("text/event-stream")
+            return Answer(found.status, dict(found.headers), "" if streams else found.read().decode())
+
+    @contextmanager
+    def live(self, path: str) -> Iterator[Iterator[Json]]:
+        """The screens as they come."""
+        with closing(self._connection()) as connection:
+            connection.request("GET", path)
+            with connection.getresponse() as answer:
+                yield (json.loads(line[6:]) for line in answer if line.startswith(b"data: "))
+
+    def _connection(self) -> HTTPConnection:
+        return HTTPConnection("127.0.0.1", int(self.page.url.rpartition(":")[2]), timeout=5)
+
+    def do(self, deed: str, **asked: Any) -> Json:
+        """What the page is told when somebody does something."""
+        found: Json = json.loads(self.ask("POST", f"/do/{deed}", asked).text)
+        return found
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    bot, connection = Scripted(), Connection()
+    connection.connect(bot)
+    with LocalSlack() as slack:
+        visitor = Visitor(
+            slack, Person(slack, connection, YOU, "you"), "prdigest", [Command("/echo", "text", "Say")]
+        )
+        slack.place(DIRECT)
+        names = Names({YOU: "You", BOT_USER: "prdigest"}, {HOME: "digest"}, ZoneInfo("UTC"), reader=YOU)
+        screen = Screen(slack, YOU, [Place(HOME, "digest"), Place(DIRECT, "prdigest", "●")], names)
+        about = About(
+            "A title", "One line.", (Fact("Sample", "All of it."),), (Try("/echo hi"), Try("Why?", in_thread=True))
+        )
+        with Page(slack, visitor, screen, about) as page:
+            yield Stage(slack, visitor, screen, page, bot)
+            page.close()
