@@ -161,6 +161,7 @@ function showWindow(view) {
   }
   const isNew = !dialog.open || $(".piece", dialog)?.dataset.key !== view.key;
   sync(dialog, [view]);
+  mark();
   if (!dialog.open) dialog.showModal();
   if (isNew) ($("[autofocus], .bk-input input, .bk-input textarea, .bk-input select", dialog) ?? $("h2", dialog))?.focus();
 }
@@ -244,27 +245,42 @@ function valueOf(box) {
   }
 }
 
+// what was wrong with a form: its window may be drawn anew while this stands
+let told = { view: "", errors: {}, notice: "" };
+
 async function submit(form) {
+  const { view } = form.dataset;
   const values = all("[data-input]", form).map((box) => ({ block: box.dataset.block, action: box.dataset.action, value: valueOf(box) }));
-  tell(form, {}, "");
-  const said = await send("submit", { view: form.dataset.view, values });
-  tell(form, said.errors, said.notice);
+  tell(view, {}, "");
+  const { errors, notice } = await send("submit", { view, values });
+  tell(view, errors, notice)?.focus();
 }
 
-function tell(form, errors, notice) {
+function tell(view, errors, notice) {
+  told = { view, errors, notice };
+  return mark();
+}
+
+// shows what was told where it belongs, and gives the first field that is wrong
+function mark() {
+  const form = $(`#window form[data-view="${CSS.escape(told.view)}"]`);
+  if (!form) return null;
   const top = $(":scope > footer > .notice", form);
-  top.textContent = notice;
-  top.hidden = !notice;
+  write(top, told.notice);
   let first = null;
   for (const box of all("[data-input]", form)) {
-    const place = $(".bk-error", box);
-    const text = errors[box.dataset.block] ?? "";
-    place.textContent = text;
-    place.hidden = !text;
+    const text = told.errors[box.dataset.block] ?? "";
+    write($(".bk-error", box), text);
     control(box)?.setAttribute("aria-invalid", String(Boolean(text)));
-    first = first ?? (text ? control(box) : null);
+    first ??= text ? control(box) : null;
   }
-  first?.focus();
+  return first;
+}
+
+// only what is new, as it is read aloud
+function write(box, text) {
+  if (box.textContent !== text) box.textContent = text;
+  box.hidden = !text;
 }
 
 async function suggest(input) {
