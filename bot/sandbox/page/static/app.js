@@ -393,6 +393,11 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("keydown", (event) => {
   const box = event.target;
+  // with arrows a closed menu would send the first choice that is passed; so it opens, as it does on a Mac
+  if (box.matches("select[data-action]") && event.key.startsWith("Arrow") && !event.altKey && box.showPicker) {
+    event.preventDefault();
+    box.showPicker();
+  }
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing && box.form?.matches(".compose") && box.name === "text") {
     event.preventDefault();
     box.form.requestSubmit();
