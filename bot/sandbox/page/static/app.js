@@ -3,6 +3,7 @@
 const $ = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const HOME = "home";
+const AWAY = "The demo does not answer: is it still running in its terminal?";
 
 let place = "";
 let thread = "";
@@ -22,7 +23,7 @@ async function send(deed, asked = {}) {
     said = await answer.json();
     said.failed = !answer.ok;
   } catch {
-    said = { notice: "The demo does not answer: is it still running in its terminal?", errors: {}, options: [], failed: true };
+    said = { notice: AWAY, errors: {}, options: [], failed: true };
   }
   return said;
 }
@@ -197,8 +198,13 @@ function listen() {
   live?.close();
   live = new EventSource(`/live?place=${encodeURIComponent(place)}&thread=${encodeURIComponent(thread)}`);
   live.onmessage = (event) => show(JSON.parse(event.data));
-  live.onopen = () => toast("");
-  live.onerror = () => toast("The demo does not answer: is it still running in its terminal?");
+  live.onopen = () => $("#toast").textContent === AWAY && toast("");
+  live.onerror = () => {
+    // closed for good: the demo has answered that there is no such thread, as after a new start
+    const isGone = live.readyState === EventSource.CLOSED && thread;
+    toast(isGone ? "This thread is not here any more." : AWAY);
+    if (isGone) location.replace(`#/${place}`);
+  };
 }
 
 // what the visitor does
