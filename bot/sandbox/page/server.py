@@ -181,11 +181,11 @@ class Page(Loopback):
                 return _plain(404, "There is no such thing to do.")
             return _told(do(asked))
         except (KeyError, TypeError, ValueError, AttributeError):
-            return _told(Outcome("The page sent what can't be read: load it again."), 400)
+            return _refused("The page sent what can't be read: load it again.", 400)
         except Misuse as error:
-            return _told(Outcome(f"{error}"), 400)
+            return _refused(f"{error}")
         except SlackError as error:
-            return _told(Outcome(f"Slack: {error.code}"), 400)
+            return _refused(f"Slack: {error.code}")
         finally:
             self._slack.changes.note()
 
@@ -223,8 +223,14 @@ def _value(asked: Json) -> str | None:
     return None if value is None else str(value)
 
 
-def _told(outcome: Outcome, status: int = 200) -> Response:
+def _told(outcome: Outcome) -> Response:
     said = {"notice": outcome.notice, "errors": dict(outcome.errors), "options": list(outcome.options)}
+    return Response.of_json(said, headers=_HEADERS)
+
+
+def _refused(notice: str, status: int = 200) -> Response:
+    """What a visitor can't do is no failure of the page: browsers complain of other answers than 200."""
+    said = {"notice": notice, "errors": {}, "options": [], "failed": True}
     return Response.of_json(said, status, _HEADERS)
 
 

@@ -21,7 +21,6 @@ async function send(deed, asked = {}) {
       body: JSON.stringify(asked),
     });
     said = await answer.json();
-    said.failed = !answer.ok;
   } catch {
     said = { notice: AWAY, errors: {}, options: [], failed: true };
   }
