@@ -86,11 +86,14 @@ def _riskiest(known: Known) -> Iterable[str]:
     if not told:
         yield f"The rules rate none of the {known.total} as risky."
         return
-    yield f"**The rules would look twice at {listed(numbers)}**, of {known.total}:"
-    yield "\n".join(
-        f"- #{each.number} ({each.band}): {each.reasons}. {part_of(each, 'Potential risks', _LITTLE)}"
-        for each in told
-    )
+    yield f"**The rules would look twice at {listed(each.number for each in told)}**, of the {known.total}:"
+    yield "\n".join(f"- {_rated(each)}" for each in told)
+
+
+def _rated(told: Told) -> str:
+    why = f"{told.band.capitalize()} risk by the rules: {told.reasons}."
+    said = part_of(told, "Potential risks", _LITTLE)
+    return f"#{told.number} {ended(told.headline or told.title)} {why} {said}".rstrip()
 
 
 # many
