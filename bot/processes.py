@@ -68,8 +68,10 @@ def running(
     """All of them in this process until the end of the block; gives the port of the web process on ``host``."""
     with ExitStack() as parts:
         parts.enter_context(_workers(settings, wiring))
+        port = parts.enter_context(_web(settings, wiring, host))
+        # last: who reads its first digest can press a button of it
         parts.enter_context(_clock(wiring, now))
-        yield parts.enter_context(_web(settings, wiring, host))
+        yield port
 
 
 @contextmanager

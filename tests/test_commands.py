@@ -57,7 +57,7 @@ class TestCommandLine:
 
 class TestDemo:
     def test_it_shows_a_day_and_answers_one_question_without_any_setting(self, tmp_path: Path) -> None:
-        done = prdigest("demo", settings={}, folder=tmp_path, typed="nonsense\n35617\n")
+        done = prdigest("demo", "--text", settings={}, folder=tmp_path, typed="nonsense\n35617\n")
         assert (done.returncode, done.stderr) == (0, "")
         for shown in ("vLLM · Saturday 28 February 2026 · 18 merged", "In its thread", "# vLLM Merged PR Report"):
             assert shown in done.stdout
@@ -67,7 +67,7 @@ class TestDemo:
         assert list(tmp_path.iterdir()) == []
 
     def test_it_ends_when_nobody_answers(self, tmp_path: Path) -> None:
-        assert prdigest("demo", settings={}, folder=tmp_path).returncode == 0
+        assert prdigest("demo", "--text", settings={}, folder=tmp_path).returncode == 0
 
 
 class TestReport:

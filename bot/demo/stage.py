@@ -25,6 +25,7 @@ from bot.ports import Outside
 from bot.sandbox.page.about import About
 from bot.sandbox.sample import Sample
 from bot.wiring import Wiring
+from bot.wiring.credentials import github_auth
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"
 # the hour of the sample's digest, and how old it is when the demo starts
@@ -107,6 +108,7 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
     """
     if settings.anthropic_api_key is None:
         raise NotSetUp("Set ANTHROPIC_API_KEY: a live demo asks Claude. Without it: prdigest demo.")
+    github_auth(settings)
     zone = settings.prdigest_timezone
 
     def own(team: LocalTeam, state: Path) -> Settings:

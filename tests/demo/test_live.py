@@ -1,0 +1,134 @@
+"""``prdigest demo --live``: the real services, which are on the loopback here, with the local Slack."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.embedded import is_running
+from tests.checks import eventually
+from tests.command import prdigest, started
+from tests.emulators.github_store import changed_file, pull
+from tests.world import World, world
+
+HOME = "C0DIGEST"
+
+
+@pytest.fixture
+def there(store: Redis, store_url: str, tmp_path: Path) -> Iterator[World]:
+    """Two merges of yesterday. The settings name a real bot's Slack and store, which a demo must not touch."""
+    with world(store_url) as made:
+        yesterday = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
+        patch = "@@ -1 +1,2 @@\n one\n+retries = 3"
+        for number in (101, 102):
+            files = (changed_file("engine/retry.py", patch=patch),)
+            made.github.add("octo/engine", pull(number, merged_at=yesterday, files=files))
+        made.settings.update(
+            PRDIGEST_STATE_DIR=str(tmp_path / "state"),
+            PRDIGEST_REPO="octo/other",
+            PRDIGEST_CHANNEL="C0REAL",
+            PRDIGEST_ALLOWED_USERS="U0SOMEBODY",
+            SLACK_APP_TOKEN="xapp-real",
+        )
+        yield made
+
+
+@contextmanager
+def demo(there: World, folder: Path) -> Iterator[str]:
+    """A live demo that has posted its digest, by the address of its page; it ends with the block, cleanly."""
+    log = folder / "demo.log"
+    with log.open("wb") as file:
+        arguments = ("demo", "--live", "--repo", "octo/engine")
+        process = started(
+            *arguments, settings=there.settings, folder=folder, files=(0, file.fileno(), file.fileno())
+        )
+    try:
+        yield eventually(lambda: re.search(r"http://\S+", log.read_text()))[0]
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=40) == 0, log.read_text()
+
+
+def screen(address: str, until: str) -> str:
+    """The HTML of the channel as soon as it has something in it."""
+    return str(eventually(lambda: found if until in (found := channel(address)) else ""))
+
+
+def channel(address: str) -> str:
+    """The HTML of the channel as it is."""
+    with urllib.request.urlopen(f"{address}/live?place={HOME}", timeout=10) as lines:
+        shown = json.loads(next(lines).removeprefix(b"data: "))
+        return "".join(piece["html"] for piece in shown["pieces"])
+
+
+def say(address: str, text: str) -> dict[str, Any]:
+    body = json.dumps({"place": HOME, "text": text}).encode()
+    asked = urllib.request.Request(f"{address}/do/say", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked, timeout=10) as answer:
+        found: dict[str, Any] = json.loads(answer.read())
+        return found
+
+
+def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there: World, tmp_path: Path) -> None:
+    with demo(there, tmp_path) as address:
+        screen(address, 'class="replies"')
+        asked = len(there.claude.requests)
+        assert asked == 3
+        eventually(lambda: say(address, "/prsummary 101")["notice"] == "")
+        screen(address, "Asked for by")
+    with demo(there, tmp_path) as address:
+        # nothing is remembered of what was said, and nothing is bought twice
+        assert "Asked for by" not in screen(address, "2 merged")
+        eventually(lambda: say(address, "/prsummary 101")["notice"] == "")
+        screen(address, "Asked for by")
+    assert len(there.claude.requests) == asked
+    assert there.slack.calls == []
+    assert not is_running(tmp_path / "state" / "demo")
+
+
+def test_one_live_demo_at_a_time(there: World, tmp_path: Path) -> None:
+    with demo(there, tmp_path) as address:
+        screen(address, "2 merged")
+        again = prdigest("demo", "--live", "--repo", "octo/engine", settings=there.settings, folder=tmp_path)
+        assert (again.returncode, again.stderr) == (
+            2,
+            "Another live demo is running: end it with Ctrl-C first.\n",
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "gone", "said"),
+    [
+        (["--live", "--repo", "octo/engine"], "ANTHROPIC_API_KEY", "Set ANTHROPIC_API_KEY"),
+        (["--live", "--repo", "octo/engine"], "GITHUB_TOKEN", "Set GITHUB_TOKEN"),
+        (["--live"], "PRDIGEST_REPO", "Which repository?"),
+        (["--repo", "octo/engine"], "", "add --live"),
+        (["--live", "--repo", "nonsense"], "", "owner/name"),
+    ],
+)
+def test_what_is_missing_is_said_at_once(
+    there: World, tmp_path: Path, arguments: list[str], gone: str, said: str
+) -> None:
+    there.settings.pop(gone, None)
+    done = prdigest("demo", *arguments, settings=there.settings, folder=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_port_that_is_taken_is_said(there: World, tmp_path: Path) -> None:
+    port = there.github.url.rpartition(":")[2]
+    done = prdigest("demo", "--port", port, settings={}, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Port {port} can't be used" in done.stderr
