@@ -155,7 +155,13 @@ function showNews(latest) {
 function showWindow(view) {
   const dialog = $("#window");
   if (!view) {
-    if (dialog.open) dialog.close();
+    if (dialog.open) {
+      dialog.close();
+      // Chromium gives back the focus without the caret where a form was drawn anew: what is typed would be lost
+      const back = document.activeElement;
+      back.blur();
+      back.focus({ preventScroll: true });
+    }
     sync(dialog, []);
     return;
   }
