@@ -52,8 +52,13 @@ function sync(list, pieces) {
     if (after !== found.node) list.insertBefore(found.node, after);
     before = found.node;
   }
-  for (const [key, found] of known) if (!next.has(key)) found.node.remove();
+  for (const [key, found] of known) if (!next.has(key)) remove(found.node, list);
   drawn.set(list, next);
+}
+
+function remove(gone, list) {
+  if (gone.contains(document.activeElement)) list.focus({ preventScroll: true });
+  gone.remove();
 }
 
 function node(key) {
@@ -97,7 +102,9 @@ function restore(within, kept) {
     now.value = part.value;
     if (part.dataset.value) now.dataset.value = part.dataset.value;
   }
-  if (kept.focus) $(kept.focus, within)?.focus({ preventScroll: true });
+  if (!kept.focus) return;
+  const now = $(kept.focus, within) ?? within.closest(".list") ?? $("h2", within);
+  now?.focus({ preventScroll: true });
 }
 
 function addressOf(element) {
@@ -175,6 +182,8 @@ function showWindow(view) {
 // where we are: #/PLACE or #/PLACE/THREAD, so that the browser's own back and forward work
 
 function go() {
+  // the link to the message box leads to no other place
+  if (live && location.hash && !location.hash.startsWith("#/")) return;
   const [, wanted, ts] = decodeURIComponent(location.hash).split("/");
   const first = $(".side a[data-place]").dataset.place;
   const before = { place, thread };
@@ -196,6 +205,7 @@ function go() {
   if (place === HOME) send("home").then((said) => toast(said.notice));
   if (thread && before.thread !== thread) $("#thread-name").focus();
   else if (before.place && before.place !== place) $("#place-name").focus();
+  else if (before.thread && !thread) $(`#messages a[href="#/${place}/${before.thread}"]`)?.focus();
   listen();
 }
 
