@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,7 @@ from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
 from tests.checks import closed_port, eventually
 from tests.command import ROOT, Process, Start, executed, prdigest, started
-from tests.emulators.github_store import changed_file, pull
-from tests.world import CHANNEL, World, world
+from tests.world import CHANNEL, World, add_yesterday, world
 
 SECRET = "signing-secret"
 
@@ -26,11 +24,7 @@ SECRET = "signing-secret"
 @pytest.fixture
 def there(store: Redis, store_url: str) -> Iterator[World]:
     with world(store_url) as made:
-        yesterday = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
-        patch = "@@ -1 +1,2 @@\n one\n+retries = 3"
-        for number in (101, 102):
-            files = (changed_file("engine/retry.py", patch=patch),)
-            made.github.add("octo/engine", pull(number, merged_at=yesterday, files=files))
+        add_yesterday(made.github)
         made.settings.update(
             PRDIGEST_REPO="octo/engine",
             PRDIGEST_CHANNEL=CHANNEL,

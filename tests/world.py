@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,14 @@ def add_small_day(github: GitHubEmulator, count: int = 3) -> None:
                 files=(changed_file("engine/retry.py", patch=patch),),
             ),
         )
+
+
+def add_yesterday(github: GitHubEmulator) -> None:
+    """Two pull requests of octo/engine that were merged at noon of yesterday (UTC)."""
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    files = (changed_file("engine/retry.py", patch="@@ -1 +1,2 @@\n one\n+retries = 3"),)
+    for number in (101, 102):
+        github.add("octo/engine", pull(number, merged_at=noon, files=files))
 
 
 def replay(github: GitHubEmulator, shared: Path, date: str) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ import signal
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from redis import Redis
 from bot.adapters.embedded import is_running
 from tests.checks import eventually
 from tests.command import prdigest, started
-from tests.emulators.github_store import changed_file, pull
-from tests.world import World, world
+from tests.world import World, add_yesterday, world
 
 HOME = "C0DIGEST"
 
@@ -28,11 +26,7 @@ HOME = "C0DIGEST"
 def there(store: Redis, store_url: str, tmp_path: Path) -> Iterator[World]:
     """Two merges of yesterday. The settings name a real bot's Slack and store, which a demo must not touch."""
     with world(store_url) as made:
-        yesterday = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
-        patch = "@@ -1 +1,2 @@\n one\n+retries = 3"
-        for number in (101, 102):
-            files = (changed_file("engine/retry.py", patch=patch),)
-            made.github.add("octo/engine", pull(number, merged_at=yesterday, files=files))
+        add_yesterday(made.github)
         made.settings.update(
             PRDIGEST_STATE_DIR=str(tmp_path / "state"),
             PRDIGEST_REPO="octo/other",
