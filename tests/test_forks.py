@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.test_embedded import is_running
+from tests.adapters.test_embedded import lives
 from tests.checks import eventually
 from tests.command import Caught, Start, environment, executed, forked
 from tests.fork_server import Request
@@ -148,10 +148,10 @@ def test_a_server_ends_when_its_tests_are_killed_and_what_runs_goes_on(tmp_path:
     with subprocess.Popen(command, env=environment(), cwd=tmp_path, stdout=pipe, text=True) as tests:
         assert tests.stdout is not None
         fork, server = map(int, tests.stdout.readline().split())
-        assert is_running(server)
+        assert lives(server)
         tests.kill()
-    eventually(lambda: not is_running(server))
-    assert is_running(fork)
+    eventually(lambda: not lives(server))
+    assert lives(fork)
     os.kill(fork, signal.SIGKILL)
 
 

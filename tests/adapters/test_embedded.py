@@ -18,7 +18,7 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded import embedded_url
+from bot.adapters.embedded import embedded_url, end_embedded, is_running
 from bot.adapters.embedded_socket import socket_path
 from bot.adapters.keeper import LINGER, keep
 from bot.adapters.store import connect
@@ -29,7 +29,7 @@ from tests.command import ROOT
 COMMAND = """
 import sys
 from pathlib import Path
-from bot.adapters.embedded import embedded_url
+from bot.adapters.embedded import embedded_url, end_embedded, is_running
 from bot.adapters.store import connect
 client = connect(embedded_url(Path(sys.argv[1])))
 client.set(sys.argv[2], "set by another process")
@@ -63,7 +63,7 @@ def server_of(client: Redis) -> int:
     return int(cast("dict[str, int]", client.info("server"))["process_id"])
 
 
-def is_running(pid: int) -> bool:
+def lives(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -126,8 +126,8 @@ def test_the_store_ends_when_nobody_is_connected_and_its_data_stays(tmp_path: Pa
         server = server_of(client)
         time.sleep(LINGER / 5)
     time.sleep(LINGER / 2)
-    assert is_running(server)
-    assert eventually(lambda: not is_running(server), 2 * LINGER)
+    assert lives(server)
+    assert eventually(lambda: not lives(server), 2 * LINGER)
     with connect(restarted(tmp_path)) as client:
         assert (client.get("kept"), server_of(client) != server) == (b"1", True)
 
@@ -150,7 +150,7 @@ def test_data_outlives_a_crash_of_the_machine(tmp_path: Path) -> None:
         server = server_of(client)
         os.kill(keeper_of(server), signal.SIGKILL)
         os.kill(server, signal.SIGKILL)
-    assert eventually(lambda: not is_running(server), 3)
+    assert eventually(lambda: not lives(server), 3)
     # see test_a_socket_left_by_a_crash_does_not_hold_up_the_start
     socket_path(tmp_path).unlink()
     with connect(embedded_url(tmp_path)) as client:
@@ -176,12 +176,12 @@ def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
         server = server_of(client)
         keeper = keeper_of(server)
         os.kill(keeper, signal.SIGKILL)
-        assert eventually(lambda: not is_running(keeper), 3)
+        assert eventually(lambda: not lives(keeper), 3)
     # a command as any other: it may put a keeper in place of the one that is missing
     with connect(embedded_url(tmp_path)) as client:
         client.ping()
     try:
-        assert eventually(lambda: not is_running(server), LINGER + 3)
+        assert eventually(lambda: not lives(server), LINGER + 3)
     finally:
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGTERM)
@@ -200,3 +200,21 @@ def test_the_short_socket_path_is_in_a_directory_of_our_own(tmp_path: Path) -> N
     deep = tmp_path / ("private" * 20)
     embedded_url(deep)
     assert stat.S_IMODE(socket_path(deep).parent.stat().st_mode) == 0o700
+
+
+def test_whoever_uses_it_alone_ends_it_at_once_and_finds_all_of_it_again(tmp_path: Path) -> None:
+    with connect(embedded_url(tmp_path)) as client:
+        client.set("kept", "x")
+        assert is_running(tmp_path)
+    end_embedded(tmp_path)
+    assert not is_running(tmp_path)
+    assert not socket_path(tmp_path).exists()
+    with connect(embedded_url(tmp_path)) as client:
+        assert client.get("kept") == b"x"
+    end_embedded(tmp_path)
+
+
+def test_ending_what_does_not_run_does_nothing(tmp_path: Path) -> None:
+    end_embedded(tmp_path / "never")
+    assert not is_running(tmp_path / "never")
+    assert list(tmp_path.iterdir()) == []

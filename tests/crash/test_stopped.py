@@ -10,7 +10,7 @@ from typing import cast
 from bot.adapters.embedded import embedded_url
 from bot.adapters.keeper import LINGER
 from bot.adapters.store import connect
-from tests.adapters.test_embedded import is_running, keeper_of, server_of
+from tests.adapters.test_embedded import keeper_of, lives, server_of
 from tests.checks import closed_port, eventually
 from tests.command import Process
 from tests.crash.conftest import Site, Web
@@ -81,7 +81,7 @@ def test_all_in_one_ends_cleanly_and_leaves_nothing_running(site: Site) -> None:
         run.process.send_signal(how)
     assert [run.process.wait(timeout=STOPPED) for run in runs] == [0, 0]
     assert [len(site.answers(delivery)) for delivery in asked] == [1, 1]
-    eventually(lambda: not any(is_running(pid) for pids in stores for pid in pids), LINGER + 10)
+    eventually(lambda: not any(lives(pid) for pids in stores for pid in pids), LINGER + 10)
 
 
 def _store_of(state: Path) -> tuple[int, int]:
