@@ -61,6 +61,8 @@ class Page(Loopback):
         self._shown: Mapping[str, Callable[[Request, str], Response]] = {
             "": self._index,
             "static": self._static,
+            # for what is shown without a page of its own, such as JSON
+            "favicon.ico": lambda request, _: self._static(request, "icon.svg"),
             "live": self._live,
             "source": self._source,
             "files": self._file,
