@@ -29,7 +29,8 @@ SAMPLE = About(
         Fact(
             "Sample",
             "The 18 pull requests: numbers, titles, authors, files, counts and times are those of a public day of "
-            "vllm-project/vllm; their diffs are not here. The summaries were written for this sample.",
+            "vllm-project/vllm. The summaries were written for this sample, from the whole diffs, which are not "
+            "here.",
         ),
         Fact(
             "Computed here",
