@@ -12,10 +12,10 @@ from bot.sandbox.slack.kept.store import Json, Workspace
 from bot.sandbox.slack.kept.triggers import Origin
 from bot.sandbox.slack.methods.views import close_views, home_id, stack_of, told_view
 from bot.sandbox.slack.misuse import need
-from bot.sandbox.slack.people.answers import answered, suggestions
-from bot.sandbox.slack.people.choices import change
-from bot.sandbox.slack.people.controls import Control, control, use
 from bot.sandbox.slack.rules.elements import elements_of
+from bot.sandbox.slack.use.answers import answered, suggestions
+from bot.sandbox.slack.use.choices import change
+from bot.sandbox.slack.use.controls import Control, control, use
 
 Values = Mapping[str | Key, Any]
 QUERY_LENGTH = 3

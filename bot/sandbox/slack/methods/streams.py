@@ -6,10 +6,10 @@ import copy
 
 from bot.sandbox.slack.kept.store import Channel, Json, SlackError, Workspace, refuse
 from bot.sandbox.slack.kept.streaming import ENDED, Stream, Streamed
+from bot.sandbox.slack.methods.chunks import check_whole, mode_of, piece
 from bot.sandbox.slack.methods.messages import content as stored
 from bot.sandbox.slack.methods.messages import own_message
 from bot.sandbox.slack.rules.blocks import listed
-from bot.sandbox.slack.rules.chunks import check_whole, mode_of, piece
 from bot.sandbox.slack.rules.limits import check_blocks, check_metadata
 
 COMMON = frozenset({"channel", "markdown_text", "chunks", "token"})

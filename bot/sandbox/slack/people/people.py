@@ -8,9 +8,9 @@ from typing import Any
 
 from bot.sandbox.slack.kept.shown import named
 from bot.sandbox.slack.kept.store import APP_ID, BOT_USER, Channel, Json
-from bot.sandbox.slack.people.controls import control
 from bot.sandbox.slack.people.sender import DOMAIN, TOKEN, Delivery
 from bot.sandbox.slack.people.view_people import ViewPerson
+from bot.sandbox.slack.use.controls import control
 
 __all__ = ["HOME", "Delivery", "Person"]
 

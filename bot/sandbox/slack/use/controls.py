@@ -10,8 +10,8 @@ from typing import Any
 from bot.sandbox.slack.kept.shown import KINDS, Key, Shown, placed
 from bot.sandbox.slack.kept.store import Json, Workspace
 from bot.sandbox.slack.misuse import need
-from bot.sandbox.slack.people.choices import change, toggled
 from bot.sandbox.slack.rules.elements import choices
+from bot.sandbox.slack.use.choices import change, toggled
 
 OPEN = frozenset({"plain_text_input", "timepicker", "users_select", "conversations_select", "external_select"})
 
