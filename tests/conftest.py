@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from redis import Redis
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from bot.adapters.embedded import embedded_url
 from bot.adapters.store import connect
@@ -24,14 +26,26 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 # what waits most, for processes and for the dead to count as dead
-_SLOW = ("crash", "scenarios", "test_commands.py", "test_processes.py", "test_golden.py", "adapters")
+_SLOW = ("browser", "crash", "scenarios", "test_commands.py", "test_processes.py", "test_golden.py", "adapters")
+
+
+class _TogetherInTheBrowser(LoadScopeScheduling):  # type: ignore[misc]
+    """A process gets a module or class at a time, and all that shares one demo and one browser at once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        together = "tests/browser"
+        return together if nodeid.startswith(f"{together}/") else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    return _TogetherInTheBrowser(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that the others are not done long before it; else in any order.
 
-    The scenarios come in one go: what they share lives no longer than they do.
+    The scenarios come in one go, and so do the browser's tests: what they share lives no longer than they do.
     """
     items.sort(key=_rank)
 

@@ -1,0 +1,69 @@
+"""A demo and a browser for all of these tests, which run in one process; see ``pytest_xdist_make_scheduler``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.chromium import MISSING, SIZE, Complaints, chromium, executable
+from tests.browser.process import Demo, running_demo
+
+# milliseconds: what is shown in a tenth of a second may take long where others work, too
+_PATIENCE = 15_000
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip(MISSING)
+    expect.set_options(timeout=_PATIENCE)
+    with chromium(path) as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
+def demo(browser: Browser) -> Iterator[Demo]:
+    with running_demo() as found:
+        yield found
+        assert found.interrupt() == 0
+
+
+@pytest.fixture(scope="package")
+def context(browser: Browser, demo: Demo) -> Iterator[BrowserContext]:
+    with browser.new_context(base_url=demo.url) as found:
+        found.set_default_timeout(_PATIENCE)
+        yield found
+
+
+@pytest.fixture(scope="package")
+def kept(context: BrowserContext) -> Page:
+    """To open a page anew takes as long as most of the tests."""
+    return context.new_page()
+
+
+@pytest.fixture
+def page(demo: Demo, context: BrowserContext, kept: Page) -> Iterator[Page]:
+    """The channel as it is loaded, with the digest and its thread; it has to stay without complaint."""
+    kept.set_viewport_size(SIZE)
+    kept.emulate_media(color_scheme="light")
+    complaints = Complaints(demo.url)
+    with ExitStack() as stack:
+        stack.enter_context(complaints.heard(context))
+        kept.goto("/")
+        expect(kept.locator("#messages .replies").first).to_be_visible()
+        yield kept
+        stack.callback(_close, kept)
+    assert complaints == []
+
+
+def _close(page: Page) -> None:
+    """The local Slack knows one window at a time, whoever opened it, and other tests one page."""
+    for other in page.context.pages[1:]:
+        other.close()
+    if page.locator("#window[open]").count():
+        page.keyboard.press("Escape")
+        expect(page.locator("#window")).to_be_hidden()

@@ -1,0 +1,39 @@
+"""What a visitor does again and again."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+DIGEST = "vLLM · Saturday 28 February 2026 · 18 merged"
+
+
+def say(page: Page, text: str, *, in_thread: bool = False) -> Locator:
+    """Type a message and send it, by keyboard; gives what comes after all that was there."""
+    listed = "#thread" if in_thread else "#messages"
+    known = page.locator(f"{listed} > .piece").last.get_attribute("data-key")
+    page.locator("#reply-text" if in_thread else "#compose-text").focus()
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    return page.locator(f'{listed} > .piece[data-key="{known}"] ~ .piece')
+
+
+def open_thread(page: Page) -> None:
+    """The digest's thread, with the file in it."""
+    page.locator("#messages .piece", has_text=DIGEST).locator(".replies").click()
+    expect(page.locator("#thread .piece", has_text="Full report of")).to_be_visible()
+
+
+def open_details(page: Page) -> Locator:
+    """The window of a pull request of the digest."""
+    page.get_by_label("Details of …").first.select_option(label="#32195 Add TMA support to fused_moe_lora kernel")
+    return opened_window(page)
+
+
+def opened_window(page: Page) -> Locator:
+    expect(page.locator("#window")).to_be_visible()
+    return page.locator("#window")
+
+
+def close_window(page: Page) -> None:
+    page.keyboard.press("Escape")
+    expect(page.locator("#window")).to_be_hidden()

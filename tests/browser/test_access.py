@@ -1,0 +1,135 @@
+"""The page for everyone: by keyboard, with a screen reader, in light and dark, narrow and wide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import close_window, open_details, open_thread, opened_window, say
+
+# what scrolls to the side though it should not
+_WIDE = """() => [...document.querySelectorAll("html, body, .list, .inside, .report")]
+    .filter((part) => part.clientWidth && part.scrollWidth > part.clientWidth)
+    .map((part) => part.className || part.tagName)"""
+_FOCUSED = """() => {
+    const part = document.activeElement;
+    return part.getAttribute("aria-label") || part.labels?.[0]?.innerText || part.innerText.split("\\n")[0];
+}"""
+_MOST_STEPS = 600
+
+
+def channel(page: Page) -> None:
+    expect(say(page, "/prrisks").get_by_role("heading", name="Risky changes")).to_be_visible()
+
+
+def form(page: Page) -> None:
+    say(page, "/prdigest schedule")
+    window = opened_window(page)
+    window.get_by_label("Only what fits").fill("path:")
+    page.keyboard.press("Enter")
+    expect(window.locator(".bk-error:visible")).to_be_visible()
+
+
+def home(page: Page) -> None:
+    page.get_by_role("link", name="App Home").click()
+    expect(page.get_by_role("heading", name="How I am")).to_be_visible()
+
+
+def report(page: Page) -> None:
+    open_thread(page)
+    page.goto(page.get_by_role("link", name="Full report of").evaluate("link => link.href"))
+
+
+def preview(page: Page) -> None:
+    page.get_by_role("link", name="Block preview").click()
+    expect(page.locator("#shown")).to_have_text("Hello from vLLM")
+
+
+def calls(page: Page) -> None:
+    page.get_by_role("link", name="Calls to Slack").click()
+    page.locator(".calls summary").first.click()
+
+
+def violations(page: Page, **options: Any) -> list[str]:
+    """What axe finds, with an example for each rule."""
+    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
+
+
+@pytest.mark.parametrize("go", [channel, open_thread, open_details, form, home, report, preview, calls])
+def test_it_is_accessible_and_fits_light_and_narrow_dark_and_wide(
+    go: Callable[[Page], object], page: Page
+) -> None:
+    go(page)
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate(_WIDE) == []
+    assert violations(page) == []
+    page.set_viewport_size({"width": 1_600, "height": 900})
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(_WIDE) == []
+    # nothing else differs
+    assert violations(page, runOnly=["color-contrast"]) == []
+
+
+def test_the_tab_key_leads_through_the_channel_to_the_message_box(page: Page) -> None:
+    way = ["Skip to the message box", "# vllm-digest", "⌂ App Home", "#35441", "Details of …", "Ask about this"]
+    way += ["/prsummary 35617", "Message or /command", "Send: Message or /command"]
+    for _ in range(_MOST_STEPS):
+        page.keyboard.press("Tab")
+        if page.evaluate(_FOCUSED) == way[0]:
+            way.pop(0)
+        if not way:
+            break
+    assert way == []
+
+
+def test_the_first_link_leads_to_the_message_box(page: Page) -> None:
+    page.get_by_role("link", name="prdigest").click()
+    page.get_by_role("link", name="Skip to the message box").press("Enter")
+    expect(page.locator("#compose-text")).to_be_focused()
+    expect(page.locator("#place-name")).to_contain_text("prdigest")
+
+
+def test_a_window_keeps_the_focus_and_gives_it_back(page: Page) -> None:
+    menu = page.get_by_label("Details of …").first
+    menu.press("ArrowDown")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    window = opened_window(page)
+    expect(window.get_by_role("heading", name="#33762", exact=True)).to_be_focused()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.matches('body, #window *')")
+    close_window(page)
+    expect(menu).to_be_focused()
+
+
+def test_a_thread_takes_the_focus_and_gives_it_back(page: Page) -> None:
+    replies = page.locator("#messages .replies").first
+    replies.press("Enter")
+    expect(page.get_by_role("heading", name="Thread")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#beside")).to_be_hidden()
+    expect(replies).to_be_focused()
+
+
+def test_what_was_typed_last_can_be_typed_on_after_a_form(page: Page) -> None:
+    say(page, "/prdigest schedule")
+    window = opened_window(page)
+    expect(window.get_by_label("Repository")).to_be_focused()
+    window.get_by_label("At", exact=True).fill("10:45")
+    window.get_by_role("button", name="Save").press("Enter")
+    expect(window).to_be_hidden()
+    page.keyboard.type("thanks")
+    expect(page.locator("#compose-text")).to_have_value("thanks")
+
+
+def test_what_is_dismissed_leaves_the_focus_in_the_list(page: Page) -> None:
+    whisper = say(page, "/prdigest help").filter(has_text="Only visible to you")
+    whisper.get_by_role("button", name="Dismiss").press("Enter")
+    expect(whisper).to_have_count(0)
+    expect(page.locator("#messages")).to_be_focused()

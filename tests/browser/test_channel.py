@@ -1,0 +1,119 @@
+"""The channel and its threads: what stands there, and what is typed."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import DIGEST, open_thread, say
+
+# keeps what an element and a line say, each time that one of them changes
+_WATCH = """([list, line]) => {
+    window.seen = {texts: [], lines: []};
+    const look = () => {
+        window.seen.texts.push(document.querySelector(list).lastElementChild.innerText);
+        window.seen.lines.push(document.querySelector(line).textContent);
+    };
+    new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true});
+}"""
+
+
+def test_the_digest_is_there_and_the_page_says_what_is_real(page: Page) -> None:
+    assert page.title() == "vllm-digest · prdigest in a local Slack"
+    digest = page.locator("#messages .message").first
+    expect(digest.get_by_role("heading", name=DIGEST, exact=True)).to_be_visible()
+    expect(digest).to_contain_text("18 of 18 read")
+    about = page.locator(".about")
+    about.get_by_text("the day is a sample").click()
+    assert about.locator("dt").all_inner_texts() == ["Sample", "Computed here", "Needs a key"]
+
+
+def test_a_summary_is_asked_for_by_keyboard_and_read(page: Page) -> None:
+    page.locator("#compose-text").focus()
+    page.keyboard.type("/prs")
+    expect(page.locator("#compose-commands button:visible")).to_have_text(re.compile("^/prsummary"))
+    page.locator("#compose-text").fill("")
+    came = say(page, "/prsummary 35617")
+    expect(came.get_by_text("Looking at #35617…")).to_be_visible()
+    answer = came.filter(has_text="What changed and why")
+    expect(answer.get_by_role("heading")).to_contain_text("Fix Qwen3.5/Qwen3Next ignoring --dtype flag")
+    expect(answer).to_contain_text("Five constructor calls took their dtype from")
+    whisper = came.filter(has_text="Only visible to you")
+    whisper.get_by_role("button", name="Dismiss").click()
+    expect(whisper).to_have_count(0)
+    expect(answer).to_be_visible()
+
+
+def test_an_answer_comes_as_it_is_written_and_can_be_judged(page: Page) -> None:
+    open_thread(page)
+    page.evaluate(_WATCH, ["#thread", "#status"])
+    came = say(page, "why is #35441 risky?", in_thread=True)
+    answer = came.nth(1)
+    expect(answer.get_by_role("button", name="Good answer")).to_be_visible()
+    expect(came).to_have_count(2)
+    expect(answer.get_by_role("link", name="#35441").first).to_have_attribute("href", re.compile("/pull/35441$"))
+    seen = page.evaluate("window.seen")
+    assert any(line.startswith("prdigest is ") for line in seen["lines"])
+    assert len({len(text) for text in seen["texts"] if "Stop" in text}) >= 2, "it came at once"
+    assert page.locator("#status").inner_text() == ""
+    answer.get_by_role("button", name="Good answer").click()
+    expect(page.get_by_text("Thank you").last).to_be_visible()
+
+
+def test_a_direct_message_is_answered_in_its_thread(page: Page) -> None:
+    page.get_by_role("link", name="prdigest").click()
+    expect(page.locator("#place-name")).to_contain_text("prdigest")
+    page.locator("#compose-text").fill("what was reverted?")
+    page.keyboard.press("Enter")
+    page.locator("#messages .piece", has_text="what was reverted?").locator(".replies").click()
+    expect(page.locator("#thread .piece").nth(1)).to_contain_text("taken back")
+
+
+def test_what_is_no_command_is_told_so_and_can_be_mended(page: Page) -> None:
+    say(page, "/nonsense 35617")
+    expect(page.locator("#compose-notice")).to_have_text(
+        "/nonsense is no command here. There are: /prsummary, /prrisks, /prdigest."
+    )
+    expect(page.locator("#compose-text")).to_have_value("/nonsense 35617")
+    open_thread(page)
+    say(page, "/prrisks", in_thread=True)
+    expect(page.locator("#reply-notice")).to_contain_text("/prrisks does not work in threads, as in Slack")
+
+
+# what is typed, and the links that come of it
+TYPED = {
+    "<img src=x onerror=alert(1)> <script>alert(2)</script>": [],
+    "<https://example.org|vLLM> <!channel> <@U0YOU> &lt;b&gt;": ["https://example.org"],
+    "[vLLM](javascript:alert(1)) <javascript:alert(1)|vLLM>": [],
+}
+
+
+def test_what_is_typed_is_shown_as_text(page: Page) -> None:
+    for text, addresses in TYPED.items():
+        shown = say(page, text).locator(".bk-message")
+        expect(shown).to_have_text(text)
+        assert shown.locator("img, script, b").count() == 0
+        assert shown.locator("a").all_inner_texts() == addresses
+
+
+def test_place_and_thread_stay_when_the_page_is_loaded_again(page: Page) -> None:
+    open_thread(page)
+    page.get_by_role("link", name="App Home").click()
+    expect(page.locator("#beside")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
+    page.reload()
+    expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
+    page.go_back()
+    expect(page.locator("#beside")).to_be_hidden()
+    page.go_forward()
+    expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
+
+
+def test_two_windows_see_the_same(page: Page) -> None:
+    other = page.context.new_page()
+    other.goto("/")
+    say(page, "seen from two windows")
+    expect(other.get_by_text("seen from two windows").last).to_be_visible()
+    assert other.locator("#messages").inner_text() == page.locator("#messages").inner_text()
