@@ -1,8 +1,8 @@
-"""``python -m benchmarks``: what a day, commands, questions and the clock cost, each figure beside its bound.
+"""``python -m benchmarks``: what a day, commands, questions, the clock and a demo cost, each beside its bound.
 
 Everything but the clock runs as processes against loopback emulators with fixed latencies, all of it on an empty
-embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions`` or
-``clock`` runs one part.
+embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``,
+``clock``, ``evaluate`` or ``demo`` runs one part.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
 from benchmarks.day import count_replay, time_a_day
+from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.table import Table
@@ -21,6 +22,7 @@ PARTS = {
     "questions": (price_questions, time_threads),
     "clock": (time_ticks,),
     "evaluate": (time_evaluate,),
+    "demo": (time_the_demo,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 

@@ -1,0 +1,63 @@
+"""How long ``prdigest demo`` takes to start, as its command line: to the page's address, and to the digest."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from statistics import median
+from urllib.request import urlopen
+
+from benchmarks.table import Table
+from tests.command import command, environment
+
+STARTS = 5
+MOST_SECONDS = 3.0
+_PLACE = "C0DIGEST"
+_DIGEST = b"18 merged"
+_ADDRESS = re.compile(r"http://\S+")
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Seconds from the start of the process."""
+
+    address: float
+    digest: float
+
+
+def time_the_demo(table: Table) -> None:
+    """Medians of several starts, after one that fills the caches of the disk."""
+    starts = [_started() for _ in range(STARTS + 1)][1:]
+    address, digest = median(start.address for start in starts), median(start.digest for start in starts)
+    table.row(f"demo: address of its page, median of {STARTS}", address, MOST_SECONDS, "s")
+    table.row(f"demo: digest in the channel, median of {STARTS}", digest, MOST_SECONDS, "s")
+
+
+def _started() -> _Start:
+    with tempfile.TemporaryDirectory(prefix="bench") as folder:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command("demo"), env=environment(TMPDIR=folder), stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert process.stdout
+            found = _ADDRESS.search(process.stdout.readline())
+            assert found, "the demo did not start"
+            address = time.perf_counter() - began
+            _wait_for_the_digest(found[0])
+            return _Start(address, time.perf_counter() - began)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            assert process.returncode == os.EX_OK
+
+
+def _wait_for_the_digest(address: str) -> None:
+    """The page's own stream, as a browser reads it."""
+    with urlopen(f"{address}/live?place={_PLACE}", timeout=30) as stream:
+        assert any(_DIGEST in line for line in stream)
