@@ -1,0 +1,72 @@
+"""``python -m docs.screenshots``: takes the README's pictures of a demo, in light and dark, into this folder.
+
+To be run again when the face changes. The sample day begins at the same morning each time, and questions are
+answered by rules, so two runs differ in a few pixels at most.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.chromium import MISSING, SIZE, chromium, executable
+from tests.browser.process import running_demo
+from tests.browser.steps import close_window, open_details, open_thread, say
+
+_FOLDER = Path(__file__).parent
+_QUESTION = "which of these touch ROCm?"
+_SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+_NARROW = 360  # pixels: a small telephone
+
+
+def main() -> int:
+    """0, or 1 without a browser."""
+    path = executable()
+    if path is None:
+        sys.stderr.write(f"{MISSING}\n")
+        return 1
+    with running_demo() as demo, chromium(path) as browser:
+        take(browser, demo.url)
+    return 0
+
+
+def take(browser: Browser, address: str) -> None:
+    """All of the pictures, of the demo at this address."""
+    with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
+        shoot(page, "channel")
+        open_details(page)
+        shoot(page, "details")
+        close_window(page)
+        open_thread(page)
+        ask(page)
+        shoot(page, "thread")
+        page.goto(address)
+        page.set_viewport_size({"width": _NARROW, "height": SIZE["height"]})
+        expect(page.locator("#messages .replies").first).to_be_visible()
+        shoot(page, "narrow")
+
+
+def ask(page: Page) -> None:
+    """A question in the open thread, and the whole of its answer; the question stands at the top."""
+    came = say(page, _QUESTION, in_thread=True)
+    expect(came.get_by_role("button", name="Good answer")).to_be_visible(timeout=30_000)
+    came.first.evaluate("piece => piece.scrollIntoView()")
+
+
+def shoot(page: Page, name: str) -> None:
+    """One picture for each scheme: the channel from its beginning, and nothing that has the focus or the mouse."""
+    page.mouse.move(0, 0)
+    page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
+    for scheme in _SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=_FOLDER / f"{name}-{scheme}.png", animations="disabled", caret="hide")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
