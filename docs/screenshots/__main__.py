@@ -12,6 +12,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, expect
 
+from docs.screenshots.png import smaller
 from tests.browser.chromium import MISSING, SIZE, chromium, executable
 from tests.browser.process import running_demo
 from tests.browser.steps import close_window, open_details, open_thread, say
@@ -65,7 +66,8 @@ def shoot(page: Page, name: str) -> None:
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=_FOLDER / f"{name}-{scheme}.png", animations="disabled", caret="hide")
+        png = page.screenshot(animations="disabled", caret="hide")
+        (_FOLDER / f"{name}-{scheme}.png").write_bytes(smaller(png))
 
 
 if __name__ == "__main__":
