@@ -54,7 +54,7 @@ def page(demo: Demo, context: BrowserContext, kept: Page) -> Iterator[Page]:
     with ExitStack() as stack:
         stack.enter_context(complaints.heard(context))
         kept.goto("/")
-        expect(kept.locator("#messages .replies").first).to_be_visible()
+        kept.locator("#messages .replies").first.wait_for()
         yield kept
         stack.callback(_close, kept)
     assert complaints == []
@@ -66,4 +66,4 @@ def _close(page: Page) -> None:
         other.close()
     if page.locator("#window[open]").count():
         page.keyboard.press("Escape")
-        expect(page.locator("#window")).to_be_hidden()
+        page.locator("#window").wait_for(state="hidden")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
 DIGEST = "vLLM · Saturday 28 February 2026 · 18 merged"
 
@@ -20,7 +20,7 @@ def say(page: Page, text: str, *, in_thread: bool = False) -> Locator:
 def open_thread(page: Page) -> None:
     """The digest's thread, with the file in it."""
     page.locator("#messages .piece", has_text=DIGEST).locator(".replies").click()
-    expect(page.locator("#thread .piece", has_text="Full report of")).to_be_visible()
+    page.locator("#thread .piece", has_text="Full report of").wait_for()
 
 
 def open_details(page: Page) -> Locator:
@@ -30,10 +30,10 @@ def open_details(page: Page) -> Locator:
 
 
 def opened_window(page: Page) -> Locator:
-    expect(page.locator("#window")).to_be_visible()
+    page.locator("#window").wait_for()
     return page.locator("#window")
 
 
 def close_window(page: Page) -> None:
     page.keyboard.press("Escape")
-    expect(page.locator("#window")).to_be_hidden()
+    page.locator("#window").wait_for(state="hidden")

@@ -22,7 +22,7 @@ _WATCH = """([list, line]) => {
 def test_the_digest_is_there_and_the_page_says_what_is_real(page: Page) -> None:
     assert page.title() == "vllm-digest · prdigest in a local Slack"
     digest = page.locator("#messages .message").first
-    expect(digest.get_by_role("heading", name=DIGEST, exact=True)).to_be_visible()
+    digest.get_by_role("heading", name=DIGEST, exact=True).wait_for()
     expect(digest).to_contain_text("18 of 18 read")
     about = page.locator(".about")
     about.get_by_text("the day is a sample").click()
@@ -35,22 +35,28 @@ def test_a_summary_is_asked_for_by_keyboard_and_read(page: Page) -> None:
     expect(page.locator("#compose-commands button:visible")).to_have_text(re.compile("^/prsummary"))
     page.locator("#compose-text").fill("")
     came = say(page, "/prsummary 35617")
-    expect(came.get_by_text("Looking at #35617…")).to_be_visible()
+    came.get_by_text("Looking at #35617…").wait_for()
     answer = came.filter(has_text="What changed and why")
     expect(answer.get_by_role("heading")).to_contain_text("Fix Qwen3.5/Qwen3Next ignoring --dtype flag")
     expect(answer).to_contain_text("Five constructor calls took their dtype from")
     whisper = came.filter(has_text="Only visible to you")
     whisper.get_by_role("button", name="Dismiss").click()
-    expect(whisper).to_have_count(0)
+    whisper.wait_for(state="detached")
     expect(answer).to_be_visible()
 
 
-def test_an_answer_comes_as_it_is_written_and_can_be_judged(page: Page) -> None:
+def test_answers_come_as_they_are_written_and_can_be_judged(page: Page) -> None:
+    """In the thread of the digest, and at the same time to a direct message, in a thread of its own."""
+    direct = page.context.new_page()
+    direct.goto("/")
+    direct.get_by_role("link", name="prdigest").click()
+    direct.locator("#compose-text").fill("what was reverted?")
+    direct.keyboard.press("Enter")
     open_thread(page)
     page.evaluate(_WATCH, ["#thread", "#status"])
     came = say(page, "why is #35441 risky?", in_thread=True)
     answer = came.nth(1)
-    expect(answer.get_by_role("button", name="Good answer")).to_be_visible()
+    answer.get_by_role("button", name="Good answer").wait_for()
     expect(came).to_have_count(2)
     expect(answer.get_by_role("link", name="#35441").first).to_have_attribute("href", re.compile("/pull/35441$"))
     seen = page.evaluate("window.seen")
@@ -58,16 +64,9 @@ def test_an_answer_comes_as_it_is_written_and_can_be_judged(page: Page) -> None:
     assert len({len(text) for text in seen["texts"] if "Stop" in text}) >= 2, "it came at once"
     assert page.locator("#status").inner_text() == ""
     answer.get_by_role("button", name="Good answer").click()
-    expect(page.get_by_text("Thank you").last).to_be_visible()
-
-
-def test_a_direct_message_is_answered_in_its_thread(page: Page) -> None:
-    page.get_by_role("link", name="prdigest").click()
-    expect(page.locator("#place-name")).to_contain_text("prdigest")
-    page.locator("#compose-text").fill("what was reverted?")
-    page.keyboard.press("Enter")
-    page.locator("#messages .piece", has_text="what was reverted?").locator(".replies").click()
-    expect(page.locator("#thread .piece").nth(1)).to_contain_text("taken back")
+    page.get_by_text("Thank you").last.wait_for()
+    direct.locator("#messages .replies").last.click()
+    expect(direct.locator("#thread .piece").nth(1)).to_contain_text("taken back")
 
 
 def test_what_is_no_command_is_told_so_and_can_be_mended(page: Page) -> None:
@@ -100,13 +99,13 @@ def test_what_is_typed_is_shown_as_text(page: Page) -> None:
 def test_place_and_thread_stay_when_the_page_is_loaded_again(page: Page) -> None:
     open_thread(page)
     page.get_by_role("link", name="App Home").click()
-    expect(page.locator("#beside")).to_be_hidden()
+    page.locator("#beside").wait_for(state="hidden")
     page.go_back()
     expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
     page.reload()
     expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
     page.go_back()
-    expect(page.locator("#beside")).to_be_hidden()
+    page.locator("#beside").wait_for(state="hidden")
     page.go_forward()
     expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
 
@@ -115,5 +114,5 @@ def test_two_windows_see_the_same(page: Page) -> None:
     other = page.context.new_page()
     other.goto("/")
     say(page, "seen from two windows")
-    expect(other.get_by_text("seen from two windows").last).to_be_visible()
+    other.get_by_text("seen from two windows").last.wait_for()
     assert other.locator("#messages").inner_text() == page.locator("#messages").inner_text()

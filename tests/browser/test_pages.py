@@ -26,7 +26,7 @@ def test_the_report_is_read_on_its_own_page_and_downloaded(page: Page) -> None:
         page.get_by_role("link", name="Full report of 2026-02-28").click()
     page = beside.value
     report = page.locator("main")
-    expect(report.get_by_role("heading", name="vLLM Merged PR Report")).to_be_visible()
+    report.get_by_role("heading", name="vLLM Merged PR Report").wait_for()
     with page.expect_download() as found:
         page.get_by_role("link", name="Download vLLM-2026-02-28.md").click()
     written = Path(found.value.path()).read_text()
@@ -35,7 +35,7 @@ def test_the_report_is_read_on_its_own_page_and_downloaded(page: Page) -> None:
     headings = [line.lstrip("#").strip() for line in written.split("\n") if line.startswith("#")]
     assert report.get_by_role("heading").count() == len(headings) > 18
     page.get_by_role("link", name="Back to the channel").click()
-    expect(page.get_by_role("heading", name=DIGEST, exact=True)).to_be_visible()
+    page.get_by_role("heading", name=DIGEST, exact=True).wait_for()
 
 
 SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": "*bold* and <https://example.org|a link>"}}
@@ -65,7 +65,7 @@ def test_pasted_blocks_are_shown_or_refused_as_slack_does(page: Page) -> None:
 
 def test_the_calls_of_the_bot_are_listed(page: Page) -> None:
     page.get_by_role("link", name="Calls to Slack").click()
-    expect(page.get_by_text("None: the local Slack took all that the bot sent.")).to_be_visible()
+    page.get_by_text("None: the local Slack took all that the bot sent.").wait_for()
     call = page.get_by_role("listitem").filter(has_text="chat.postMessage").last
     call.locator("summary").click()
     assert '"channel": "C0DIGEST"' in call.locator("pre").inner_text()
@@ -75,10 +75,10 @@ def test_ctrl_c_leaves_nothing_and_an_open_page_says_so(browser: Browser) -> Non
     with running_demo() as demo, browser.new_context() as context:
         page = context.new_page()
         page.goto(demo.url)
-        expect(page.get_by_role("heading", name=DIGEST, exact=True)).to_be_visible()
+        page.get_by_role("heading", name=DIGEST, exact=True).wait_for()
         assert demo.processes()
         assert demo.interrupt() == 0
-        expect(page.get_by_text("The demo does not answer: is it still running in its terminal?")).to_be_visible()
+        page.get_by_text("The demo does not answer: is it still running in its terminal?").wait_for()
         eventually(lambda: not demo.processes(), seconds=5)
         assert list(demo.folder.iterdir()) == []
         assert demo.said.count("\n") == 2, "only the address and how to end it"

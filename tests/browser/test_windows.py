@@ -9,7 +9,7 @@ from tests.browser.steps import DIGEST, close_window, open_details, opened_windo
 
 def test_details_open_in_a_window(page: Page) -> None:
     window = open_details(page)
-    expect(window.get_by_role("heading", name="#32195", exact=True)).to_be_visible()
+    window.get_by_role("heading", name="#32195", exact=True).wait_for()
     expect(window).to_contain_text("learns to load LoRA weights and the intermediate activations")
     close_window(page)
 
@@ -26,27 +26,27 @@ def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:
     wanted.fill("path:vllm/v1")
     window.get_by_label("At", exact=True).fill("10:35")
     window.get_by_role("button", name="Save").click()
-    expect(window).to_be_hidden()
+    window.wait_for(state="hidden")
     expect(came.filter(has_text="Subscribed: ")).to_contain_text("every day at 10:35")
     listed = say(page, "/prdigest list").filter(has_text="digests come here")
     expect(listed).to_contain_text("every day at 10:35 (America/Los_Angeles), path:vllm/v1")
     listed.get_by_role("button", name="Unsubscribe").click()
     asked = page.get_by_role("dialog", name="Unsubscribe?")
     asked.get_by_role("button", name="Keep it").click()
-    expect(asked).to_be_hidden()
+    asked.wait_for(state="hidden")
     listed.get_by_role("button", name="Unsubscribe").click()
     asked.get_by_role("button", name="Unsubscribe").click()
-    expect(page.get_by_text("Unsubscribed: ").last).to_be_visible()
+    page.get_by_text("Unsubscribed: ").last.wait_for()
     assert page.get_by_text("Unsubscribed: ").count() == 1
 
 
 def test_home_tells_of_the_last_digest_and_of_subscriptions(page: Page) -> None:
     page.get_by_role("link", name="App Home").click()
     home = page.locator("#messages")
-    expect(home.get_by_role("heading", name="The last digests")).to_be_visible()
+    home.get_by_role("heading", name="The last digests").wait_for()
     expect(home).to_contain_text(DIGEST)
     expect(home).to_contain_text("vllm-project/vllm, every day at 09:00")
-    expect(page.locator("#compose")).to_be_hidden()
+    page.locator("#compose").wait_for(state="hidden")
     home.get_by_role("button", name="New subscription").click()
     expect(opened_window(page).get_by_label("Repository")).to_be_focused()
     close_window(page)
