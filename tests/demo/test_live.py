@@ -15,7 +15,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.embedded import is_running
-from tests.checks import eventually
+from tests.checks import closed_port, eventually
 from tests.command import prdigest, started
 from tests.world import World, add_yesterday, world
 
@@ -24,15 +24,21 @@ HOME = "C0DIGEST"
 
 @pytest.fixture
 def there(store: Redis, store_url: str, tmp_path: Path) -> Iterator[World]:
-    """Two merges of yesterday. The settings name a real bot's Slack and store, which a demo must not touch."""
+    """Two merges of yesterday. The settings name a real bot's Slack and store, which a demo must not touch.
+
+    There is a proxy, too, from where nothing of this machine can be reached.
+    """
     with world(store_url) as made:
         add_yesterday(made.github)
+        nowhere = f"http://127.0.0.1:{closed_port()}"
         made.settings.update(
             PRDIGEST_STATE_DIR=str(tmp_path / "state"),
             PRDIGEST_REPO="octo/other",
             PRDIGEST_CHANNEL="C0REAL",
             PRDIGEST_ALLOWED_USERS="U0SOMEBODY",
             SLACK_APP_TOKEN="xapp-real",
+            HTTPS_PROXY=nowhere,
+            HTTP_PROXY=nowhere,
         )
         yield made
 
