@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
+
+_DIGITS = 12  # of a length that is worth reading
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,17 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, served: Loopback, port: int) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.served = served
+        self._is_over = False
+
+    def run(self) -> None:
+        """Serve until ``end``. The standard ``serve_forever`` looks for its end all the time, also when idle."""
+        while not self._is_over:
+            self.handle_request()
+
+    def end(self) -> None:
+        self._is_over = True
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.server_port), timeout=1).close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no news."""
@@ -74,20 +88,33 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def _serve(self) -> None:
-        url = urlsplit(self.path)
-        length = int(self.headers.get("Content-Length") or 0)
-        request = Request(
-            self.command,
-            url.path,
-            dict(parse_qsl(url.query, keep_blank_values=True)),
-            {name.lower(): value for name, value in self.headers.items()},
-            self.rfile.read(length),
-        )
+        try:
+            request = self._read()
+        except ValueError as error:
+            # the rest of it is not read, so that nothing can come after it
+            self.close_connection = True
+            self._send(Response(400, f"{error}".encode(), {"Content-Type": "text/plain"}))
+            return
         try:
             self._send(self.server.served.handle(request))
         except HangUp:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _read(self) -> Request:
+        """Raises ValueError where it can't be read, or should not be."""
+        url, length = urlsplit(self.path), self.headers.get("Content-Length") or "0"
+        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
+            raise ValueError("say the length of the body")
+        if len(length) > _DIGITS or int(length) > self.server.served.most_bytes:
+            raise ValueError("the body is too large")
+        return Request(
+            self.command,
+            url.path,
+            dict(parse_qsl(url.query, keep_blank_values=True)),
+            {name.lower(): value for name, value in self.headers.items()},
+            self.rfile.read(int(length)),
+        )
 
     def _send(self, response: Response) -> None:
         self.send_response(response.status)
@@ -114,12 +141,14 @@ class _Handler(BaseHTTPRequestHandler):
 class Loopback:
     """Base of the servers: a context manager that serves ``handle`` on 127.0.0.1, at a free port if it is 0.
 
-    Raises OSError where the port can't be had.
+    ``most_bytes`` is the longest body that is read. Raises OSError where the port can't be had.
     """
+
+    most_bytes = 100_000_000
 
     def __init__(self, port: int = 0) -> None:
         self._server = _Server(self, port)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
 
     @property
     def url(self) -> str:
@@ -136,6 +165,6 @@ class Loopback:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.end()
         self._thread.join(timeout=5)
+        self._server.server_close()

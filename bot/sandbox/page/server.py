@@ -50,6 +50,9 @@ class Page(Loopback):
     Raises OSError where the port can't be had.
     """
 
+    # a view has at most a quarter of that
+    most_bytes = 1_000_000
+
     def __init__(self, slack: LocalSlack, visitor: Visitor, screen: Screen, about: About, port: int = 0) -> None:
         super().__init__(port)
         self._slack = slack
@@ -91,15 +94,15 @@ class Page(Loopback):
 
     def _is_ours(self, request: Request) -> bool:
         """Whether a browser asks for this page by its name, and posts from it."""
-        own = urlsplit(self.url)
-        hosts = {f"{name}:{own.port}" for name in ("127.0.0.1", "localhost")}
+        port = urlsplit(self.url).port
+        hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         if request.headers.get("host") not in hosts:
             return False
         if request.method != "POST":
             return True
         origin = request.headers.get("origin")
         kind = request.headers.get("content-type", "").partition(";")[0]
-        return kind == "application/json" and (origin is None or urlsplit(origin).netloc in hosts)
+        return kind == "application/json" and origin in {None, *(f"http://{host}" for host in hosts)}
 
     # what is shown
 
