@@ -22,6 +22,8 @@ SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:read files:write groups:history "
     "groups:read im:history im:read im:write reactions:write users:read".split()
 )
+# no app sends them, and browsers do with what a page asks of another address
+_OF_BROWSERS = frozenset({"origin", "sec-fetch-site"})
 UPLOAD = "upload"  # the name that sending a file's bytes has in ``calls``
 
 
@@ -77,6 +79,8 @@ class LocalSlack(SlackTeam):
     # the wire
 
     def handle(self, request: Request) -> Response:
+        if _OF_BROWSERS & request.headers.keys():
+            return Response(403, b"for apps, not for pages")
         try:
             method, arguments = self._parse(request)
         except (TypeError, ValueError):
@@ -93,7 +97,8 @@ class LocalSlack(SlackTeam):
 
     def _parse(self, request: Request) -> tuple[str, Json]:
         if request.path.startswith(UPLOAD_PATH):
-            return UPLOAD, {"file_id": request.path.removeprefix(UPLOAD_PATH), "content": file_content(request)}
+            file_id, _, key = request.path.removeprefix(UPLOAD_PATH).partition("/")
+            return UPLOAD, {"file_id": file_id, "key": key, "content": file_content(request)}
         if request.path.startswith(RESPONSE_PATH):
             return RESPONSE, answer_of(request, self.url)
         return request.path.removeprefix("/api").strip("/"), request.arguments()
@@ -147,10 +152,11 @@ class LocalSlack(SlackTeam):
         if method.scope:
             self.workspace.require(method.scope)
 
-    def _receive(self, file_id: str, content: bytes) -> Response:
-        if file_id not in self.workspace.uploads:
+    def _receive(self, file_id: str, key: str, content: bytes) -> Response:
+        file = self.workspace.uploads.get(file_id)
+        if file is None or file["key"] != key:
             return Response(404, b"no such upload")
-        self.workspace.uploads[file_id]["content"] = content
+        file["content"] = content
         return Response(200, f"OK - {len(content)}".encode())
 
 

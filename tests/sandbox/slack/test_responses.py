@@ -55,6 +55,24 @@ def test_an_answer_is_ephemeral_unless_it_says_otherwise(slack: SlackEmulator, u
     assert slack.calls_to("response_url")[1] == {"text": "b", "response_type": "ephemeral", "url": url}
 
 
+@pytest.mark.parametrize("header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_no_page_in_a_browser_can_answer(slack: SlackEmulator, url: str, header: dict[str, str]) -> None:
+    asked = urllib.request.Request(url, b'{"text": "a", "response_type": "in_channel"}', header)
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(asked)
+    assert (slack.messages(HOME), slack.calls) == ([], [])
+
+
+def test_nobody_can_guess_where_an_answer_or_a_file_goes(slack: SlackEmulator, web: WebClient, url: str) -> None:
+    announced = web.files_getUploadURLExternal(filename="a.txt", length=1)
+    for known in (url, announced["upload_url"]):
+        guessed = known[:-1] + ("0" if known[-1] != "0" else "1")
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(guessed, b'{"text": "a"}')
+        assert len(known.rpartition("/")[2]) == 64
+    assert slack.ephemerals == []
+
+
 def test_it_has_the_shape_of_a_posted_one(slack: SlackEmulator, web: WebClient, url: str) -> None:
     web.chat_postEphemeral(channel=HOME, user="U0ASKER", text="a")
     answer(url, text="a")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import mimetypes
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -138,7 +139,8 @@ def is_reply(message: Json) -> bool:
 class Workspace:
     """One Slack team as its bot sees it.
 
-    ``now`` gives the seconds of the next ts, ``link`` the address of a WebSocket for Socket Mode.
+    ``now`` gives the seconds of the next ts, ``link`` the address of a WebSocket for Socket Mode, ``secret`` what
+    nobody can guess: addresses that ask for no token have it, as any page in the same browser could write to them.
     """
 
     team_id: str
@@ -156,6 +158,7 @@ class Workspace:
     shown: dict[str, Shown] = field(default_factory=dict)  # by the id of a view
     home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
+    secret: Callable[[], str] = secrets.token_hex
     _last: int = 0
     _count: int = 0
 
@@ -242,9 +245,10 @@ class Workspace:
         message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
 
     def reserve(self, name: str, length: int) -> Json:
-        """A file that was announced and has no content yet."""
+        """A file that was announced and has no content yet; who knows its ``key`` may bring that."""
         file_id = self.next_id("F")
-        self.uploads[file_id] = {"id": file_id, "name": name, "length": length, "content": None, "shared": False}
+        own = {"id": file_id, "key": self.secret(), "name": name, "length": length}
+        self.uploads[file_id] = {**own, "content": None, "shared": False}
         return self.uploads[file_id]
 
     def uploaded(self, file_id: object) -> Json:

@@ -27,7 +27,7 @@ def upload_url(team: Workspace, arguments: Json) -> Json:
     if not name or not length.isdecimal() or int(length) == 0:
         raise SlackError("invalid_arguments")
     file = team.reserve(name, int(length))
-    return {"file_id": file["id"], "upload_url": f"{team.url}{UPLOAD_PATH}{file['id']}"}
+    return {"file_id": file["id"], "upload_url": f"{team.url}{UPLOAD_PATH}{file['id']}/{file['key']}"}
 
 
 def complete_upload(team: Workspace, arguments: Json) -> Json:

@@ -53,7 +53,7 @@ class Responses:
         self._given: dict[str, Address] = {}
 
     def mint(self, channel: str, user: str, thread_ts: str | None, origin: str | None) -> str:
-        url = f"{self._team.url}{RESPONSE_PATH}{self._team.next_id('R')}"
+        url = f"{self._team.url}{RESPONSE_PATH}{self._team.secret()}"
         place = self._team.place(channel)
         self._given[url] = Address(url, place, user, thread_ts, origin, self._team.now())
         return url
