@@ -55,11 +55,12 @@ class Screen:
         Each piece has a ``key``, which stays, and ``html``.
         """
         is_home = place == HOME
+        home, window = self._slack.seen_by(self._user)
         return {
-            "pieces": [self._home()] if is_home else self._channel(place, thread),
+            "pieces": [self._home(home)] if is_home else self._channel(place, thread),
             "thread": [] if is_home or not thread else self._thread(place, thread),
             "status": "" if is_home or not thread else self._slack.status(place, thread),
-            "window": self._window(),
+            "window": self._window(window),
             "latest": {each.id: self._latest(each.id) for each in self.places},
             "refused": len(self._slack.refusals),
         }
@@ -118,19 +119,14 @@ class Screen:
             is_open=is_open,
         )
 
-    def _home(self) -> Json:
-        view = self._slack.home_of(self._user)
-        html = Markup('<div data-view="{}">{}</div>').format(view["id"], self._inside(view)) if view else ""
-        return {"key": "home", "html": html}
+    def _home(self, view: Json | None) -> Json:
+        inside = Markup('<div data-view="{}">{}</div>')
+        return {"key": "home", "html": inside.format(view["id"], view_html(view, self.names)) if view else ""}
 
-    def _window(self) -> Json | None:
-        view = self._slack.modal_of(self._user)
+    def _window(self, view: Json | None) -> Json | None:
         if view is None:
             return None
-        return {"key": view["id"], "html": _WINDOW.render(view=view, body=self._inside(view))}
-
-    def _inside(self, view: Json) -> Markup:
-        return view_html({**self._slack.told(view["id"])}, self.names)
+        return {"key": view["id"], "html": _WINDOW.render(view=view, body=view_html(view, self.names))}
 
     def _latest(self, place: str) -> str:
         messages = self._slack.messages(place)

@@ -40,16 +40,18 @@ class Shows:
         with self._lock:
             return copy.deepcopy(self.workspace.views.get(home_id(user)))
 
-    def told(self, view_id: str) -> Json:
-        """A view as Slack tells the app of it, with what its elements are set to."""
-        with self._lock:
-            return told_view(self.workspace, view_id)
-
     def modal_of(self, user: str) -> Json | None:
         """The view in front of somebody: the last one opened that was not closed."""
         with self._lock:
             front = self._front(user)
             return copy.deepcopy(self.workspace.views[front]) if front else None
+
+    def seen_by(self, user: str) -> tuple[Json | None, Json | None]:
+        """Somebody's home, and the modal in front of them, each with what its elements are set to."""
+        with self._lock:
+            home = home_id(user) if home_id(user) in self.workspace.views else None
+            found = (told_view(self.workspace, each) if each else None for each in (home, self._front(user)))
+            return next(found), next(found)
 
     def enable_home(self, *, enabled: bool = True) -> None:
         """Whether the app has a Home tab at all."""

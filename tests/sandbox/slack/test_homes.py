@@ -89,6 +89,22 @@ def test_a_home_is_used_like_a_form(slack: SlackEmulator, web: WebClient, ada: P
     assert slack.modal_of("U0ASKER") == opened
 
 
+def test_home_and_window_are_seen_together_and_as_they_are_set(
+    slack: SlackEmulator, web: WebClient, ada: Person
+) -> None:
+    assert slack.seen_by("U0ASKER") == (None, None)
+    row = actions(menu("static_select", option("a"), option("b"), action_id="pick"), block_id="row")
+    mine = published(web, row)
+    ada.press_in(mine, "pick", value="b")
+    opened = web.views_open(trigger_id=slack.trigger_id("U0ASKER", HOME), view=modal(section("x")))["view"]
+    home_seen, window = slack.seen_by("U0ASKER")
+    assert home_seen
+    assert window
+    assert home_seen["state"]["values"]["row"]["pick"]["selected_option"]["value"] == "b"
+    assert (home_seen["id"], window["id"]) == (mine["id"], opened["id"])
+    assert slack.seen_by("U0BOB") == (None, None)
+
+
 def test_it_is_neither_sent_nor_closed(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
     view = published(web, entry(menu("timepicker"), dispatch_action=True))
     with pytest.raises(Misuse, match="nothing to submit"):
