@@ -105,6 +105,7 @@ def _buttons(subscription: Subscription) -> Block:
         "text": plain(f"{name} will not be posted there any more. What was posted stays.", 300),
         "confirm": plain("Unsubscribe", 30),
         "deny": plain("Keep it", 30),
+        "style": "danger",
     }
     found = [
         button("Preview", PREVIEW, subscription.id),

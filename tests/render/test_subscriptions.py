@@ -100,6 +100,7 @@ def test_who_unsubscribes_is_asked_whether_they_mean_it() -> None:
         "Unsubscribe",
         "Keep it",
     ]
+    assert asked["style"] == "danger"
 
 
 def test_in_app_home_each_says_where_it_goes() -> None:

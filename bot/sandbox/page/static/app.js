@@ -3,6 +3,8 @@
 const $ = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const HOME = "home";
+const REQUIRED = "Please complete this required field.";
+const UNKNOWN = "Choose one of the suggestions.";
 const AWAY = "The demo does not answer: is it still running in its terminal?";
 
 let place = "";
@@ -273,8 +275,19 @@ async function submit(form) {
   const { view } = form.dataset;
   const values = all("[data-input]", form).map((box) => ({ block: box.dataset.block, action: box.dataset.action, value: valueOf(box) }));
   tell(view, {}, "");
+  const missing = missingIn(form);
+  if (Object.keys(missing).length) {
+    tell(view, missing, "")?.focus();
+    return;
+  }
   const { errors, notice } = await send("submit", { view, values });
   tell(view, errors, notice)?.focus();
+}
+
+// Slack asks for these before an app hears of the form
+function missingIn(form) {
+  const empty = all("[data-input][data-required]", form).filter((box) => !valueOf(box).length);
+  return Object.fromEntries(empty.map((box) => [box.dataset.block, control(box).value && box.dataset.kind === "external_select" ? UNKNOWN : REQUIRED]));
 }
 
 function tell(view, errors, notice) {
