@@ -28,7 +28,7 @@ _FILLERS = frozenset(
     still such talk tell than thank thanks that the their them then there these they thing things this those
     through to today too top touch touched touches touching under until up us use used uses using very want was
     way we were what when where which while why will with work would yes yesterday yet you your users user callers
-    caller clients customers
+    caller clients customers first last others rest second sentence sentences team week word words
     """.split()
 )
 _BACK = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
@@ -51,7 +51,14 @@ _WITHOUT = frozenset({"no", "not", "without", "lack", "lacks", "missing", "untes
 _THEM = frozenset({"them", "those", "they"})
 _IT = frozenset({"it", "its"})
 _SAME = frozenset({"and", "or", "what", "how", "about", "of", "then", "now", "also", "for"})
-_OPEN = frozenset({"what", "how", "summary", "overview", "everything", "all", "list", "which", "happened"})
+_OPEN = frozenset(
+    {
+        *("what", "how", "summary", "overview", "everything", "all", "list", "which", "happened"),
+        *("summarise", "summarize"),
+    }
+)
+# what one does to the riskiest ones before the others
+_LOOKS = frozenset({"check", "look", "read", "review", "test", "try", "verify", "watch"})
 # other names of the same
 _ALIKE: dict[str, tuple[str, ...]] = {
     "rocm": ("amd",),
@@ -182,6 +189,8 @@ def _kind_of_many(words: tuple[str, ...], topics: tuple[Topic, ...]) -> Kind:
     for kind, stems in _OF_MANY:
         if _has(words, stems):
             return kind
+    if "first" in words and _LOOKS.intersection(words):
+        return Kind.RISKIEST
     if topics:
         return Kind.TOPIC
     return Kind.DAY if _OPEN.intersection(words) else Kind.UNCLEAR

@@ -9,6 +9,7 @@ from bot.domain.texts import plural
 from bot.sandbox.rules.asked import Asked
 from bot.sandbox.rules.findings import Told, lines_of, merged_in, told_in
 from bot.sandbox.rules.looking import BACK, LIST, PULL, Used
+from bot.sandbox.rules.wording import dated
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Known:
         merged = merged_in([*(each.text for each in self.used), self.record])
         if self.asked.numbers:
             return plural(len(self.asked.numbers), "pull request")
-        return f"{plural(merged.count, 'pull request')} of {merged.days}"
+        return f"{plural(merged.count, 'pull request')} of {dated(merged.days)}"
 
     @property
     def refusals(self) -> list[str]:

@@ -10,13 +10,15 @@ from bot.sandbox.rules.asked import Asked, Kind, Topic
 from bot.sandbox.rules.findings import Told, lines_of, merged_in, told_in
 from bot.sandbox.rules.known import Known
 from bot.sandbox.rules.looking import TESTS, Found, Used, demanding, found_on, known_in, riskiest
-from bot.sandbox.rules.wording import MUCH, ended, labelled, listed, part_of, sentences, to_do
+from bot.sandbox.rules.wording import MUCH, dated, ended, labelled, listed, part_of, sentences, sized, to_do
 
 # words of one pull request, where there are several
 _LITTLE = 22
 _FEW = 3
 _MOST, _MOST_AREAS = 8, 5
 _EXAMPLES = "“which of these touch ROCm?” or “what may break our callers?”"
+# nobody shall take the lack of a word for the lack of what it means
+_BY_WORDS = "Rules look for words alone: another word may find it."
 _UNCLEAR = f"I can't tell from this question what to look for: ask, for example, {_EXAMPLES}."
 
 
@@ -39,7 +41,7 @@ def _about(known: Known) -> Iterable[str]:
         yield part_of(told, "What changed and why", MUCH)
         yield part_of(told, "Technical impact", MUCH)
         yield to_do(told)
-        yield f"By {told.author}, merged by {told.merger}: {told.size}, {told.band} risk by the rules."
+        yield f"By {told.author}, merged by {told.merger}: {sized(told)}, {told.band} risk by the rules."
 
 
 def _risk_of(known: Known) -> Iterable[str]:
@@ -59,7 +61,7 @@ def _files_of(known: Known) -> Iterable[str]:
     for told in known.pulls.values():
         named = ", ".join(f"`{path}`" for path in told.files[:_MOST])
         more = f" and {len(told.files) - _MOST} more" if len(told.files) > _MOST else ""
-        yield f"#{told.number} changes {told.size}: {named}{more}."
+        yield f"#{told.number} changes {sized(told)}: {named}{more}."
 
 
 # what was taken back, and what is risky
@@ -73,7 +75,7 @@ def _taken_back(known: Known) -> Iterable[str]:
     if lines and any(line.startswith("#") for line in lines):
         yield "\n".join(f"- {sentences(line, MUCH)}" for line in lines if line.startswith("#"))
     elif merged.days:
-        yield f"Nothing that was merged on {merged.days} was taken back, as far as the tools can see."
+        yield f"Nothing that was merged on {dated(merged.days)} was taken back, as far as the tools can see."
 
 
 def _names(line: str, numbers: Iterable[int]) -> bool:
@@ -111,15 +113,17 @@ def _topic(known: Known) -> Iterable[str]:
     unread = [number for number in found.best if number not in known.pulls]
     yield f"And {listed(unread)}." if unread else ""
     filed = found.filed if found.named else ()
-    yield f"Only by the names of files: {listed(filed)}." if filed else ""
+    paths = "the path of a file" if len(filed) == 1 else "the paths of files"
+    yield f"Only in {paths}: {listed(filed)}." if filed else ""
     yield f"Only mentioned in the summary: {listed(found.said)}." if found.said else ""
 
 
 def _nothing(known: Known, found: Found) -> str:
-    lead = f"None of the {known.total} is about {_named(known.asked.topics, 'or')}"
+    lead = f"{_named(known.asked.topics, 'or')} is in no"
     if found.said:
-        return f"{lead}; {_named(found.topics, 'or')} is only mentioned in the summary of {listed(found.said)}."
-    return f"{lead}: ask, for example, {_EXAMPLES}."
+        said = f"{_named(found.topics, 'or')} is only mentioned in the summary of {listed(found.said)}"
+        return f"{lead} title or headline of the {known.total}; {said}."
+    return f"{lead} title, summary or path of the {known.total}. {_BY_WORDS} Ask, for example, {_EXAMPLES}."
 
 
 def _named(topics: Iterable[Topic], link: str) -> str:
@@ -139,7 +143,7 @@ def _item(told: Told, topics: Sequence[Topic], *, is_short: bool) -> str:
 def _largest(known: Known) -> Iterable[str]:
     largest = sorted(known.all, key=lambda told: -told.changed_lines)[:_FEW]
     yield f"**The largest of the {known.total}**, by changed lines:"
-    yield "\n".join(f"- #{told.number} ({told.size}): {ended(told.headline or told.title)}" for told in largest)
+    yield "\n".join(f"- #{told.number} ({sized(told)}): {ended(told.headline or told.title)}" for told in largest)
 
 
 def _trivial(known: Known) -> Iterable[str]:

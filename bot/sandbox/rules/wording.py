@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 
 from bot.sandbox.rules.findings import Told
 
 # of one pull request, where there are few of them
 MUCH = 45
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.A)
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])")
 
 
@@ -30,6 +32,23 @@ def sentences(text: str, words: int) -> str:
 def ended(text: str) -> str:
     """A headline as a sentence."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def dated(days: str) -> str:
+    """Days as the tools write them, as the bot's messages do."""
+    return _DAY.sub(_in_words, days.replace("..", " \u2013 "))
+
+
+def _in_words(day: re.Match[str]) -> str:
+    try:
+        return f"{date.fromisoformat(day[0]):%-d %B %Y}"
+    except ValueError:
+        return day[0]
+
+
+def sized(told: Told) -> str:
+    """How many files and lines."""
+    return told.size.replace(" +", ", +").replace(" -", " \u2212")
 
 
 def labelled(label: str, text: str) -> str:
