@@ -90,7 +90,7 @@ def _page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) ->
     slack.place(visitor.direct)
     places = (Place(CHANNEL, stage.channel), Place(visitor.direct, _BOT, "●"))
     users = {YOU: "You", BOT_USER: _BOT}
-    names = Names(users, {place.id: place.name for place in places}, stage.zone, reader=YOU)
+    names = Names(users, {place.id: place.name for place in places}, stage.zone, stage.now, YOU)
     try:
         page = Page(slack, visitor, Screen(slack, YOU, places, names), stage.about, port)
     except OSError as error:

@@ -26,7 +26,8 @@ def date_html(timestamp: object, form: str, names: Names, url: str = "", fallbac
         at = datetime.fromtimestamp(int(str(timestamp)), UTC).astimezone(names.zone)
     except (ValueError, OverflowError, OSError):
         return escape(fallback)
-    shown = _TIME.format(at.isoformat(), date_text(at, _FULL, None), date_text(at, form, names.now))
+    now = names.now() if names.now else None
+    shown = _TIME.format(at.isoformat(), date_text(at, _FULL, None), date_text(at, form, now))
     return linked(url, shown)
 
 
@@ -75,7 +76,8 @@ def _pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[date
 
 
 def _clock(at: datetime, seconds: str = "") -> str:
-    return f"{at.hour % 12 or 12}:{at:%M}{seconds} {'AM' if at.hour < 12 else 'PM'}"
+    # as a client shows it that is set to 24 hours, which is how the page writes the times of messages
+    return f"{at:%H:%M}{seconds}"
 
 
 def _ago(at: datetime, now: datetime | None) -> str:

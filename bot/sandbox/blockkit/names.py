@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -11,12 +11,12 @@ from datetime import datetime, tzinfo
 class Names:
     """What ids of users and channels are called, and for whom it is shown: dates are those of ``zone``.
 
-    ``now`` lets dates say "today", without it none does. ``reader`` is the id of who looks: what is meant for
-    others alone is not there, and their own name stands out.
+    ``now`` is the clock that lets dates say "today", without it none does. ``reader`` is the id of who looks: what
+    is meant for others alone is not there, and their own name stands out.
     """
 
     users: Mapping[str, str]
     channels: Mapping[str, str]
     zone: tzinfo
-    now: datetime | None = None
+    now: Callable[[], datetime] | None = None
     reader: str = ""

@@ -127,11 +127,13 @@ class Scene:
         """What a field holds that has no options."""
         return str(self._set_to(block, element) or "")
 
-    def people(self, kind: str, known: str) -> list[tuple[str, str]]:
+    def people(self, element: Json, known: str) -> list[tuple[str, str]]:
         """Ids and names that a menu of users or conversations has, and the one that it is set to."""
-        names, sign = (self.names.users, "@") if kind == "users_select" else (self.names.channels, "#")
+        is_users = element.get("type") == "users_select"
+        names = self.names.users if is_users else _admitted(self.names.channels, element.get("filter"))
         there = {**({known: known} if known else {}), **names}
-        return sorted(((each, f"{sign}{name}") for each, name in there.items()), key=lambda pair: pair[1].lower())
+        named = ((each, f"{'@' if is_users or _is_direct(each) else '#'}{name}") for each, name in there.items())
+        return sorted(named, key=lambda pair: pair[1].lower())
 
     def size(self, count: Any) -> str:
         """A number of bytes for people."""
@@ -146,3 +148,17 @@ class Scene:
         settings = self.values.get(str(block.get("block_id"))) or {}
         setting = settings.get(str(element.get("action_id")))
         return setting.get(kind.chosen) if isinstance(setting, Mapping) else element.get(kind.first)
+
+
+def _is_direct(conversation: str) -> bool:
+    """Slack's ids say it by their first letter."""
+    return conversation.startswith("D")
+
+
+def _admitted(conversations: Mapping[str, str], wanted: object) -> Mapping[str, str]:
+    """Those of the kinds that a menu asks for: by default of all."""
+    kinds = wanted.get("include") if isinstance(wanted, Mapping) else None
+    if not kinds:
+        return conversations
+    rooms = not {"public", "private"}.isdisjoint(kinds)
+    return {each: name for each, name in conversations.items() if ("im" in kinds if _is_direct(each) else rooms)}

@@ -10,7 +10,9 @@ from tests.sandbox.blockkit.parsed import Parsed, parsed
 
 Json = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NAMES = Names({"U0ADA": "ada", "U0BOB": "bob"}, {"C0GENERAL": "general", "C0OPEN": "open"}, UTC, NOW, "U0ADA")
+NAMES = Names(
+    {"U0ADA": "ada", "U0BOB": "bob"}, {"C0GENERAL": "general", "C0OPEN": "open"}, UTC, lambda: NOW, "U0ADA"
+)
 
 
 def message(*blocks: Json, names: Names = NAMES, **more: Any) -> Parsed:

@@ -131,6 +131,22 @@ def test_a_menu_of_people_or_places_has_those_that_have_names(
     assert ("@ada@bob" if kind == "users_select" else "#general#open") in found.text
 
 
+@pytest.mark.parametrize(
+    ("asks", "shown"),
+    [
+        ({}, "#general@prdigest"),
+        ({"filter": {"exclude_bot_users": True}}, "#general@prdigest"),
+        ({"filter": {"include": ["public", "private"]}}, "#general"),
+        ({"filter": {"include": ["private"]}}, "#general"),
+        ({"filter": {"include": ["im"]}}, "@prdigest"),
+    ],
+)
+def test_a_menu_of_places_has_those_of_the_kinds_that_it_asks_for(asks: Json, shown: str) -> None:
+    names = replace(NAMES, channels={"C0GENERAL": "general", "D0ADA": "prdigest"})
+    found = message(actions(menu("conversations_select", placeholder=plain("Where"), **asks)), names=names)
+    assert found.text.strip().removeprefix("Where") == shown
+
+
 def test_a_menu_that_asks_the_app_says_after_how_many_letters() -> None:
     found = row(menu("external_select", action_id="act", initial_option=TWO[0], min_query_length=0))
     box = found.only("input", type="search")

@@ -13,7 +13,7 @@ from tests.render.hostile import TOKENS
 from tests.sandbox.blockkit.parsed import parsed
 from tests.sandbox.blockkit.shown import NAMES
 
-EPOCH = "Thursday, January 1st, 1970 at 12:00:00 AM"
+EPOCH = "Thursday, January 1st, 1970 at 00:00:00"
 OUT = 'target="_blank" rel="noopener noreferrer"'
 
 
