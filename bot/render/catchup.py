@@ -46,13 +46,12 @@ def _day(digest: Digest, known: dict[int, str], limit: int) -> list[Element]:
 
 
 def _doubts(found: CatchUp) -> Iterator[Block]:
-    """Days whose count is another elsewhere, and what else could not be had of a day."""
-    doubts = [
-        f"{_date(digest)}: {doubt}"
-        for digest in found.digests
-        for doubt in (count_difference(digest), *digest.missing)
-        if doubt
-    ]
+    """Days whose count is another elsewhere, and what else could not be had of a day; the same is said once."""
+    dates: dict[str, list[str]] = {}
+    for digest in found.digests:
+        for doubt in (count_difference(digest), *digest.missing):
+            dates.setdefault(doubt, []).append(_date(digest))
+    doubts = [f"{', '.join(those)}: {doubt}" for doubt, those in dates.items() if doubt]
     if doubts:
         yield context(shorten(" · ".join(doubts), 600))
 

@@ -96,7 +96,7 @@ class Sample:
         found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
         is_its_own = (day.start, day.end) == (self.day.start, self.day.end)
         zone = "" if day.zone == self.day.zone else f" in {self.day.zone}"
-        source = f"the sample, which holds {self.day.date}{zone} alone,"
+        source = f"the sample, which holds {self.day.date:%-d %B %Y}{zone} alone,"
         return Merged(found, CountCheck(len(found) if is_its_own else None, source))
 
     def pull(self, repository: Repository, number: int) -> PullRequest:

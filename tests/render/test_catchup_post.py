@@ -210,6 +210,7 @@ def test_the_last_line_speaks_of_all_days() -> None:
     [
         ((1, 3), "Sat 28 Feb: incomplete? the commits of main name 3 merges, not 1"),
         ((1, None), "count not checked: the commits of main gave none"),
+        ((None, None), "Fri 27 Feb, Sat 28 Feb: count not checked: the commits of main gave none"),
     ],
 )
 def test_a_day_whose_count_is_in_doubt_is_admitted(counted: tuple[int, int | None], expected: str) -> None:

@@ -230,8 +230,8 @@ class Toolbox:
         watched = later.pulls
         self._note(watched)
         for doubt in later.doubts:
-            self.ledger.unseen(f"what was merged after {days.span.title}: {doubt}")
-        self.ledger.days(f"{days.span.title} and what took back of it until {last}")
+            self.ledger.unseen(f"perhaps some of what was merged after {days.span.title} ({doubt})")
+        self.ledger.days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
         lines = [record.head(days), *taken_back(watched, {entry.number for entry in days.entries})]
         risky = sorted((entry for entry in days.entries if entry.risk.is_listed), key=lambda e: -e.risk.points)
         lines += ["Rated riskiest by rules:" if risky else "No pull request is rated risky."]

@@ -271,7 +271,7 @@ def test_what_was_taken_back_later_and_why() -> None:
             " Fixes a regression introduced by #8."
         ),
     ]
-    assert toolbox.ledger.read == "the list of Saturday 28 February 2026 and what took back of it until 2026-03-01"
+    assert toolbox.ledger.read == "the list of what was taken back of Saturday 28 February 2026 until 1 March 2026"
 
 
 def test_a_revert_that_was_itself_reverted_took_nothing_back() -> None:

@@ -503,7 +503,7 @@ def test_a_revert_of_something_older_is_told() -> None:
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
     assert "takes back what was merged before these days" in lines[0]
     assert "says: nothing" in lines[0], "the record has no description"
-    assert "what took back of it until 2026-03-01" in toolbox.ledger.read
+    assert "what was taken back of Tuesday 24 February 2026 until 1 March 2026" in toolbox.ledger.read
 
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])
