@@ -31,8 +31,6 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 
-_LEFT = ("/live", "/static/icon.svg")
-
 
 def executable() -> str | None:
     """Where Chromium or Chrome is; None without one."""
@@ -85,8 +83,7 @@ class Complaints(list[str]):
 
     def _failed(self, request: Request) -> None:
         # what nobody waits for any more, as the page goes somewhere else
-        is_left = request.failure == "net::ERR_ABORTED" and urlsplit(request.url).path in _LEFT
-        if not is_left:
+        if request.failure != "net::ERR_ABORTED":
             self.append(f"failed: {request.url} {request.failure}")
 
     def _asked(self, request: Request) -> None:
