@@ -89,11 +89,12 @@ function stayHere(link) {
   link.removeAttribute("target");
 }
 
-// what somebody has typed or put the focus on, in a piece that is drawn anew
+// what somebody has typed, put the focus on or scrolled to, in a piece that is drawn anew
 function held(within) {
   const focus = within.contains(document.activeElement) ? addressOf(document.activeElement) : "";
   const typed = all("[data-input]", within).map((box) => [box.dataset.block, box.dataset.action, control(box)]);
-  return { focus, typed: typed.filter(([, , part]) => part && part.matches("input:not([type=checkbox],[type=radio]),textarea")) };
+  const scrolled = $(".inside", within)?.scrollTop;
+  return { focus, scrolled, typed: typed.filter(([, , part]) => part && part.matches("input:not([type=checkbox],[type=radio]),textarea")) };
 }
 
 function restore(within, kept) {
@@ -104,6 +105,7 @@ function restore(within, kept) {
     now.value = part.value;
     if (part.dataset.value) now.dataset.value = part.dataset.value;
   }
+  if (kept.scrolled) $(".inside", within)?.scrollTo({ top: kept.scrolled });
   if (!kept.focus) return;
   const now = $(kept.focus, within) ?? within.closest(".list") ?? $("h2", within);
   now?.focus({ preventScroll: true });
@@ -281,7 +283,10 @@ async function submit(form) {
     return;
   }
   const { errors, notice } = await send("submit", { view, values });
-  tell(view, errors, notice)?.focus();
+  const wrong = tell(view, errors, notice);
+  wrong?.focus();
+  // with what is wrong below it
+  wrong?.closest("[data-input]").scrollIntoView({ block: "nearest" });
 }
 
 // Slack asks for these before an app hears of the form
