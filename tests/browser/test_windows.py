@@ -23,6 +23,7 @@ def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:
     expect(window.locator(".bk-error:visible")).to_have_text("path: needs a value right after the colon.")
     expect(wanted).to_have_attribute("aria-invalid", "true")
     expect(wanted).to_be_focused()
+    expect(window.locator(".bk-error:visible")).to_be_in_viewport()
     wanted.fill("path:vllm/v1")
     window.get_by_label("At", exact=True).fill("10:35")
     window.get_by_role("button", name="Save").click()
