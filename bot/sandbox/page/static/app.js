@@ -128,7 +128,7 @@ function shown(list, pieces) {
     list.dataset.was = list.dataset.of;
     toTheLast(list);
   } else if (list.dataset.follow && list.lastElementChild !== before) toTheLast(list);
-  else if (isAtEnd) list.scrollTop = list.scrollHeight;
+  else if (isAtEnd && place !== HOME) list.scrollTop = list.scrollHeight;
 }
 
 // the end, or the beginning of the last message where that is longer than the list is high
