@@ -37,6 +37,7 @@ def form(page: Page) -> None:
 def home(page: Page) -> None:
     page.get_by_role("link", name="App Home").click()
     page.get_by_role("heading", name="How I am").wait_for()
+    expect(page.get_by_role("heading", name="The last digests")).to_be_in_viewport()
 
 
 def report(page: Page) -> None:
@@ -66,8 +67,8 @@ def violations(page: Page, **options: Any) -> list[str]:
 def test_it_is_accessible_and_fits_light_and_narrow_dark_and_wide(
     go: Callable[[Page], object], page: Page
 ) -> None:
-    go(page)
     page.set_viewport_size({"width": 360, "height": 740})
+    go(page)
     assert page.evaluate(_WIDE) == []
     assert violations(page) == []
     page.set_viewport_size({"width": 1_600, "height": 900})
