@@ -188,7 +188,7 @@ function showWindow(view) {
 function go() {
   // the link to the message box leads to no other place
   if (live && location.hash && !location.hash.startsWith("#/")) return;
-  const [, wanted, ts] = decodeURIComponent(location.hash).split("/");
+  const [, wanted, ts] = location.hash.split("/");
   const first = $(".side a[data-place]").dataset.place;
   const before = { place, thread };
   const known = all(".side a[data-place]").some((each) => each.dataset.place === wanted);
