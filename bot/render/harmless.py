@@ -1,7 +1,8 @@
 """Text from outside in the Markdown that Slack shows: nothing in it pings, links or steers what follows.
 
-Angle brackets are escaped; what makes a link of a word or wakes a channel gets a zero-width joiner in its middle,
-which nobody sees. Also what two harmless pieces make together is taken apart.
+Angle brackets are escaped, in code broken instead: Markdown shows entities there as they are written. What
+makes a link of a word or wakes a channel gets a zero-width joiner in its middle, which nobody sees. Also what
+two harmless pieces make together is taken apart.
 """
 
 from __future__ import annotations
@@ -14,27 +15,30 @@ _MARKS = ("://", "](", "]:", "www.", "@channel", "@here", "@everyone", "@group")
 # an exclamation mark makes an image even of a link of our own
 _LIVE = re.compile("(?=(" + "|".join(map(re.escape, (*_MARKS, "!["))) + "))", re.I)
 _LONGEST = max(map(len, _MARKS))
+_WRITTEN = {"<": "&lt;", ">": "&gt;"}
+# a name, an address or a tag begins right after the bracket
+_IN_CODE = {"<": f"<{JOINER}", ">": ">"}
 # what no mark begins with, and needs no look
 PLAIN = re.compile(r"[^<>`\[\]@#:wW]+")
 
 
-def literal(text: str) -> str:
+def literal(text: str, *, in_code: bool = False) -> str:
     """The text with nothing alive in it."""
     shown, at = "", 0
     while at < len(text):
-        used, piece = neutral(text[at : at + _LONGEST], is_final=True) or (1, "")
+        used, piece = neutral(text[at : at + _LONGEST], is_final=True, in_code=in_code) or (1, "")
         shown, at = shown + piece, at + used
     return shown
 
 
-def neutral(rest: str, *, is_final: bool) -> tuple[int, str] | None:
+def neutral(rest: str, *, is_final: bool, in_code: bool = False) -> tuple[int, str] | None:
     """How much of a text is used, and what is shown for it; None if more must be known first."""
     plain = PLAIN.match(rest)
     if plain:
         return plain.end(), plain[0]
     sign = rest[0]
     if sign in "<>":
-        return 1, {"<": "&lt;", ">": "&gt;"}[sign]
+        return 1, (_IN_CODE if in_code else _WRITTEN)[sign]
     begun = rest[:_LONGEST].lower()
     found = next((mark for mark in _MARKS if begun.startswith(mark)), "")
     if found:

@@ -140,7 +140,8 @@ class AnswerMarkdown:
         readers = {"<": self._angle, "`": self._code}
         if not self._is_fenced:
             readers |= {"[": self._bracket, "#": self._number}
-        return readers.get(rest[0], neutral)(rest, is_final=is_final)
+        read = readers.get(rest[0])
+        return read(rest, is_final=is_final) if read else neutral(rest, is_final=is_final, in_code=self._is_fenced)
 
     def _angle(self, rest: str, *, is_final: bool) -> Step:
         if _CITE_BEGINS.match(rest):
@@ -149,7 +150,7 @@ class AnswerMarkdown:
             if rest.startswith(mark):
                 return read(rest, is_final=is_final)
         is_half = any(mark.startswith(rest) for mark in ("<cite", _CLOSE, _OPEN, "</cite>"))
-        return None if is_half and not is_final else (1, "&lt;")
+        return None if is_half and not is_final else neutral("<", is_final=True, in_code=self._is_fenced)
 
     def _cite(self, rest: str, *, is_final: bool) -> Step:
         found = _CITE.match(rest)
@@ -184,7 +185,7 @@ class AnswerMarkdown:
             return len(_FENCE), _FENCE
         found = None if self._is_fenced else _CODE.match(rest)
         if found:
-            return found.end(), literal(found[0])
+            return found.end(), literal(found[0], in_code=True)
         is_half = not self._is_fenced and _may_go_on(rest, _LONGEST_LABEL)
         return None if is_half and not is_final else (1, "`")
 

@@ -171,7 +171,7 @@ SAID = {
     "does it affect SM100?": "“SM100” is in no title, summary or path of the 18 pull requests of 28 February 2026."
     " Rules look for words alone: another word may find it.",
     "which of these touch ROCm?\n": "Only in the path of a file: #34214.",
-    "what must we do?": "**To do:** Replace `--resume &lt;timestamp&gt;` with",
+    "what must we do?": "**To do:** Replace `--resume <\u200dtimestamp>` with",
 }
 
 
