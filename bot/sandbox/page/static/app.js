@@ -121,14 +121,15 @@ function addressOf(element) {
 function shown(list, pieces) {
   const isNew = list.dataset.of !== list.dataset.was;
   const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
-  const before = list.lastElementChild;
+  const isLonger = pieces.length && !drawn.get(list)?.has(pieces.at(-1).key);
   sync(list, pieces);
   list.setAttribute("aria-busy", "false");
   if (isNew && pieces.length) {
     list.dataset.was = list.dataset.of;
     toTheLast(list);
-  } else if (list.dataset.follow && list.lastElementChild !== before) toTheLast(list);
+  } else if (list.dataset.follow && isLonger) toTheLast(list);
   else if (isAtEnd && place !== HOME) list.scrollTop = list.scrollHeight;
+  else if (isLonger) toast("Something new is further down.");
 }
 
 // the end, or the beginning of the last message where that is longer than the list is high
@@ -236,7 +237,7 @@ async function act(element, value) {
   const said = view
     ? await send("press_in", { view: view.dataset.view, ...used })
     : await send("press", { place, ts: piece.dataset.key, ...used });
-  toast(said.notice);
+  if (said.notice) toast(said.notice);
 }
 
 function agreed(asked) {
