@@ -64,7 +64,7 @@ def _clock(health: Health, now: datetime) -> list[Element]:
     if health.ticked is None:
         return [text("Clock: not running, nothing is posted by itself", bold=True)]
     if now - health.ticked > _ALIVE:
-        return [text("Clock: stopped, last seen ", bold=True), moment(health.ticked)]
+        return [text("Clock: stopped, ", bold=True), moment(health.ticked, "last seen ")]
     return [text("Clock: running")]
 
 

@@ -26,7 +26,7 @@ Planned = tuple[Subscription, datetime]
 
 def confirmed(subscription: Subscription, due: datetime) -> Post:
     """What somebody has just made or changed."""
-    said = [text("Subscribed: ", bold=True), *_line(subscription), text(". The next one comes "), moment(due)]
+    said = [text("Subscribed: ", bold=True), *_line(subscription), text(". "), moment(due, "The next one comes ")]
     row = _buttons(subscription)
     return Post(escape(f"Subscribed to {subscription.repository}"), (block(section([*said, text(".")])), row))
 
@@ -78,7 +78,7 @@ def _described(subscription: Subscription, due: datetime, room: int, *, with_pla
         said.append(text(" · from the settings of the bot", italic=True))
     if subscription.is_paused:
         return [*said, text(" · paused", bold=True)]
-    return [*said, text(" · next "), moment(due)]
+    return [*said, text(" · "), moment(due, "next ")]
 
 
 def _room(count: int) -> int:

@@ -42,7 +42,7 @@ def _line(trouble: Trouble) -> list[Element]:
     reason = shorten(one_line(trouble.reason).rstrip("."), _REASON)
     said = [title, *where, text(f" {_WORDS[trouble.kind]}: {reason}. ")]
     if trouble.retry:
-        return [*said, text("Next try "), moment(trouble.retry), text(".")]
+        return [*said, moment(trouble.retry, "Next try "), text(".")]
     return [*said, *([text("There will be no more tries.")] if trouble.kind is Kind.INCOMPLETE else [])]
 
 
@@ -54,11 +54,14 @@ def place(channel: str) -> Element:
     return {"type": "channel", "channel_id": channel} if _ID.fullmatch(channel) else text(one_line(channel))
 
 
-def moment(instant: datetime) -> Element:
-    """An instant as each reader's own clock shows it."""
+def moment(instant: datetime, lead: str = "") -> Element:
+    """An instant as each reader's own clock shows it.
+
+    ``lead`` are the words before it, where it stands in a sentence: Slack begins it with a capital otherwise.
+    """
     return {
         "type": "date",
         "timestamp": int(instant.timestamp()),
-        "format": "{date_short_pretty} at {time}",
-        "fallback": f"{instant:%Y-%m-%d %H:%M} UTC",
+        "format": f"{lead}{{date_short_pretty}} at {{time}}",
+        "fallback": f"{lead}{instant:%Y-%m-%d %H:%M} UTC",
     }

@@ -109,6 +109,14 @@ def test_an_instant_is_shown_by_each_readers_clock() -> None:
     assert moment(AT) == {"type": "date", "timestamp": 1_772_384_700, **said}
 
 
+def test_in_a_sentence_its_words_belong_to_it_so_that_no_capital_stands_in_the_middle() -> None:
+    said = moment(AT, "next ")
+    assert (said["format"], said["fallback"]) == (
+        "next {date_short_pretty} at {time}",
+        "next 2026-03-01 17:05 UTC",
+    )
+
+
 @given(
     st.lists(
         st.builds(

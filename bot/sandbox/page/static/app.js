@@ -124,6 +124,12 @@ function shown(list, pieces) {
   const isLonger = pieces.length && !drawn.get(list)?.has(pieces.at(-1).key);
   sync(list, pieces);
   list.setAttribute("aria-busy", "false");
+  // App Home is no talk: it begins at its top
+  if (list.dataset.of === HOME) {
+    if (isNew) list.scrollTop = 0;
+    list.dataset.was = HOME;
+    return;
+  }
   if (isNew && pieces.length) {
     list.dataset.was = list.dataset.of;
     toTheLast(list);
