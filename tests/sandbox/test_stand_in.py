@@ -126,6 +126,8 @@ QUESTIONS: dict[tuple[str, ...], set[int]] = {
     ("why is #35441 risky?", "and #34214?"): {34214},
     ("what does #35617 do?", "who wrote it?"): {35617},
     ("which of these touch ROCm?", "which of them are risky?"): {33762},
+    ("what does #35617 do?", "did anything about LoRA change and is it risky?"): {32195, 33762, 35271},
+    ("what does #35617 do?", "how many lines were changed in total?"): {33762, 34214, 35557},
 }
 OF_ONE: dict[tuple[str, ...], set[int]] = {
     ("why is it risky?",): {35617},
@@ -168,6 +170,7 @@ SAID = {
     "what does #5 do?": "The sample day has no pull request #5: it has 34931, ",
     "anything about LoRA?": "- #32195 MoE LoRA kernels fetch data with the tensor memory accelerator",
     "summarize the day in one sentence": "**18 pull requests of 28 February 2026**, by area: ",
+    "any security issues?": "“security” is in no title, ",
     "does it affect SM100?": "“SM100” is in no title, summary or path of the 18 pull requests of 28 February 2026."
     " Rules look for words alone: another word may find it.",
     "which of these touch ROCm?\n": "Only in the path of a file: #34214.",

@@ -29,6 +29,7 @@ _FILLERS = frozenset(
     through to today too top touch touched touches touching under until up us use used uses using very want was
     way we were what when where which while why will with work would yes yesterday yet you your users user callers
     caller clients customers first last others rest second sentence sentences team week word words
+    issue issues line lines problem problems total
     """.split()
 )
 _BACK = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
@@ -41,7 +42,7 @@ _BREAKS = (
 _WHO = ("who", "author", "wrote", "written")
 _WRITES = ("author", "wrote", "written", "contribut", "opened")
 _WHERE = ("file", "path", "where", "test", "line")
-_LARGE = ("big", "larg", "size")
+_LARGE = ("big", "larg", "size", "lines")
 _TRIVIAL = ("trivial",)
 _NO_TOPICS = (
     *(*_BACK, *_RISK, *_SAFE, *_BREAKS, *_WHO, *_WRITES, *_LARGE, *_TRIVIAL),
@@ -151,10 +152,16 @@ def _meant(
     questions, answer, subject = before
     if _THEM.intersection(words) or (words[:1] == ("and",) and _WITHOUT.intersection(words)):
         return numbers_in(answer, _MOST_ANSWERED) or subject
-    if _IT.intersection(words):
+    if _IT.intersection(words) and not _is_named_before(words, topics):
         return subject or numbers_in("".join(questions[-1:])) or numbers_in(answer)[:1]
     is_wider = "most" in words or any(not topic.words[0].startswith(_WHERE) for topic in topics)
     return () if is_wider else subject
+
+
+def _is_named_before(words: tuple[str, ...], topics: tuple[Topic, ...]) -> bool:
+    """Whether "it" is what the question itself has named: "did LoRA change, and is it risky?"."""
+    said = words[: min(words.index(word) for word in _IT if word in words)]
+    return any(topic.name.casefold() in said for topic in topics)
 
 
 def _words(question: str) -> tuple[str, ...]:
