@@ -134,7 +134,7 @@ function shown(list, pieces) {
     list.dataset.was = list.dataset.of;
     toTheLast(list);
   } else if (list.dataset.follow && isLonger) toTheLast(list);
-  else if (isAtEnd && place !== HOME) list.scrollTop = list.scrollHeight;
+  else if (isAtEnd) list.scrollTop = list.scrollHeight;
   else if (isLonger) toast("Something new is further down.");
 }
 
