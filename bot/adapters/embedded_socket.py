@@ -16,6 +16,8 @@ from redis.retry import Retry
 _LONGEST_SOCKET_PATH = 107
 # seconds that a server has to answer after it was started, or to end after it was told to
 START_TIMEOUT = 15.0
+# the file in a state directory that its keeper holds
+KEEPER_LOCK = "keeper.lock"
 
 
 def socket_path(state: Path) -> Path:

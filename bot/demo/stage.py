@@ -16,10 +16,10 @@ from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.adapters.afresh import forget_talk
-from bot.adapters.embedded import is_running
+from bot.adapters.embedded import claimed, is_there
 from bot.config import Settings
 from bot.demo.words import SAMPLE, live
-from bot.domain.errors import NotSetUp
+from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.domain.pulls import Repository
 from bot.ports import Outside
 from bot.sandbox.page.about import About
@@ -31,6 +31,7 @@ CHANNEL, YOU = "C0DIGEST", "U0YOU"
 # the hour of the sample's digest, and how old it is when the demo starts
 _MORNING = 9
 _AFTER = timedelta(seconds=5)
+_TEXT = "see the sample day here with prdigest demo --text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def sample_stage(clock: Callable[[], float] = time.monotonic) -> Stage:
 
     return Stage(
         settings=settings,
-        state=_lent,
+        state=lent,
         prepare=lambda wiring: None,
         outside=sample,
         channel=f"{sample.repository.name}-digest",
@@ -127,7 +128,7 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
 
     return Stage(
         settings=own,
-        state=lambda: _kept(settings.prdigest_state_dir / "demo"),
+        state=lambda: kept(settings.prdigest_state_dir / "demo"),
         prepare=lambda wiring: forget_talk(wiring.store),
         outside=None,
         channel=f"{repository.name}-digest",
@@ -150,15 +151,46 @@ def _local(team: LocalTeam, state: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _lent() -> Iterator[Path]:
-    """A folder that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+def lent(has_store: Callable[[], bool] = is_there) -> Iterator[Path]:
+    """A folder that is gone afterwards.
+
+    Raises:
+        NotSetUp: there is nowhere to have one.
+        StoreUnavailable: no store runs here.
+    """
+    _require(has_store)
+    with _temporary() as folder:
+        try:
+            yield Path(folder)
+        except StoreUnavailable as error:
+            # what the store says leads to a log that is gone with the folder, and to a setting that is not read
+            raise StoreUnavailable(f"The store of the local Slack does not run here: {_TEXT}.") from error
 
 
 @contextmanager
-def _kept(folder: Path) -> Iterator[Path]:
-    """A folder that keeps what was bought and read, for one demo at a time."""
-    if is_running(folder):
-        raise NotSetUp("Another live demo is running: end it with Ctrl-C first.")
-    yield folder
+def kept(folder: Path, has_store: Callable[[], bool] = is_there) -> Iterator[Path]:
+    """A folder that keeps what was bought and read, for one demo at a time.
+
+    Raises:
+        NotSetUp: another has it.
+        StoreUnavailable: it can't be used, or no store runs here.
+    """
+    _require(has_store)
+    with claimed(folder) as is_ours:
+        if not is_ours:
+            raise NotSetUp("Another live demo is running: end it with Ctrl-C first.")
+        yield folder
+
+
+def _require(has_store: Callable[[], bool]) -> None:
+    if not has_store():
+        raise StoreUnavailable(f"The store of the local Slack does not exist for this platform: {_TEXT}.")
+
+
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise NotSetUp(
+            f"No temporary folder can be made ({error.strerror}): set TMPDIR to one of yours."
+        ) from error

@@ -1,0 +1,45 @@
+"""What a demo keeps its things in."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bot.demo.stage import kept, lent
+from bot.domain.errors import NotSetUp, StoreUnavailable
+
+
+def test_what_is_lent_is_gone_afterwards() -> None:
+    with lent() as folder:
+        (folder / "something").touch()
+    assert not folder.exists()
+
+
+def test_what_is_kept_is_one_demos_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "demo"
+    for _ in range(2):
+        with kept(folder) as ours:
+            assert ours == folder
+            with pytest.raises(NotSetUp, match="Another live demo is running"), kept(folder):
+                pass
+
+
+def test_without_a_store_of_this_platform_there_is_the_text(tmp_path: Path) -> None:
+    for state in (lent(lambda: False), kept(tmp_path, lambda: False)):
+        with pytest.raises(StoreUnavailable, match=r"does not exist for this platform.*demo --text"), state:
+            pass
+
+
+def test_where_the_store_does_not_start_there_is_the_text() -> None:
+    with pytest.raises(StoreUnavailable, match=r"does not run here.*demo --text"), lent():
+        raise StoreUnavailable("The embedded store did not start: see its log.")
+
+
+def test_where_nothing_can_be_written_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
+    with pytest.raises(NotSetUp, match=r"No temporary folder.*TMPDIR"), lent():
+        pass
+    with pytest.raises(StoreUnavailable, match="PRDIGEST_STATE_DIR"), kept(Path("/proc/self")):
+        pass
