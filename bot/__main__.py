@@ -7,7 +7,6 @@ import sys
 
 import click
 
-from bot.cli import run
 from bot.domain.errors import PrdigestError, UsageError
 
 _FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
@@ -16,6 +15,9 @@ _FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
 def main() -> int:
     """Exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted."""
     try:
+        # half a second of imports, in which Ctrl-C is no more than that too
+        from bot.cli import run  # noqa: PLC0415
+
         run()
     except (UsageError, click.UsageError) as error:
         return _say(error.format_message() if isinstance(error, click.ClickException) else str(error), _USAGE)
