@@ -192,9 +192,14 @@ def _answers(wiring: Wiring) -> bool:
 
 
 def told_to_stop() -> threading.Event:
-    """Is set by SIGTERM or Ctrl-C."""
+    """Is set by SIGTERM, Ctrl-C, or the end of the terminal where that is not to be ignored, as under nohup."""
     stopped = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    # Windows has none
+    hung_up = getattr(signal, "SIGHUP", None)
+    if hung_up and signal.getsignal(hung_up) != signal.SIG_IGN:
+        numbers.append(hung_up)
+    for number in numbers:
         signal.signal(number, lambda *_: stopped.set())
     return stopped
 
