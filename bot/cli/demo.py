@@ -24,6 +24,8 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     """Try everything in a local Slack in your browser; needs no key, account or server."""
     if repo and not is_live:
         raise UsageError("The sample day has a repository of its own: add --live to see another.")
+    if is_text and is_live:
+        raise UsageError("--text prints the sample day: leave out --live, or --text.")
     if is_text:
         for piece in demo(_ask):
             click.echo(piece)
@@ -35,7 +37,8 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     set_up_log("WARNING")
 
     def started(address: str) -> None:
-        click.echo(f"prdigest in a local Slack: {address}\nCtrl-C ends it; nothing stays behind.")
+        stays = "what was read and bought is kept for the next one" if is_live else "nothing stays behind"
+        click.echo(f"prdigest in a local Slack: {address}\nCtrl-C ends it; {stays}.")
         if is_opened:
             click.launch(address)
 

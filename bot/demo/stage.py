@@ -119,6 +119,8 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
             "prdigest_repo": repository,
             "prdigest_repos": (),
             "prdigest_post_at": minute,
+            # what the settings call their own repository is no name for another
+            "prdigest_name": settings.prdigest_name if repository == settings.prdigest_repo else None,
         }
         off = {"slack_app_token": None, "redis_url": None, "prdigest_admin_channel": None}
         allowed: dict[str, Any] = {

@@ -34,6 +34,7 @@ def there(store: Redis, store_url: str, tmp_path: Path) -> Iterator[World]:
         made.settings.update(
             PRDIGEST_STATE_DIR=str(tmp_path / "state"),
             PRDIGEST_REPO="octo/other",
+            PRDIGEST_NAME="Another name",
             PRDIGEST_CHANNEL="C0REAL",
             PRDIGEST_ALLOWED_USERS="U0SOMEBODY",
             SLACK_APP_TOKEN="xapp-real",
@@ -44,7 +45,7 @@ def there(store: Redis, store_url: str, tmp_path: Path) -> Iterator[World]:
 
 
 @contextmanager
-def demo(there: World, folder: Path) -> Iterator[str]:
+def demo(there: World, folder: Path, end: signal.Signals = signal.SIGINT) -> Iterator[str]:
     """A live demo that has posted its digest, by the address of its page; it ends with the block, cleanly."""
     log = folder / "demo.log"
     with log.open("wb") as file:
@@ -55,7 +56,7 @@ def demo(there: World, folder: Path) -> Iterator[str]:
     try:
         yield eventually(lambda: re.search(r"http://\S+", log.read_text()))[0]
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(end)
         assert process.wait(timeout=40) == 0, log.read_text()
 
 
@@ -84,9 +85,10 @@ def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there
         screen(address, 'class="replies"')
         asked = len(there.claude.requests)
         assert asked == 3
+        assert "Another name" not in channel(address)
         eventually(lambda: say(address, "/prsummary 101")["notice"] == "")
         screen(address, "Asked for by")
-    with demo(there, tmp_path) as address:
+    with demo(there, tmp_path, signal.SIGHUP) as address:
         # nothing is remembered of what was said, and nothing is bought twice
         assert "Asked for by" not in screen(address, "2 merged")
         eventually(lambda: say(address, "/prsummary 101")["notice"] == "")
@@ -113,6 +115,7 @@ def test_one_live_demo_at_a_time(there: World, tmp_path: Path) -> None:
         (["--live", "--repo", "octo/engine"], "GITHUB_TOKEN", "Set GITHUB_TOKEN"),
         (["--live"], "PRDIGEST_REPO", "Which repository?"),
         (["--repo", "octo/engine"], "", "add --live"),
+        (["--live", "--text", "--repo", "octo/engine"], "", "leave out --live"),
         (["--live", "--repo", "nonsense"], "", "owner/name"),
     ],
 )
