@@ -216,7 +216,7 @@ function go() {
   if (place === HOME) send("home").then((said) => toast(said.notice));
   if (thread && before.thread !== thread) $("#thread-name").focus();
   else if (before.place && before.place !== place) $("#place-name").focus();
-  else if (before.thread && !thread) $(`#messages a[href="#/${place}/${before.thread}"]`)?.focus();
+  else if (before.thread && !thread) $(`#messages a[href="${CSS.escape(`#/${place}/${before.thread}`)}"]`)?.focus();
   listen();
 }
 
