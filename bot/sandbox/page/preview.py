@@ -26,6 +26,8 @@ class Preview:
             found = json.loads(text)
         except ValueError as error:
             return {"error": _NO_JSON.format(error)}
+        except RecursionError:
+            return {"error": _NO_JSON.format("too deep")}
         if isinstance(found, dict) and found.get("type") in ("modal", "home"):
             return self._view(found)
         message = {"blocks": found} if isinstance(found, list) else found

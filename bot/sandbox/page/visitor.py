@@ -68,7 +68,8 @@ class Visitor:
 
     def say(self, place: str, text: str, thread: str = "") -> Outcome:
         """Send what was typed: a slash command, or a message that may name the bot."""
-        text = text.strip()
+        # half a character, as scripts can send it, is none: nobody could write it down
+        text = text.encode(errors="replace").decode().strip()
         if not text:
             raise Misuse("Type a message first.")
         if len(text) > _LONGEST:

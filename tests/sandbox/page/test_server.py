@@ -57,6 +57,9 @@ def test_a_thread_that_is_not_there_has_no_screen(stage: Stage) -> None:
         {"Host": "evil.example:80"},
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": "http://127.0.0.1"},
+        {"Host": "127.0.0.1"},
         {"Content-Type": "text/plain"},
         {"Content-Type": "application/x-www-form-urlencoded"},
     ],
@@ -169,8 +172,9 @@ def test_blocks_are_shown_or_refused_as_slack_refuses_them(
     assert part in answer[key]
 
 
-def test_what_is_no_json_is_said(stage: Stage) -> None:
-    assert "no JSON" in json.loads(stage.ask("POST", "/preview", {"text": "{"}).text)["error"]
+@pytest.mark.parametrize("pasted", ["{", "[" * 100_000])
+def test_what_is_no_json_is_said(stage: Stage, pasted: str) -> None:
+    assert "no JSON" in json.loads(stage.ask("POST", "/preview", {"text": pasted}).text)["error"]
 
 
 def test_a_port_that_is_taken_is_an_error(stage: Stage) -> None:

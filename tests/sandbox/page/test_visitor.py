@@ -31,6 +31,7 @@ def events(stage: Stage) -> list[tuple[str, str]]:
         ("@prdigesting", [("message", "@prdigesting")]),
         ("<!channel> & <@U0BOT>", [("message", "&lt;!channel&gt; &amp; &lt;@U0BOT&gt;")]),
         ("  spaced\n", [("message", "spaced")]),
+        ("half \ud83d", [("message", "half ?")]),
     ],
 )
 def test_what_is_typed_reaches_the_app_as_slack_sends_it(stage: Stage, text: str, kinds: Any) -> None:
