@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -92,9 +93,21 @@ def test_an_app_that_does_not_take_it_is_said(stage: Stage, status: int, part: s
 
 
 def test_while_the_bot_starts_it_is_said(stage: Stage) -> None:
-    early = Visitor(stage.slack, Person(stage.slack, Connection(), YOU, "you"), "prdigest", stage.visitor.commands)
+    early = Visitor(
+        stage.slack, Person(stage.slack, Connection(patience=0), YOU, "you"), "prdigest", stage.visitor.commands
+    )
     with pytest.raises(Misuse, match="still starting"):
         early.say(HOME, "/echo hi")
+
+
+def test_what_is_done_while_the_bot_starts_waits_for_it(stage: Stage) -> None:
+    connection = Connection(patience=5)
+    early = Visitor(stage.slack, Person(stage.slack, connection, YOU, "you"), "prdigest", ())
+    waiting = threading.Thread(target=early.go_home)
+    waiting.start()
+    connection.connect(stage.bot)
+    waiting.join(timeout=5)
+    assert [sent["event"]["type"] for sent in stage.bot.sent] == ["app_home_opened"]
 
 
 def test_a_button_of_the_block_that_is_meant(stage: Stage) -> None:
