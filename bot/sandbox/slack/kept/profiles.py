@@ -13,7 +13,7 @@ ZONE = "Etc/UTC"
 
 
 class Facts(TypedDict, total=False):
-    """What a test may say of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
+    """What can be said of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
 
     ``team`` is theirs where they are of another one, with which a channel is shared.
     """

@@ -11,7 +11,7 @@ TRIGGER_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Origin:
-    """Who did something, in which conversation and in which view; empty where a test made the trigger up."""
+    """Who did something, in which conversation and in which view; empty where nobody did anything."""
 
     user: str = ""
     place: str = ""
