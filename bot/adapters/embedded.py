@@ -82,8 +82,12 @@ def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> No
         client.shutdown(nosave=True)
     for _ in range(int(START_TIMEOUT / _POLL)):
         if not is_running(state):
-            return
+            break
         sleep(_POLL)
+    sockets = socket_path(state).parent
+    if sockets != state.resolve():
+        with suppress(OSError):
+            sockets.rmdir()
 
 
 def _make_folders(state: Path, sockets: Path) -> None:

@@ -29,7 +29,7 @@ from tests.command import ROOT
 COMMAND = """
 import sys
 from pathlib import Path
-from bot.adapters.embedded import embedded_url, end_embedded, is_running
+from bot.adapters.embedded import embedded_url
 from bot.adapters.store import connect
 client = connect(embedded_url(Path(sys.argv[1])))
 client.set(sys.argv[2], "set by another process")
@@ -81,6 +81,16 @@ def test_processes_that_start_at_once_get_one_store(tmp_path: Path) -> None:
     assert len(set(urls)) == 1
     with connect(urls[0]) as client:
         assert client.ping()
+
+
+def test_who_uses_it_alone_ends_it_with_nothing_left_elsewhere(tmp_path: Path) -> None:
+    far = tmp_path / ("far" * 30)
+    with connect(embedded_url(far)) as client:
+        pid = server_of(client)
+    end_embedded(far)
+    assert not is_running(pid)
+    assert not socket_path(far).is_relative_to(far)
+    assert not socket_path(far).parent.exists()
 
 
 def test_two_processes_see_the_same_data(state: Path) -> None:
