@@ -63,11 +63,18 @@ def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> 
 
 @contextmanager
 def running(
-    settings: Settings, wiring: Wiring, now: Callable[[], datetime], host: str = _EVERYWHERE
+    settings: Settings,
+    wiring: Wiring,
+    now: Callable[[], datetime],
+    host: str = _EVERYWHERE,
+    last_work: float = _LAST_WORK,
 ) -> Iterator[int]:
-    """All of them in this process until the end of the block; gives the port of the web process on ``host``."""
+    """All of them in this process until the end of the block; gives the port of the web process on ``host``.
+
+    ``last_work`` is how many seconds there are at the end for jobs that run.
+    """
     with ExitStack() as parts:
-        parts.enter_context(_workers(settings, wiring))
+        parts.enter_context(_workers(settings, wiring, last_work))
         port = parts.enter_context(_web(settings, wiring, host))
         # last: who reads its first digest can press a button of it
         parts.enter_context(_clock(wiring, now))
@@ -87,7 +94,7 @@ def _clock(wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
 
 
 @contextmanager
-def _workers(settings: Settings, wiring: Wiring) -> Iterator[None]:
+def _workers(settings: Settings, wiring: Wiring, last_work: float = _LAST_WORK) -> Iterator[None]:
     wiring.prepare()
     jobs = Jobs(wiring, wiring.store)
     workers = jobs.workers(settings.prdigest_worker_threads)
@@ -97,7 +104,7 @@ def _workers(settings: Settings, wiring: Wiring) -> Iterator[None]:
         yield
     finally:
         # together: the quick ones are not to wait until the long ones are through
-        stopping = [threading.Thread(target=worker.stop, args=(_LAST_WORK * 1_000,)) for worker in workers]
+        stopping = [threading.Thread(target=worker.stop, args=(round(last_work * 1_000),)) for worker in workers]
         for thread in stopping:
             thread.start()
         for thread in stopping:

@@ -36,6 +36,8 @@ _BOT = "prdigest"
 # Slack's own limit of posts to a channel
 _POSTS_PER_SECOND = 1.0
 _LOCAL = "127.0.0.1"
+# seconds for what is being answered when somebody presses Ctrl-C: nobody will read it
+_LAST_WORK = 2.0
 
 
 def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
@@ -59,7 +61,7 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         settings = stage.settings(team, state)
         wiring = parts.enter_context(closing(Wiring(settings, stage.now, time.sleep, stage.outside)))
         stage.prepare(wiring)
-        events = parts.enter_context(running(settings, wiring, stage.now, _LOCAL))
+        events = parts.enter_context(running(settings, wiring, stage.now, _LOCAL, _LAST_WORK))
         connection.connect(HttpWire(f"http://{_LOCAL}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 
