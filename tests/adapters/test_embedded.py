@@ -88,7 +88,7 @@ def test_who_uses_it_alone_ends_it_with_nothing_left_elsewhere(tmp_path: Path) -
     with connect(embedded_url(far)) as client:
         pid = server_of(client)
     end_embedded(far)
-    assert not is_running(pid)
+    assert not lives(pid)
     assert not socket_path(far).is_relative_to(far)
     assert not socket_path(far).parent.exists()
 
