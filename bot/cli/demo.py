@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+
 import click
 
 from bot.cli.base import now, repo_option, set_up_log, wanted_repository
@@ -47,6 +51,15 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
         run_demo(live_stage(settings, wanted_repository(settings, repo), now), port, started)
     else:
         run_demo(sample_stage(), port, started)
+    _leave()
+
+
+def _leave() -> None:
+    """End without those threads that still wait for an answer of GitHub's or Claude's: nobody would read it."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(0)
 
 
 def _ask(question: str) -> str | None:

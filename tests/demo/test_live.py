@@ -108,6 +108,13 @@ def test_one_live_demo_at_a_time(there: World, tmp_path: Path) -> None:
         )
 
 
+def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path) -> None:
+    there.claude.latency = 60.0
+    with demo(there, tmp_path):
+        eventually(lambda: there.claude.requests)
+    assert not is_running(tmp_path / "state" / "demo")
+
+
 @pytest.mark.parametrize(
     ("arguments", "gone", "said"),
     [
