@@ -12,6 +12,23 @@ def test_details_open_in_a_window(page: Page) -> None:
     window.get_by_role("heading", name="#32195", exact=True).wait_for()
     expect(window).to_contain_text("learns to load LoRA weights and the intermediate activations")
     close_window(page)
+    # the same can be chosen again
+    expect(page.get_by_label("Details of …").first).to_have_value("")
+
+
+def test_what_must_be_filled_in_is_asked_for_before_the_bot_hears_of_it(page: Page) -> None:
+    say(page, "/prdigest schedule")
+    window = opened_window(page)
+    zone = window.get_by_label("Time zone")
+    for typed, said in (("", "Please complete this required field."), ("Mars", "Choose one of the suggestions.")):
+        zone.fill(typed)
+        window.get_by_role("button", name="Save").click()
+        expect(window.locator(".bk-error:visible")).to_have_text(said)
+        expect(zone).to_be_focused()
+    zone.fill("Europe/Berlin")
+    expect(zone).to_have_attribute("data-value", "Europe/Berlin")
+    window.get_by_role("button", name="Cancel").click()
+    window.wait_for(state="hidden")
 
 
 def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:

@@ -15,7 +15,18 @@ from tests.emulators.slack_client import client_of
 from tests.sandbox.page.conftest import HOME, YOU, Stage
 from tests.sandbox.slack.parts import actions, button, entry, home, modal, section
 
-PAGES = ["/", "/preview", "/calls", "/static/app.js", "/static/app.css", "/static/icon.svg"]
+STATIC = [
+    "app.js",
+    "page.js",
+    "pieces.js",
+    "forms.js",
+    "preview.js",
+    "app.css",
+    "blocks.css",
+    "theme.css",
+    "icon.svg",
+]
+PAGES = ["/", "/preview", "/calls", *(f"/static/{name}" for name in STATIC)]
 
 
 def bot_of(stage: Stage) -> WebClient:

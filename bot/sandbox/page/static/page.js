@@ -1,0 +1,32 @@
+// What all the modules of the page use: looking things up, talking to the server, saying something in passing.
+
+export const $ = (selector, within = document) => within.querySelector(selector);
+export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+export const HOME = "home";
+export const AWAY = "The demo does not answer: is it still running in its terminal?";
+
+// where the visitor is: a place, and a thread of it that is open beside
+export const here = { place: "", thread: "" };
+
+export async function send(deed, asked = {}) {
+  let said;
+  try {
+    const answer = await fetch(`/do/${deed}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(asked),
+    });
+    said = await answer.json();
+  } catch {
+    said = { notice: AWAY, errors: {}, options: [], failed: true };
+  }
+  return said;
+}
+
+export function toast(text) {
+  const box = $("#toast");
+  box.textContent = text;
+  box.hidden = !text;
+  clearTimeout(toast.timer);
+  toast.timer = setTimeout(() => (box.hidden = true), 8000);
+}
