@@ -20,7 +20,7 @@ from tests.emulators.slack import SlackEmulator
 
 # a change is judged by the same examples each time; HYPOTHESIS_PROFILE=search looks for new ones. Machines that
 # run tests are small and shared: an example may be slow without being wrong.
-settings.register_profile("same", deadline=None, max_examples=40, database=None, derandomize=True)
+settings.register_profile("same", deadline=None, max_examples=30, database=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1_500, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

@@ -14,12 +14,14 @@ _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 def one_line(text: str) -> str:
     """The text on one line: every run of white space is a blank, control characters are gone."""
-    return " ".join("".join(char for char in text if char.isspace() or _is_shown(char)).split())
+    # nearly every text is printable, and then nothing of it is to go
+    shown = text if text.isprintable() else "".join(char for char in text if char.isspace() or _is_shown(char))
+    return " ".join(shown.split())
 
 
 def printable(text: str) -> str:
     """The text with its line breaks, less every other character that could steer a terminal or hide something."""
-    return "".join(char for char in text if char == "\n" or _is_shown(char))
+    return text if text.isprintable() else "".join(char for char in text if char == "\n" or _is_shown(char))
 
 
 def _is_shown(char: str) -> bool:

@@ -87,7 +87,7 @@ def plain(content: str, limit: int) -> Element:
 
 def characters(node: Any) -> int:
     """What a block counts against the limit of a message: its texts and addresses."""
-    if isinstance(node, Mapping):
+    if isinstance(node, dict):
         own = sum(len(node[name]) for name in ("text", "url") if isinstance(node.get(name), str))
-        return own + sum(characters(value) for value in node.values())
-    return sum(characters(item) for item in node) if isinstance(node, list) else 0
+        return own + sum(characters(value) for value in node.values() if isinstance(value, dict | list))
+    return sum(map(characters, node)) if isinstance(node, list) else 0

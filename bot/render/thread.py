@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from bot.domain.areas import OTHER
 from bot.domain.digest import Digest, Entry
@@ -54,8 +54,9 @@ def _split(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
 
 def _group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Block]:
     items: list[list[Element]] = []
+    known = addresses(digest)
     for entry in entries:
-        item = _entry(entry, digest)
+        item = _entry(entry, digest, known)
         if items and characters([*items, item]) > _BLOCK_CHARACTERS:
             yield _titled(label, items)
             items = []
@@ -68,11 +69,11 @@ def _titled(label: str, items: list[list[Element]]) -> Block:
     return block(section([text(shorten(one_line(label), 100) or OTHER, bold=True)]), bullets(items))
 
 
-def _entry(entry: Entry, digest: Digest) -> list[Element]:
+def _entry(entry: Entry, digest: Digest, known: Mapping[int, str]) -> list[Element]:
     title = shorten(one_line(entry.pull.title), 160)
     found = [link(entry.pull.url, f"#{entry.number}"), text(f" {title}", bold=not entry.summary.is_trivial)]
     if not entry.summary.is_fallback:
-        found += [text(": "), *prose(entry.summary.headline, addresses(digest), 160)]
+        found += [text(": "), *prose(entry.summary.headline, known, 160)]
     return [*found, *lands_again(entry), text(f" ({_facts(entry, digest)})", italic=True)]
 
 

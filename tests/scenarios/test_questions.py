@@ -449,6 +449,24 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
 
 
+def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
+    thread, ada, slack = summary(bot), bot.person(), bot.world.slack
+
+    def press(method: str, arguments: dict[str, Any]) -> None:
+        """Between what Slack shows and what the bot hears of it."""
+        if method == "chat.stopStream" and arguments["channel"] == thread.channel:
+            slack.after = None
+            reply = slack.message(thread.channel, arguments["ts"])
+            ada.press(reply, "answer_vote", value="good", channel=thread.channel)
+            eventually(lambda: [shown for shown in slack.ephemerals if shown["user"] == ada.user])
+
+    slack.after = press
+    with answering(bot, answer(LONG)):
+        ada.message("Does it?", thread.channel, thread.ts)
+        thread.answers()
+    assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True]
+
+
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:
     bot.settle()
     found = (json.loads(vote) for vote in RedisBallot(bot.store).all())

@@ -122,6 +122,10 @@ class Conversations:
         if draft is None:
             draft = self._writer.write(question, memory, display)
             self._records.save(key, draft=_dumped(draft))
+        # a thumb may be pressed in the moment in which it is there
+        begun = self._records.load(key).get("message", "")
+        if begun:
+            self._votes.remember(visit.channel, begun, draft.inputs)
         try:
             message = display.finish(draft.text, draft.below)
         except SlackRefused as error:
@@ -130,7 +134,8 @@ class Conversations:
             private = Answer.for_asker(private_answer(draft.text, draft.below))
             self._replies.give(visit, "private", Audience.ASKER, lambda: private)
         else:
-            self._votes.remember(visit.channel, message, draft.inputs)
+            if message != begun:
+                self._votes.remember(visit.channel, message, draft.inputs)
         # something else may have been posted in the thread meanwhile
         memory = self._memories.of(visit.channel, visit.thread, question.ts)
         self._memories.keep(visit.channel, visit.thread, memory.with_answer(question, draft.said))
