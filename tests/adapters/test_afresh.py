@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from bot.adapters.afresh import forget_talk
 from bot.adapters.schema import FAMILIES, SCHEMA_KEY, migrate
@@ -47,5 +49,5 @@ def test_what_models_wrote_is_found_again(store: Redis) -> None:
 
 
 def test_a_store_that_is_away_is_said() -> None:
-    with Redis(port=closed_port()) as away, pytest.raises(StoreUnavailable):
+    with Redis(port=closed_port(), retry=Retry(NoBackoff(), 0)) as away, pytest.raises(StoreUnavailable):
         forget_talk(away)

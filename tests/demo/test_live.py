@@ -20,6 +20,7 @@ from tests.command import prdigest, started
 from tests.world import World, add_yesterday, world
 
 HOME = "C0DIGEST"
+ANOTHER = "Another live demo is running: end it with Ctrl-C first."
 
 
 @pytest.fixture
@@ -88,6 +89,8 @@ def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there
         assert "Another name" not in channel(address)
         eventually(lambda: say(address, "/prsummary 101")["notice"] == "")
         screen(address, "Asked for by")
+        again = prdigest("demo", "--live", "--repo", "octo/engine", settings=there.settings, folder=tmp_path)
+        assert (again.returncode, again.stderr) == (2, f"{ANOTHER}\n")
     with demo(there, tmp_path, signal.SIGHUP) as address:
         # nothing is remembered of what was said, and nothing is bought twice
         assert "Asked for by" not in screen(address, "2 merged")
@@ -96,16 +99,6 @@ def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there
     assert len(there.claude.requests) == asked
     assert there.slack.calls == []
     assert not is_running(tmp_path / "state" / "demo")
-
-
-def test_one_live_demo_at_a_time(there: World, tmp_path: Path) -> None:
-    with demo(there, tmp_path) as address:
-        screen(address, "2 merged")
-        again = prdigest("demo", "--live", "--repo", "octo/engine", settings=there.settings, folder=tmp_path)
-        assert (again.returncode, again.stderr) == (
-            2,
-            "Another live demo is running: end it with Ctrl-C first.\n",
-        )
 
 
 def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path) -> None:
