@@ -20,13 +20,23 @@ from tests.emulators.slack import SlackEmulator
 
 # a change is judged by the same examples each time; HYPOTHESIS_PROFILE=search looks for new ones. Machines that
 # run tests are small and shared: an example may be slow without being wrong.
-settings.register_profile("same", deadline=None, max_examples=30, database=None, derandomize=True)
+settings.register_profile("same", deadline=None, max_examples=25, database=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1_500, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 # what waits most, for processes and for the dead to count as dead
-_SLOW = ("browser", "crash", "scenarios", "test_commands.py", "test_processes.py", "test_golden.py", "adapters")
+_SLOW = (
+    "browser",
+    "test_year.py",
+    "crash",
+    "scenarios",
+    "demo",
+    "test_commands.py",
+    "test_processes.py",
+    "test_golden.py",
+    "adapters",
+)
 
 
 class _TogetherInTheBrowser(LoadScopeScheduling):  # type: ignore[misc]

@@ -149,6 +149,8 @@ def _local(team: LocalTeam, state: Path) -> dict[str, Any]:
         "port": 0,
         "prdigest_state_dir": state,
         "prdigest_channel": CHANNEL,
+        # one person alone, who tries everything in a minute
+        "prdigest_user_limit": 1_000,
     }
 
 

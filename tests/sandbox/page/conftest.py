@@ -52,9 +52,9 @@ class Stage:
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         with closing(self._connection()) as connection:
             connection.request(method, path, sent if method == "POST" else None, {**usual, **(headers or {})})
-            found = connection.getresponse()
-            streams = found.headers["Content-Type"].startswith("text/event-stream")
-            return Answer(found.status, dict(found.headers), "" if streams else found.read().decode())
+            with connection.getresponse() as found:
+                streams = found.headers["Content-Type"].startswith("text/event-stream")
+                return Answer(found.status, dict(found.headers), "" if streams else found.read().decode())
 
     @contextmanager
     def live(self, path: str) -> Iterator[Iterator[Json]]:

@@ -73,9 +73,9 @@ class HttpWire:
         connection = HTTPConnection(url.hostname or "", url.port, timeout=self.patience)
         try:
             connection.request("POST", url.path or "/", body, {"User-Agent": "Slackbot 1.0", **headers})
-            answer = connection.getresponse()
-            found = decoded(answer.read(), answer.getheader("Content-Type") or "")
-            return Ack(answer.status, found, time.monotonic() - started)
+            with connection.getresponse() as answer:
+                found = decoded(answer.read(), answer.getheader("Content-Type") or "")
+                return Ack(answer.status, found, time.monotonic() - started)
         except (OSError, HTTPException):
             return Ack(0, "", time.monotonic() - started)
         finally:
