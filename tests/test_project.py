@@ -76,9 +76,8 @@ class TestManifest:
 
 def test_the_readme_begins_with_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text()
-    assert (
-        "python3 -m pip install uv && python3 -m uv run --no-dev prdigest demo\npython3 -m uv run pytest\n" in text
-    )
+    first = "python3 -m pip install uv && python3 -m uv run --no-dev --compile-bytecode prdigest demo"
+    assert f"```\n{first}\npython3 -m uv run pytest\n```" in text
 
 
 def test_the_readme_speaks_only_of_commands_that_exist() -> None:
