@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from tests.emulators.slack import SlackEmulator
 
 # a change is judged by the same examples each time; HYPOTHESIS_PROFILE=search looks for new ones. Machines that
 # run tests are small and shared: an example may be slow without being wrong.
-settings.register_profile("same", deadline=None, max_examples=25, database=None, derandomize=True)
+settings.register_profile("same", deadline=None, max_examples=20, database=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1_500, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
@@ -58,6 +59,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The scenarios come in one go, and so do the browser's tests: what they share lives no longer than they do.
     """
     items.sort(key=_rank)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: to look through ten thousand tests for garbage takes a while each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _rank(item: pytest.Item) -> int:
