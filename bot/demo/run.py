@@ -6,7 +6,6 @@ runs everywhere: handlers, jobs, services, renderers and a real store, and they 
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 import time
@@ -29,8 +28,6 @@ from bot.sandbox.slack.people.wire import HttpWire
 from bot.sandbox.slack.server import LocalSlack
 from bot.sandbox.slack.team import Times
 from bot.wiring import Wiring
-
-log = logging.getLogger(__name__)
 
 _BOT = "prdigest"
 # Slack's own limit of posts to a channel

@@ -56,19 +56,18 @@ class Screen:
         """
         is_home = place == HOME
         home, window = self._slack.seen_by(self._user)
+        messages = {each.id: self._slack.messages(each.id) for each in self.places}
         return {
-            "pieces": [self._home(home)] if is_home else self._channel(place, thread),
+            "pieces": [self._home(home)] if is_home else self._channel(place, messages[place], thread),
             "thread": [] if is_home or not thread else self._thread(place, thread),
-            "status": "" if is_home or not thread else self._slack.status(place, thread),
+            "status": "" if is_home or not thread else self._status(place, thread),
             "window": self._window(window),
-            "latest": {each.id: self._latest(each.id) for each in self.places},
+            "latest": {each: _latest(found) for each, found in messages.items()},
             "refused": len(self._slack.refusals),
         }
 
-    def _channel(self, place: str, open_thread: str) -> list[Json]:
-        own = [m for m in self._whispers(place) if not m.get("thread_ts")]
-        messages = sorted([*self._slack.messages(place), *own], key=lambda message: float(message["ts"]))
-        return [*self._dated(place, messages, open_thread)]
+    def _channel(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        return self._dated(place, self._with_whispers(place, "", messages), open_thread)
 
     def _dated(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
         """The messages with a line before the first of each day."""
@@ -84,17 +83,23 @@ class Screen:
         return found
 
     def _thread(self, place: str, thread: str) -> list[Json]:
-        own = [message for message in self._whispers(place) if message.get("thread_ts") == thread]
-        replies = sorted([*self._slack.replies(place, thread), *own], key=lambda message: float(message["ts"]))
+        replies = self._with_whispers(place, thread, self._slack.replies(place, thread))
         root = self._slack.message(place, thread)
         return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
 
-    def _whispers(self, place: str) -> list[Json]:
-        return [m for m in self._slack.ephemerals if (m["channel"], m["user"]) == (place, self._user)]
+    def _with_whispers(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
+        """The messages and what only this user sees among them, oldest first; no ``thread`` is the channel."""
+        where = (place, self._user, thread)
+        own = [m for m in self._slack.ephemerals if (m["channel"], m["user"], m.get("thread_ts") or "") == where]
+        return sorted([*messages, *own], key=lambda message: float(message["ts"]))
+
+    def _status(self, place: str, thread: str) -> str:
+        doing = self._slack.status(place, thread)
+        return f"{self.names.users[BOT_USER]} {doing}" if doing else ""
 
     def _piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
         ts = str(message["ts"])
-        status = "" if in_thread else self._slack.status(place, ts)
+        status = "" if in_thread else self._status(place, ts)
         html = self._drawn(json.dumps(message), place, status, in_thread, is_open)
         return {"key": ts, "html": html}
 
@@ -128,12 +133,13 @@ class Screen:
             return None
         return {"key": view["id"], "html": _WINDOW.render(view=view, body=view_html(view, self.names))}
 
-    def _latest(self, place: str) -> str:
-        messages = self._slack.messages(place)
-        return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))
-
     def _day(self, ts: str) -> str:
         return f"{self._local(ts):%A, %-d %B}"
 
     def _local(self, ts: str) -> datetime:
         return datetime.fromtimestamp(float(ts), self.names.zone)
+
+
+def _latest(messages: Sequence[Json]) -> str:
+    """When something came last, in a thread or not."""
+    return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))

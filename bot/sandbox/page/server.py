@@ -7,7 +7,6 @@ to it: the names that it answers to, where a post comes from and what kind it is
 from __future__ import annotations
 
 import json
-import logging
 import mimetypes
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +23,6 @@ from bot.sandbox.page.visitor import Outcome, Visitor
 from bot.sandbox.slack.kept.store import TEAM_URL, Json, SlackError
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.server import LocalSlack
-
-log = logging.getLogger(__name__)
 
 # seconds after which a page that shows the same is told so: a browser that has gone is noticed then
 _ALIVE = 10.0
@@ -112,7 +109,6 @@ class Page(Loopback):
             places=self._screen.places,
             about=self._about,
             commands=self._visitor.commands,
-            direct=self._visitor.direct,
         )
 
     def _rendered(self, template: str, **values: Any) -> Response:
@@ -130,8 +126,9 @@ class Page(Loopback):
         place, thread = request.query.get("place", ""), request.query.get("thread", "")
         if place != HOME and not self._screen.has(place):
             return _plain(404, "There is no such place.")
-        # what is not there shall be said before the stream begins
-        self._screen.at(place, thread)
+        if thread:
+            # what is not there shall be said before the stream begins
+            self._slack.message(place, thread)
         headers = {**_HEADERS, "Content-Type": "text/event-stream; charset=utf-8"}
         return Response(200, headers=headers, chunks=self._changing(place, thread))
 
@@ -147,9 +144,7 @@ class Page(Loopback):
 
     def _source(self, __: Request, rest: str) -> Response:
         place, _, ts = rest.partition("/")
-        whispered = (shown for shown in self._slack.ephemerals if shown["ts"] == ts)
-        found = next(whispered, None) or self._slack.message(place, ts)
-        return _plain(200, json.dumps(found, indent=2, ensure_ascii=False))
+        return _plain(200, _readable(self._visitor.seen(place, ts)))
 
     def _file(self, __: Request, rest: str) -> Response:
         wanted, _, how = rest.partition("/")
@@ -243,5 +238,5 @@ def _plain(status: int, text: str) -> Response:
     return Response(status, text.encode(), {"Content-Type": "text/plain; charset=utf-8", **_HEADERS})
 
 
-def _readable(arguments: Json) -> str:
-    return json.dumps(arguments, indent=2, ensure_ascii=False, default=lambda value: f"{len(value)} bytes")
+def _readable(value: Json) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=lambda content: f"{len(content)} bytes")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from bot.sandbox.slack.kept.shown import Key
-from bot.sandbox.slack.kept.store import BOT_USER, Json
+from bot.sandbox.slack.kept.store import BOT_USER, Json, direct_with
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.sender import Delivery
@@ -18,7 +19,6 @@ _OK = 200
 # Slack cuts longer ones
 _LONGEST = 4_000
 _TROUBLE = "The bot did not take it ({}): look at the terminal where the demo runs."
-_CLIENT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Visitor:
     @property
     def direct(self) -> str:
         """The conversation of the person with the bot alone."""
-        return f"D{self.user[1:]}"
+        return direct_with(self.user)
 
     @property
     def commands(self) -> Sequence[Command]:
@@ -76,7 +76,7 @@ class Visitor:
             raise Misuse(f"A message has at most {_LONGEST:,} characters here; this one has {len(text):,}.")
         if text.startswith("/"):
             return self._command(place, text, thread)
-        said = self._mention.sub(f"<@{BOT_USER}>", text.translate(_CLIENT))
+        said = self._mention.sub(f"<@{BOT_USER}>", escape(text, quote=False))
         where: dict[str, Any] = {"channel": place, "thread_ts": thread or None}
         is_named = f"<@{BOT_USER}>" in said and place != self.direct
         done = self._person.mention(said, twin=True, **where) if is_named else self._person.message(said, **where)
@@ -100,11 +100,10 @@ class Visitor:
 
     def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> Outcome:
         """Use a button or a menu of a message, or of what only this person sees."""
-        return _taken(
-            self._person.press(self._seen(place, ts), action, value=value, channel=place, block_id=block)
-        )
+        return _taken(self._person.press(self.seen(place, ts), action, value=value, channel=place, block_id=block))
 
-    def _seen(self, place: str, ts: str) -> Json:
+    def seen(self, place: str, ts: str) -> Json:
+        """A message, or what only this person sees. Raises SlackError, KeyError where it is not there."""
         whispered = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
         return next(whispered, None) or self._slack.message(place, ts)
 

@@ -15,7 +15,7 @@ function show(screen) {
   const beside = $("#thread");
   beside.dataset.of = here.thread;
   if (here.thread) shown(beside, screen.thread);
-  $("#status").textContent = screen.status ? `prdigest ${screen.status}` : "";
+  $("#status").textContent = screen.status;
   showWindow(screen.window);
   showNews(screen.latest);
   const count = $("#refused");

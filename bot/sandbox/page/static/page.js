@@ -9,18 +9,20 @@ export const AWAY = "The demo does not answer: is it still running in its termin
 export const here = { place: "", thread: "" };
 
 export async function send(deed, asked = {}) {
-  let said;
   try {
-    const answer = await fetch(`/do/${deed}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(asked),
-    });
-    said = await answer.json();
+    return await post(`/do/${deed}`, asked);
   } catch {
-    said = { notice: AWAY, errors: {}, options: [], failed: true };
+    return { notice: AWAY, errors: {}, options: [], failed: true };
   }
-  return said;
+}
+
+export async function post(path, asked) {
+  const answer = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(asked),
+  });
+  return answer.json();
 }
 
 export function toast(text) {

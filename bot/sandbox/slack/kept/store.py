@@ -131,6 +131,11 @@ class Channel:
         return copy.deepcopy(message) | (counted if replies else {})
 
 
+def direct_with(user: str) -> str:
+    """The conversation of the bot with somebody alone, which is there as soon as one of them writes in it."""
+    return f"D{user[1:]}"
+
+
 def is_reply(message: Json) -> bool:
     return bool(message.get("thread_ts", message["ts"]) != message["ts"])
 
@@ -198,7 +203,7 @@ class Workspace:
     def direct(self, user: str) -> Channel:
         """Its messages can be written even where nobody is left to read them, as others have measured."""
         refuse("cannot_dm_bot" if self.profile(user).is_bot else None)
-        return self._im(f"D{user[1:]}", user)
+        return self._im(direct_with(user), user)
 
     def place(self, name: str) -> Channel:
         """A channel that a person is in; direct messages are there as soon as somebody writes in them."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bot.sandbox.slack.kept.shown import placed, set_to
-from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.kept.store import Json, direct_with
 from bot.sandbox.slack.misuse import need
 from bot.sandbox.slack.people.sender import Delivery, Sender
 from bot.sandbox.slack.shows import Values
@@ -17,7 +17,7 @@ class ViewPerson(Sender):
 
     def open_home(self, tab: Literal["home", "messages"] = "home") -> Delivery:
         """What is published for the person comes with the event, unless they only open the messages."""
-        channel = self.slack.place(f"D{self.user[1:]}").id
+        channel = self.slack.place(direct_with(self.user)).id
         event = {"type": "app_home_opened", "user": self.user, "channel": channel, "tab": tab}
         view = self.slack.enter_home(self.user) if tab == "home" else None
         return self._event({**event, "event_ts": self.slack.next_ts(), **({"view": view} if view else {})})
