@@ -20,8 +20,9 @@ from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.embedded import embedded_url
 from bot.adapters.store import RedisCache, RedisPostRecords, connect
 from bot.domain.pulls import Repository
-from bot.domain.subscriptions import Edition, Subscription, Timing
+from bot.domain.subscriptions import Subscription, Timing
 from bot.services.directory import Directory
+from bot.services.records import DigestRecords
 from bot.services.schedule import Schedule
 from bot.services.watchdog import Watchdog
 from tests.services.posting import MemoryMessenger
@@ -66,12 +67,8 @@ def _schedule(store: Redis) -> Schedule:
         kept.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
     records, journal = RedisPostRecords(store), RedisJournal(store)
     watchdog = Watchdog(agenda, cache, records, MemoryMessenger(), "C0ADMIN")
-    window = timedelta(hours=24)
-    return Schedule(Directory(kept, None), agenda, records, cache, journal, _key, watchdog, window)
-
-
-def _key(edition: Edition) -> str:
-    return edition.key("T0TEAM")
+    window, digests = timedelta(hours=24), DigestRecords(records, lambda: "T0TEAM")
+    return Schedule(Directory(kept, None), agenda, records, digests, cache, journal, watchdog, window)
 
 
 def _seconds(act: Callable[[], None]) -> float:

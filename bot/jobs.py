@@ -145,9 +145,12 @@ class Jobs:
         self._reply(visit, "score", audience, make)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
+        channel = Visit(**visit).channel
+
         def make(asker: str) -> Answer:
-            request = DigestRequest.parse(text, self._wiring.repositories, self._wiring.today())
-            return self._wiring.answers.overview(request, asker)
+            wiring = self._wiring
+            request = DigestRequest.parse(text, wiring.repositories, wiring.today(), wiring.today)
+            return self._wiring.answers.overview(request, asker, channel)
 
         self._reply(visit, "overview", audience, make)
 

@@ -154,6 +154,7 @@ def _desk(wiring: Wiring) -> Desk:
         line=wiring.talking.line,
         attention=wiring.talking.attention,
         today=wiring.today,
+        zone_of=wiring.scheduling.zone_of,
     )
 
 

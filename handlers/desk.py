@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Protocol
+from zoneinfo import ZoneInfo
 
-from bot.domain.days import LocalDay
+from bot.domain.days import Today
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.requests import Repositories
 from bot.domain.texts import shorten
@@ -56,7 +57,7 @@ class Queues:
 
 @dataclass(frozen=True)
 class Desk:
-    """What the listeners need."""
+    """What the listeners need. ``zone_of`` gives the time zone of a channel, None where it has several."""
 
     queues: Queues
     admission: Admission
@@ -64,7 +65,8 @@ class Desk:
     cache: Cache
     line: Line
     attention: Attention
-    today: Callable[[], LocalDay]
+    today: Today
+    zone_of: Callable[[str], ZoneInfo | None]
 
     def answer(self, visit: Visit, accept: Callable[[], str]) -> str:
         """What to say at once, as mrkdwn: what ``accept`` says, having put the work on a queue, or why it did not.

@@ -22,6 +22,7 @@ from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, Sto
 from bot.domain.subscriptions import Subscription, Timing
 from bot.ports import Queue
 from bot.services.directory import Directory
+from bot.services.records import DigestRecords
 from bot.services.schedule import Schedule
 from bot.services.watchdog import Watchdog
 from tests.checks import closed_port, eventually
@@ -202,9 +203,9 @@ def schedule(store: Redis) -> Schedule:
         Directory(RedisSubscriptions(store), FIXED),
         agenda,
         records,
+        DigestRecords(records, lambda: "T0TEAM"),
         cache,
         RedisJournal(store),
-        lambda edition: edition.key("T0TEAM"),
         Watchdog(agenda, cache, records, MemoryMessenger(), ""),
         timedelta(hours=24),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -80,14 +81,19 @@ def digest_command(
     with wired() as (settings, wiring):
         wanted = _wanted(settings, repo, date, timezone, name)
         if dry_run:
-            click.echo(json.dumps(render(_digest(wiring, wanted)).payload(), indent=2, ensure_ascii=False))
+            names_zone = wanted.day.zone != settings.prdigest_timezone
+            shown = render(replace(_digest(wiring, wanted), names_zone=names_zone))
+            click.echo(json.dumps(shown.payload(), indent=2, ensure_ascii=False))
             return
         target = channel or settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
         span = Span(wanted.day.date, wanted.day.date, wanted.day.zone)
         edition = Edition(target, wanted.repository, span)
-        published = wiring.scheduling.delivery.publish(edition, lambda: render(_digest(wiring, wanted)))
+        names_zone = wiring.scheduling.editions.names_zone(edition)
+        published = wiring.scheduling.delivery.publish(
+            edition, lambda: render(replace(_digest(wiring, wanted), names_zone=names_zone))
+        )
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Was already posted' if published.already else 'Posted'}: {published.address}")

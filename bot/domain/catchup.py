@@ -53,6 +53,7 @@ class CatchUp:
             view=newest.view,
             hidden=self.merged - len(entries),
             is_sparing=newest.is_sparing,
+            names_zone=newest.names_zone,
         )
 
     @property

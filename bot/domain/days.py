@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.errors import UsageError
@@ -74,6 +75,13 @@ class LocalDay:
     def _midnight(self, day: dt.date) -> datetime:
         # where clocks jump over midnight, fold=0 reads it with the offset before the jump: its very instant
         return datetime.combine(day, time(0), tzinfo=self.zone).astimezone(UTC)
+
+
+class Today(Protocol):
+    """Gives the local day that is not over."""
+
+    def __call__(self, zone: ZoneInfo | None = None) -> LocalDay:
+        """In a zone, or in that of the settings."""
 
 
 def yesterday(now: datetime, zone: ZoneInfo) -> LocalDay:

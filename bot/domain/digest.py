@@ -89,6 +89,7 @@ class Digest:
     ``hidden`` pull requests of the day are left out, because ``view`` does not show them. ``outcomes`` are of the
     day's pull requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on
     what else could not be had. Where it ``is_sparing``, the lists of the repository found no more than chance.
+    ``names_zone`` says that readers would take the day for that of another zone, unless the heading tells them.
     """
 
     repository: Repository
@@ -102,6 +103,12 @@ class Digest:
     hidden: int = 0
     missing: tuple[str, ...] = ()
     is_sparing: bool = False
+    names_zone: bool = False
+
+    @property
+    def zone_note(self) -> str:
+        """What follows a date in a heading: `` (Asia/Tokyo)``, or nothing where the zone goes without saying."""
+        return f" ({self.day.zone})" if self.names_zone else ""
 
     @property
     def merged(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from bot.domain.days import LocalDay, zone_of
+from bot.domain.days import LocalDay, Today, zone_of
 from bot.domain.errors import UsageError
 from bot.domain.filters import EVERYTHING, Filters
 from bot.domain.options import FILTERS, PRIVATE, Options, require_short, words_of
@@ -141,11 +141,20 @@ class DigestRequest:
     zone: ZoneInfo | None = None
 
     @classmethod
-    def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> DigestRequest:
-        """Raises UsageError."""
+    def parse(
+        cls, text: str, repositories: Repositories, today: LocalDay, today_in: Today | None = None
+    ) -> DigestRequest:
+        """Parse what follows the command.
+
+        ``today_in`` gives the present day in a zone that the text names; without it, that is ``today`` everywhere.
+
+        Raises UsageError.
+        """
         found = Options.read(text, ("repo", "tz"))
         zone = zone_of(found.last("tz")) if found.last("tz") else None
-        span = _span(found, replace(today, zone=zone or today.zone), LONGEST_OVERVIEW)
+        if zone:
+            today = today_in(zone) if today_in else replace(today, zone=zone)
+        span = _span(found, today, LONGEST_OVERVIEW)
         return cls(_repository(found, repositories), span, found.is_private, zone)
 
     def __str__(self) -> str:

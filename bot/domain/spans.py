@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from bot.domain.days import LocalDay, date_of
@@ -39,6 +40,14 @@ class Span:
         begin = f"{first.day} {first:{form}}" if form else str(first.day)
         return f"{begin} – {last.day} {last:%B %Y}"  # noqa: RUF001 (a dash)
 
+    @property
+    def offsets(self) -> str:
+        """UTC offsets of the midnights between the days: one, ``+0900``, or each where they differ.
+
+        With the dates they say which intervals of UTC the days are.
+        """
+        return _offsets(self)
+
     def __len__(self) -> int:
         return (self.last - self.first).days + 1
 
@@ -48,6 +57,21 @@ class Span:
     def __str__(self) -> str:
         """As :func:`span_of` reads it, whatever day it is then."""
         return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
+
+
+@lru_cache(maxsize=4_096)
+def _offsets(span: Span) -> str:
+    days = span.days
+    midnights = [*((day.date, day.start) for day in days), (span.last + timedelta(days=1), days[-1].end)]
+    each = [_offset(datetime.combine(date, time(0), tzinfo=UTC) - start) for date, start in midnights]
+    return each[0] if len(set(each)) == 1 else "".join(each)
+
+
+def _offset(ahead: timedelta) -> str:
+    """An offset as ISO 8601 writes it; with seconds where a zone had them, as Liberia's until 1972."""
+    sign = "-" if ahead < timedelta(0) else "+"
+    minutes, seconds = divmod(abs(ahead) // timedelta(seconds=1), 60)
+    return f"{sign}{minutes // 60:02}{minutes % 60:02}" + (f"{seconds:02}" if seconds else "")
 
 
 def written_span(text: str, zone: ZoneInfo) -> Span:

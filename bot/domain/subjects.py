@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.domain.days import LocalDay
+from bot.domain.days import LocalDay, Today
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.spans import Span, span_of
 
-# digest:{team}:{channel}:{repository}:{date}, the key of a posted digest
+# digest:{team}:{channel}:{repository}:{date}, the key of a digest that was posted before messages said what they
+# are about
 _DIGEST = re.compile(r"digest:[^:]*:[^:]*:(?P<repository>[^:]+):(?P<date>[\d-]+)")
 
 
@@ -42,7 +43,7 @@ def usual_subject(repositories: Repositories, today: LocalDay) -> Subject:
     return Subject(repositories.default, span_of("yesterday", today, 1))
 
 
-def subject_of(about: str, repositories: Repositories, today: LocalDay) -> Subject:
+def subject_of(about: str, repositories: Repositories, today: LocalDay, today_in: Today | None = None) -> Subject:
     """What a thread is about, from what is kept with its first message, or from the key of a digest.
 
     What can't be read, or is about a repository that the bot no longer speaks of, is the usual subject.
@@ -52,12 +53,14 @@ def subject_of(about: str, repositories: Repositories, today: LocalDay) -> Subje
         about = About.DIGEST.of(f"{digest['date']} repo:{digest['repository']}")
     kind, _, request = about.partition(" ")
     try:
-        return _parsed(kind, request, repositories, today)
+        return _parsed(kind, request, repositories, today, today_in)
     except (UsageError, ValueError):
         return usual_subject(repositories, today)
 
 
-def _parsed(kind: str, request: str, repositories: Repositories, today: LocalDay) -> Subject:
+def _parsed(
+    kind: str, request: str, repositories: Repositories, today: LocalDay, today_in: Today | None
+) -> Subject:
     match About(kind):
         case About.SUMMARY:
             named = SummaryRequest.parse(request, repositories).references
@@ -68,5 +71,5 @@ def _parsed(kind: str, request: str, repositories: Repositories, today: LocalDay
             risks = RisksRequest.parse(request, repositories, today)
             return Subject(risks.repository, risks.span)
         case About.DIGEST:
-            digest = DigestRequest.parse(request, repositories, today)
+            digest = DigestRequest.parse(request, repositories, today, today_in)
             return Subject(digest.repository, digest.span)

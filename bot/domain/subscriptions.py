@@ -39,8 +39,18 @@ class Edition:
         return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if self.view else [])])
 
     def key(self, team: str) -> str:
-        """What its messages carry, and where its record is: equal for equal editions and no others."""
-        parts = ["digest", team, self.channel, str(self.repository), str(self.span)]
+        """What its messages carry, and where its record is: equal for equal content and no other.
+
+        A zone counts by the intervals of UTC that it makes of the dates: Berlin and Paris share a digest.
+        """
+        return self._key(team, f"{self.span}@{self.span.offsets}")
+
+    def dated_key(self, team: str) -> str:
+        """The key as it was while dates alone made it up: one for all zones. Records of then are still read."""
+        return self._key(team, str(self.span))
+
+    def _key(self, team: str, days: str) -> str:
+        parts = ["digest", team, self.channel, str(self.repository), days]
         return ":".join([*parts, *([self.view.mark] if self.view else [])])
 
 

@@ -18,7 +18,9 @@ from bot.render.rich import Block, Element, block, bullets, context, header, pro
 
 def catch_up_post(found: CatchUp) -> Post:
     """One line for each day, then what was taken back, may hurt or needs action in all of them."""
-    title = f"{shorten(one_line(found.name), 60)} · {found.span.title} · {merges(found.whole)}"
+    title = (
+        f"{shorten(one_line(found.name), 60)} · {found.span.title}{found.whole.zone_note} · {merges(found.whole)}"
+    )
     # links in prose, and then words, are left out where they would not fit
     versions = ((200, True), (120, False), (60, False))
     blocks = first_that_fits(_blocks(title, found, limit, links=links) for limit, links in versions)

@@ -34,7 +34,7 @@ def _blocks(digest: Digest, known: Mapping[int, str]) -> list[Block]:
 def headline(digest: Digest) -> str:
     """Name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
-    return f"{digest.name} · {date} · {merges(digest)}"
+    return f"{digest.name} · {date}{digest.zone_note} · {merges(digest)}"
 
 
 def merges(digest: Digest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from bot.domain.catchup import CatchUp
 from bot.domain.days import LocalDay
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import Reference
@@ -11,6 +12,7 @@ from bot.domain.requests import MOST_PULLS, DigestRequest, RisksRequest, ScoreRe
 from bot.domain.score import Score
 from bot.domain.spans import Span, span_of
 from bot.domain.subjects import About
+from bot.domain.subscriptions import Edition
 from bot.ports import Post
 from bot.render import buttons
 from bot.render.catchup import catch_up_post
@@ -18,8 +20,6 @@ from bot.render.rich import Element
 from bot.render.risks import risks_post
 from bot.render.score import score_post
 from bot.render.summary import summary_post
-from bot.services.catchup import catch_up
-from bot.services.daily import DailyDigest
 from bot.services.entries import Entries
 from bot.services.replies import Answer
 from bot.services.risky import RiskLister
@@ -28,21 +28,21 @@ from bot.services.risky import RiskLister
 class Answers:
     """Makes the answers. ``name_of`` gives what headings call a repository; ``asker`` is a name, or empty.
 
-    ``score`` holds the digests of some days against what came later.
+    ``days_of`` builds the digests of an edition, ``score`` holds those of some days against what came later.
     """
 
     def __init__(
         self,
         entries: Entries,
         risks: RiskLister,
-        daily: DailyDigest,
+        days_of: Callable[[Edition], CatchUp],
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
         score: Callable[[Repository, Span], Score],
     ) -> None:
         self._entries = entries
         self._risks = risks
-        self._daily = daily
+        self._days_of = days_of
         self._name_of = name_of
         self._today = today
         self._score = score
@@ -79,9 +79,9 @@ class Answers:
             return About.SUMMARY.of(SummaryRequest(named))
         return About.DIGEST.of(DigestRequest(request.repository, span_of("yesterday", self._today(), 1)))
 
-    def overview(self, request: DigestRequest, asker: str) -> Answer:
-        """Several days as one overview."""
-        found = catch_up(self._daily.build, request.repository, request.span, self._name_of(request.repository))
+    def overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
+        """Several days as one overview, for the readers of a channel."""
+        found = self._days_of(Edition(channel, request.repository, request.span))
         menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
         share = buttons.share(buttons.SHARE_DIGEST, str(request))
         return _answer(asker, catch_up_post(found), share, menu, About.DIGEST.of(request))

@@ -75,8 +75,8 @@ class Delivery:
         if subscription is None or subscription.is_paused:
             return
         edition = subscription.edition(due)
-        key = self._publisher.key(edition)
-        if self._agenda.at(name) != due and "lead" not in self._records.load(key):
+        [(key, record)] = self._publisher.digests.find([edition])
+        if self._agenda.at(name) != due and "lead" not in record:
             log.info("%s is planned for another time, or was skipped", edition.title)
             return
         try:
@@ -93,6 +93,8 @@ class Delivery:
             self._failed(key, error, _DEFECT)
         else:
             self._look(subscription, edition, published)
+            # whoever changes the zone now begins with the next day, not with this one in the other zone
+            self._agenda.move(name, due, subscription.timing.next_after(due))
 
     def publish(self, edition: Edition, build: Callable[[], Rendered] | None = None) -> Published:
         """Post an edition, once, and plan to mend it if it has gaps. Raises what the publisher raises.
@@ -175,7 +177,8 @@ class Delivery:
     def _merged_before(self, edition: Edition, days: int) -> int | None:
         back = timedelta(days=days)
         span = replace(edition.span, first=edition.span.first - back, last=edition.span.last - back)
-        merged = self._records.load(self._publisher.key(replace(edition, span=span))).get("merged")
+        [(_, record)] = self._publisher.digests.find([replace(edition, span=span)])
+        merged = record.get("merged")
         return int(merged) if merged else None
 
     def _failed(self, key: str, error: Exception, sentence: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from bot.domain.subscriptions import Subscription
 from bot.ports import Subscriptions
@@ -26,6 +27,14 @@ class Directory:
     def of(self, channel: str) -> Sequence[Subscription]:
         """Those of a channel."""
         return tuple(each for each in self.all() if each.channel == channel)
+
+    def zone_of(self, channel: str, usual: ZoneInfo) -> ZoneInfo | None:
+        """Get the time zone of a channel: that of its subscriptions, or the usual one where it has none.
+
+        None where its subscriptions differ: readers can't know then which is meant.
+        """
+        zones = {each.timing.zone for each in self.of(channel)} or {usual}
+        return zones.pop() if len(zones) == 1 else None
 
     def get(self, name: str) -> Subscription | None:
         """The one of an id."""

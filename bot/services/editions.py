@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import replace
+from zoneinfo import ZoneInfo
 
+from bot.domain.catchup import CatchUp
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest
 from bot.domain.pulls import Repository
@@ -15,19 +17,37 @@ from bot.services.daily import DailyDigest
 
 
 class Editions:
-    """Builds editions. ``name_of`` gives what headings call a repository."""
+    """Builds editions.
 
-    def __init__(self, daily: DailyDigest, name_of: Callable[[Repository], str]) -> None:
+    ``name_of`` gives what headings call a repository, ``zone_of`` the time zone that readers of a channel expect,
+    None where there are several: a digest in another zone says so in its heading.
+    """
+
+    def __init__(
+        self,
+        daily: DailyDigest,
+        name_of: Callable[[Repository], str],
+        zone_of: Callable[[str], ZoneInfo | None],
+    ) -> None:
         self._daily = daily
         self._name_of = name_of
+        self._zone_of = zone_of
 
     def build(self, edition: Edition, notes: Sequence[str] = ()) -> Rendered:
         """The messages. Raises what :meth:`bot.services.daily.DailyDigest.build` raises."""
-        build = partial(self._day, edition)
-        name = self._name_of(edition.repository)
-        if len(edition.span) == 1:
-            return render(build(edition.repository, edition.span.days[0], name), notes)
-        return render_days(catch_up(build, edition.repository, edition.span, name), notes)
+        found = self.days(edition)
+        return render_days(found, notes) if len(edition.span) > 1 else render(found.digests[0], notes)
 
-    def _day(self, edition: Edition, repository: Repository, day: LocalDay, name: str) -> Digest:
-        return self._daily.build(repository, day, name, view=edition.view)
+    def days(self, edition: Edition) -> CatchUp:
+        """Build the digest of each day. Raises what :meth:`bot.services.daily.DailyDigest.build` raises."""
+        names_zone = self.names_zone(edition)
+
+        def build(repository: Repository, day: LocalDay, name: str) -> Digest:
+            digest = self._daily.build(repository, day, name, view=edition.view)
+            return replace(digest, names_zone=names_zone)
+
+        return catch_up(build, edition.repository, edition.span, self._name_of(edition.repository))
+
+    def names_zone(self, edition: Edition) -> bool:
+        """Tell whether the heading has to name the zone. Raises StoreUnavailable."""
+        return self._zone_of(edition.channel) != edition.span.zone

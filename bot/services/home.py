@@ -8,12 +8,12 @@ from datetime import datetime
 
 from bot.domain.errors import SlackRefused
 from bot.domain.health import Latest
-from bot.domain.subscriptions import Edition, Subscription
+from bot.domain.subscriptions import Subscription
 from bot.domain.visits import Visit
-from bot.ports import PostRecords
 from bot.ports.places import Homes
 from bot.render.home import home
 from bot.services.health import Healths
+from bot.services.records import DigestRecords
 from bot.services.subscribing import Subscribing
 
 log = logging.getLogger(__name__)
@@ -25,17 +25,15 @@ class Home:
     def __init__(
         self,
         subscribing: Subscribing,
-        records: PostRecords,
+        digests: DigestRecords,
         healths: Healths,
         homes: Homes,
-        key_of: Callable[[Edition], str],
         now: Callable[[], datetime],
     ) -> None:
         self._subscribing = subscribing
-        self._records = records
+        self._digests = digests
         self._healths = healths
         self._homes = homes
-        self._key_of = key_of
         self._now = now
 
     def open(self, visit: Visit) -> None:
@@ -75,7 +73,7 @@ class Home:
         due = now
         for _ in range(2):
             due = subscription.timing.last_before(due)
-            record = self._records.load(self._key_of(subscription.edition(due)))
+            record = self._digests.find([subscription.edition(due)])[0].record
             if record.get("done") and record.get("text"):
                 return Latest(record["text"], record.get("address", ""), due)
         return None

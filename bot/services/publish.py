@@ -23,6 +23,7 @@ from bot.ports.slack import SKEW
 from bot.render.amend import outcome_reply
 from bot.render.digest import Rendered
 from bot.services.posting import Plan, Posting
+from bot.services.records import DigestRecords
 
 # of a workspace that lets nobody edit messages, or not after a while; a thread is open all the same
 _NOT_EDITABLE = ("edit_window_closed", "cant_update_message")
@@ -58,10 +59,11 @@ class Publisher:
         self._records = records
         self._now = now
         self._sleep = sleep
+        self.digests = DigestRecords(records, messenger.team)
 
     def key(self, edition: Edition) -> str:
-        """Where the record of an edition is. Raises SlackRefused, SlackUnavailable."""
-        return edition.key(self._messenger.team())
+        """Where the record of an edition is. Raises SlackRefused, SlackUnavailable, StoreUnavailable."""
+        return self.digests.key(edition)
 
     def publish(self, edition: Edition, build: Callable[[], Rendered]) -> Published:
         """Post a digest, or finish what an earlier try began. ``build`` is called only if needed.

@@ -7,9 +7,9 @@ that it stands, or until it is too late to be of use.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import PrdigestError
@@ -20,6 +20,7 @@ from bot.ports import Agenda, Cache, Journal, PostRecords, Queue
 from bot.services.aftermath import EVERY, WATCH
 from bot.services.directory import Directory
 from bot.services.mending import MEND, next_mend, skipped_before
+from bot.services.records import DigestRecords
 from bot.services.watchdog import Watchdog
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class _Due:
     subscription: Subscription
     edition: Edition
     key: str
-    record: Mapping[str, str] = field(default_factory=dict)
+    record: Mapping[str, str]
 
 
 class Schedule:
@@ -54,18 +55,18 @@ class Schedule:
         directory: Directory,
         agenda: Agenda,
         records: PostRecords,
+        digests: DigestRecords,
         cache: Cache,
         journal: Journal,
-        key_of: Callable[[Edition], str],
         watchdog: Watchdog,
         window: timedelta,
     ) -> None:
         self._directory = directory
         self._agenda = agenda
         self._records = records
+        self._digests = digests
         self._cache = cache
         self._journal = journal
-        self._key_of = key_of
         self._watchdog = watchdog
         self._window = window
         self._is_complete = False
@@ -122,7 +123,8 @@ class Schedule:
 
     def _ready(self, due: Sequence[tuple[str, datetime]]) -> Sequence[_Due]:
         """Those whose subscriptions still want them."""
-        known, ready = self._directory.those([name for name, _ in due]), []
+        known = self._directory.those([name for name, _ in due])
+        ready: list[tuple[str, datetime, Subscription, Edition]] = []
         for name, at in due:
             with _alone(name):
                 subscription = known.get(name) or self._directory.get(name)
@@ -132,10 +134,9 @@ class Schedule:
                     # the rules of the zone have changed since it was planned
                     self._agenda.move(name, at, subscription.timing.first_on(at))
                 else:
-                    edition = subscription.edition(at)
-                    ready.append(_Due(name, at, subscription, edition, self._key_of(edition)))
-        records = self._records.load_each([each.key for each in ready])
-        return [replace(each, record=record) for each, record in zip(ready, records, strict=True)]
+                    ready.append((name, at, subscription, subscription.edition(at)))
+        found = self._digests.find([edition for *_, edition in ready])
+        return [_Due(*each, *kept) for each, kept in zip(ready, found, strict=True)]
 
     def _attend(self, ready: Sequence[_Due], now: datetime, digests: Queue) -> None:
         """Plan the next after what stands, skip what is too late, send the rest."""
@@ -188,12 +189,12 @@ class Schedule:
         if is_closed:
             reason += "; I paused it: /prdigest resume goes on"
         self._watchdog.note(self._trouble(subscription, missed, Kind.SKIPPED, reason, now, None))
-        self._records.save(self._key_of(subscription.edition(after)), skipped=str(unposted))
+        self._records.save(self._digests.key(subscription.edition(after)), skipped=str(unposted))
         if is_closed:
             # not before it is told: what is paused is not looked at again
             self._directory.pause(subscription)
         if self._agenda.move(due.name, due.at, after):
-            self._journal.note(Run(now, self._key_of(missed), Outcome.SKIPPED, reason))
+            self._journal.note(Run(now, self._digests.key(missed), Outcome.SKIPPED, reason))
 
     def _trouble(
         self,
@@ -205,7 +206,14 @@ class Schedule:
         retry: datetime | None,
     ) -> Trouble:
         return Trouble(
-            self._key_of(edition), kind, edition.title, reason, now, retry, subscription.channel, subscription.by
+            self._digests.key(edition),
+            kind,
+            edition.title,
+            reason,
+            now,
+            retry,
+            subscription.channel,
+            subscription.by,
         )
 
 

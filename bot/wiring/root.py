@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
+from zoneinfo import ZoneInfo
 
 from redis import Redis
 from slack_sdk import WebClient
@@ -147,7 +148,9 @@ class Wiring:
             back.chronicle.recorded,
             back.scoring.is_sparing,
         )
-        return Answers(self.entries, risks, self.daily, self.name_of, self.today, back.scoring.score)
+        return Answers(
+            self.entries, risks, self.scheduling.editions.days, self.name_of, self.today, back.scoring.score
+        )
 
     @cached_property
     def replies(self) -> Replies:
@@ -205,9 +208,9 @@ class Wiring:
             return settings.prdigest_name
         return repository.name
 
-    def today(self) -> LocalDay:
-        """The day that is not over, in the zone of the settings."""
-        return today(self._now(), self._settings.prdigest_timezone)
+    def today(self, zone: ZoneInfo | None = None) -> LocalDay:
+        """The day that is not over, in a zone, or in that of the settings."""
+        return today(self._now(), zone or self._settings.prdigest_timezone)
 
     @cached_property
     def cache(self) -> Cache:

@@ -45,9 +45,9 @@ class Scheduling(Part):
             self.directory,
             self.agenda,
             self._records,
+            self.publisher.digests,
             self._root.cache,
             self.journal,
-            self.publisher.key,
             self.watchdog,
             timedelta(hours=self._settings.prdigest_catch_up_hours),
         )
@@ -91,7 +91,11 @@ class Scheduling(Part):
     def editions(self) -> Editions:
         """Builds what is posted; the list of a day that is over is asked of GitHub once for all channels."""
         pulls = CachedDays(self._root.pulls, self._root.cache, self._now)
-        return Editions(self._root.daily_of(pulls), self._root.name_of)
+        return Editions(self._root.daily_of(pulls), self._root.name_of, self.zone_of)
+
+    def zone_of(self, channel: str) -> ZoneInfo | None:
+        """Get the time zone that readers of a channel expect; None where there are several."""
+        return self.directory.zone_of(channel, self._settings.prdigest_timezone)
 
     @cached_property
     def directory(self) -> Directory:
@@ -132,10 +136,9 @@ class Scheduling(Part):
         """App Home."""
         return Home(
             self.subscribing,
-            self._records,
+            self.publisher.digests,
             self._healths,
             SlackHomes(self._root.slack),
-            self.publisher.key,
             self._now,
         )
 

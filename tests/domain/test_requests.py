@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from bot.domain.days import LocalDay, date_of, zone_of
+from bot.domain.days import LocalDay, date_of, today, zone_of
 from bot.domain.errors import UsageError
 from bot.domain.filters import Filters
 from bot.domain.pulls import Repository
@@ -174,6 +175,22 @@ def test_risks_are_asked_for(text: str, expected: RisksRequest) -> None:
 )
 def test_a_digest_is_asked_for(text: str, expected: DigestRequest) -> None:
     assert digest_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("today tz:Asia/Tokyo", "2026-03-01", id="a-zone-that-is-a-day-ahead"),
+        pytest.param("2026-03-01 tz:Asia/Tokyo", "2026-03-01", id="a-date-that-has-begun-there-alone"),
+        pytest.param("tz:Asia/Tokyo", "2026-02-28", id="yesterday-there"),
+        pytest.param("today", "2026-02-28", id="no-zone"),
+    ],
+)
+def test_days_count_from_the_present_day_of_the_zone_that_is_named(text: str, expected: str) -> None:
+    evening = datetime(2026, 3, 1, 4, tzinfo=UTC)
+    here = today(evening, zone_of("America/Los_Angeles"))
+    request = DigestRequest.parse(text, KNOWN, here, lambda zone=None: today(evening, zone or here.zone))
+    assert str(request.span) == expected
 
 
 def score(days: str, repository: Repository = REPOSITORY, **fields: Any) -> ScoreRequest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -31,19 +32,19 @@ DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), BERLIN), by="U0A
         pytest.param(
             PLAIN,
             "octo/engine, Saturday 28 February 2026",
-            "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28",
+            "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28@+0100",
             id="a-day",
         ),
         pytest.param(
             replace(PLAIN, span=WEEKEND),
             "octo/engine, 28 February – 1 March 2026",  # noqa: RUF001 (a dash)
-            "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28..2026-03-01",
+            "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28..2026-03-01@+0100",
             id="days",
         ),
         pytest.param(
             replace(PLAIN, view=RISKY),
             "octo/engine, Saturday 28 February 2026, only:risky",
-            f"digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28:{RISKY.mark}",
+            f"digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28@+0100:{RISKY.mark}",
             id="a-view",
         ),
     ],
@@ -55,23 +56,72 @@ def test_an_edition_has_a_title_for_people_and_a_key_for_its_record(
     assert edition.key("T0TEAM") == key
 
 
+TEAMS = st.sampled_from(["T1", "T2"])
 channels = st.sampled_from(["C1", "C2"])
 repositories = st.builds(Repository, st.sampled_from(["a", "b"]), st.sampled_from(["x", "y"]))
-days = st.dates(dt.date(2026, 2, 27), dt.date(2026, 3, 2))
-spans = st.builds(Span, days, days, st.just(BERLIN)).filter(lambda each: each.first <= each.last)
-views = st.builds(View, st.builds(Filters, authors=st.lists(st.sampled_from("ab"), max_size=2).map(tuple)))
+# zones whose offsets agree for a while: beside the date line, and with clocks that change on other nights
+zones = st.sampled_from(
+    [
+        *(
+            "Europe/Berlin",
+            "Europe/Paris",
+            "Europe/Athens",
+            "Asia/Jerusalem",
+            "Asia/Tokyo",
+            "UTC",
+            "Africa/Abidjan",
+        ),
+        *("America/Los_Angeles", "America/Havana", "America/New_York", "Pacific/Apia", "Pacific/Kiritimati"),
+        *("Pacific/Honolulu", "Australia/Lord_Howe", "Asia/Kathmandu"),
+    ]
+).map(zone_of)
+days = st.dates(dt.date(2026, 2, 27), dt.date(2026, 3, 30))
+spans = st.builds(
+    lambda first, more, zone: Span(first, first + dt.timedelta(days=more), zone), days, st.integers(0, 3), zones
+)
+views = st.builds(
+    View,
+    st.builds(Filters, authors=st.lists(st.sampled_from("ab"), max_size=2).map(tuple)),
+    st.sampled_from(list(Only)),
+)
 editions = st.builds(Edition, channels, repositories, spans, views)
 
 
+def content(edition: Edition) -> object:
+    """What a digest is made of: where it goes, what of which intervals it shows, and what it calls them."""
+    intervals = [(day.date, day.start, day.end) for day in edition.span.days]
+    return edition.channel, edition.repository, intervals, edition.view
+
+
 @given(editions, editions)
-def test_equal_editions_share_a_record_and_no_others_do(one: Edition, other: Edition) -> None:
-    assert (one.key("T1") == other.key("T1")) is (one == other)
+def test_two_wishes_share_an_identity_if_their_content_is_equal_and_never_otherwise(
+    one: Edition, other: Edition
+) -> None:
+    assert (one.key("T1") == other.key("T1")) is (content(one) == content(other))
     assert one.key("T1") != other.key("T2")
 
 
-def test_a_day_is_told_once_to_a_channel_that_changes_its_zone() -> None:
-    moved = replace(PLAIN, span=replace(SATURDAY, zone=zone_of("UTC")))
-    assert moved.key("T0TEAM") == PLAIN.key("T0TEAM")
+@given(editions, zones)
+def test_a_zone_with_other_days_makes_another_digest(edition: Edition, zone: ZoneInfo) -> None:
+    moved = replace(edition, span=replace(edition.span, zone=zone))
+    assert (moved.key("T1") == edition.key("T1")) is (content(moved) == content(edition))
+
+
+@pytest.mark.parametrize(
+    ("zone", "first", "last", "offsets"),
+    [
+        pytest.param("Asia/Tokyo", "2026-02-28", "2026-02-28", "+0900", id="east"),
+        pytest.param("America/St_Johns", "2026-02-28", "2026-02-28", "-0330", id="half-an-hour-west"),
+        pytest.param("America/Los_Angeles", "2026-03-08", "2026-03-08", "-0800-0700", id="23-hours"),
+        pytest.param("Asia/Jerusalem", "2026-03-27", "2026-03-29", "+0200+0300+0300+0300", id="changed-on-friday"),
+        pytest.param("Europe/Athens", "2026-03-27", "2026-03-29", "+0200+0200+0200+0300", id="changed-on-sunday"),
+        pytest.param("Africa/Monrovia", "1970-02-28", "1970-02-28", "-004430", id="seconds"),
+    ],
+)
+def test_days_are_named_with_the_offsets_of_their_midnights(
+    zone: str, first: str, last: str, offsets: str
+) -> None:
+    assert Span(date_of(first), date_of(last), zone_of(zone)).offsets == offsets
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from bot.sandbox.slack.rules.blocks import BLOCK
 from bot.sandbox.slack.rules.limits import check_message, mentions
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
+from bot.services.editions import Editions
 from bot.services.entries import Entries
 from bot.services.reading import Reader
 from bot.services.replies import Answer
@@ -305,7 +306,7 @@ def answers(
     return Answers(
         entries,
         RiskLister(known, reader, entries, 1),
-        daily,
+        Editions(daily, lambda each: each.name, lambda _: DAY.zone).days,
         lambda each: each.name,
         lambda: DAY,
         lambda *_: Score(),
@@ -353,7 +354,7 @@ def test_a_list_of_nothing_has_no_menu() -> None:
 
 def test_an_overview_has_a_menu_of_its_riskiest() -> None:
     request = DigestRequest(REPOSITORY, SPAN)
-    answer = answers(*(pull(number) for number in range(1, 6))).overview(request, "ada")
+    answer = answers(*(pull(number) for number in range(1, 6))).overview(request, "ada", "C0DIGEST")
     assert_twice(answer, buttons.SHARE_DIGEST, str(request), buttons.DETAILS_OF)
     assert len(options(actions_of(answer.public)[0])) == 3
     for post in (answer.public, answer.private):
@@ -362,12 +363,14 @@ def test_an_overview_has_a_menu_of_its_riskiest() -> None:
 
 def test_an_overview_of_calm_days_has_no_menu() -> None:
     request = DigestRequest(REPOSITORY, WEEK)
-    assert_twice(answers(pull(1), files=()).overview(request, "ada"), buttons.SHARE_DIGEST, str(request))
-    assert_twice(answers().overview(request, "ada"), buttons.SHARE_DIGEST, str(request))
+    assert_twice(
+        answers(pull(1), files=()).overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, str(request)
+    )
+    assert_twice(answers().overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, str(request))
 
 
 def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
-    answer = answers(pull(1)).overview(DigestRequest(REPOSITORY, SPAN), "")
+    answer = answers(pull(1)).overview(DigestRequest(REPOSITORY, SPAN), "", "C0DIGEST")
     assert answer.public.blocks[:-1] == answer.private.blocks[:-1]
 
 

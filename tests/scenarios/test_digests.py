@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.scenarios import RISKY, Bot, labels
+from tests.scenarios.regularly import typed
 from tests.world import as_read
 
 
@@ -41,6 +42,31 @@ def test_who_asks_for_a_digest_that_is_there_is_told_once_where(bot: Bot) -> Non
     assert shown["text"] == f"That digest is already here: {address}"
     assert bot.posted(channel) == [lead]
     assert not bot.whispered(ada)
+
+
+def test_a_day_of_another_zone_is_another_digest_and_says_so(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    bot.pull(repository, merged_at=bot.noon(3))
+    day = bot.noon(3)
+    title = f"{day:%A} {day.day} {day:%B %Y}"
+    ack = ada.slash("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Tokyo", channel).ack
+    assert ack.text.startswith(f"The digest of {title} (Asia/Tokyo) will be here")
+    bot.posted(channel)
+    ada.slash("/prdigest", f"{day.date()} repo:{repository}", channel)
+    assert [message["text"].split(" · ")[1] for message in bot.posted(channel)] == [f"{title} (Asia/Tokyo)", title]
+    assert not bot.whispered(ada)
+
+
+def test_without_a_zone_days_are_those_of_the_channels_own_digests(http_bot: Bot) -> None:
+    bot, channel, ada = http_bot, http_bot.channel(), http_bot.person()
+    typed(bot, ada, f"subscribe {bot.repository()} at 06:00 tz Pacific/Kiritimati", channel)
+    day = bot.noon(3)
+    ack = ada.slash("/prdigest", str(day.date()), channel).ack
+    title = f"{day:%A} {day.day} {day:%B %Y}"
+    assert ack.text.startswith(f"The digest of {title} (Pacific/Kiritimati) will be here")
+    (lead,) = bot.posted(channel)
+    # there readers expect it
+    assert lead["text"].split(" · ")[1] == title
 
 
 @pytest.mark.parametrize(

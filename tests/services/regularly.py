@@ -23,6 +23,7 @@ from bot.ports import Post
 from bot.render import terminal
 from bot.services.admission import Admission, Allowed
 from bot.services.directory import Directory
+from bot.services.records import DigestRecords
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
@@ -69,6 +70,7 @@ class Team:
         self.kept, self.agenda = RedisSubscriptions(self.store), RedisAgenda(self.store)
         self.journal, self.cache = RedisJournal(self.store), RedisCache(self.store)
         self.directory = Directory(self.kept, self.fixed)
+        self.digests = DigestRecords(self.records, lambda: TEAM)
 
     @property
     def subscribing(self) -> Subscribing:
@@ -114,7 +116,7 @@ class Team:
 
         watchdog = Watchdog(self.agenda, self.cache, self.records, MemoryMessenger(), "C0ADMIN")
         schedule = Schedule(
-            self.directory, self.agenda, self.records, self.cache, self.journal, key_of, watchdog, 24 * _HOUR
+            self.directory, self.agenda, self.records, self.digests, self.cache, self.journal, watchdog, 24 * _HOUR
         )
         while self.now < until:
             schedule.tick(self.now, Worker(), Worker(), Worker())

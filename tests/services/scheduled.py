@@ -65,7 +65,7 @@ class Kitchen(Editions):
     """Builds what is on its list, the last one again and again; what is an error is raised."""
 
     def __init__(self, *made: Rendered | BaseException) -> None:
-        super().__init__(cast("DailyDigest", None), str)
+        super().__init__(cast("DailyDigest", None), str, lambda _: None)
         self.made = list(made) or [rendered()]
         self.built: list[tuple[Edition, tuple[str, ...]]] = []
 
@@ -123,9 +123,9 @@ class Desk:
             self.directory,
             self.agenda,
             self.records,
+            self.publisher.digests,
             self.cache,
             self.journal,
-            self.publisher.key,
             self.watchdog,
             timedelta(hours=24),
         )

@@ -27,9 +27,21 @@ LOOKING = [
     *("between", "between", "get", *["merged_on", "record"] * 3, "put", "read", "load_each", "send"),
 ]
 # a lead, a message of the thread, and a reply
-AMENDING = ["load", "read", "team", "load", "edit", "find_posts", "edit", "find_posts", "post", "save"]
+AMENDING = [
+    "load",
+    "read",
+    "team",
+    "load_each",
+    "load",
+    "edit",
+    "find_posts",
+    "edit",
+    "find_posts",
+    "post",
+    "save",
+]
 # of what stands no more nothing is replied
-AMENDING_AGAIN = ["load", "read", "team", "load", "edit", "find_posts", "edit", "save"]
+AMENDING_AGAIN = ["load", "read", "team", "load_each", "load", "edit", "find_posts", "edit", "save"]
 # the same to Slack, over HTTP
 CALLS = [
     *("auth.test", "chat.update", "conversations.replies", "chat.update", "conversations.replies"),

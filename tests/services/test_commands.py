@@ -12,6 +12,7 @@ import pytest
 
 from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.slack_private import SlackWhispers
+from bot.domain.catchup import CatchUp
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry, Overview
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
@@ -22,10 +23,12 @@ from bot.domain.references import Reference
 from bot.domain.requests import DigestRequest, Repositories, RisksRequest, ScoreRequest, SummaryRequest
 from bot.domain.score import Score, Tally
 from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition
 from bot.ports import Post
 from bot.sandbox.slack.rules.limits import links, mentions
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest
+from bot.services.editions import Editions
 from bot.services.entries import Entries
 from bot.services.reading import Reader
 from bot.services.replies import Answer
@@ -57,6 +60,11 @@ def scored(repository: Repository, span: Span) -> Score:
     return Score(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
 
 
+def days_by(daily: DailyDigest) -> Callable[[Edition], CatchUp]:
+    """What builds overviews for readers who expect the zone of these tests."""
+    return Editions(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).days
+
+
 def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
     pulls = KnownPulls(merges)
     reader = Reader(pulls, said or Summaries())
@@ -64,7 +72,7 @@ def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
     return Answers(
         entries,
         RiskLister(pulls, reader, entries, 4),
-        DailyDigest(pulls, entries.read, overview, reader.with_files, 4),
+        days_by(DailyDigest(pulls, entries.read, overview, reader.with_files, 4)),
         lambda repository: f"The {repository.name}",
         lambda: TODAY,
         scored,
@@ -97,7 +105,10 @@ Ask = Callable[[Answers, str], Answer]
 ASKED: dict[str, tuple[Ask, str]] = {
     "summary": (lambda found, asker: found.summary(Reference(REPOSITORY, 1), asker), "share_summary"),
     "risks": (lambda found, asker: found.risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
-    "overview": (lambda found, asker: found.overview(DigestRequest(REPOSITORY, WEEK), asker), "share_digest"),
+    "overview": (
+        lambda found, asker: found.overview(DigestRequest(REPOSITORY, WEEK), asker, HOME),
+        "share_digest",
+    ),
 }
 EACH: dict[str, tuple[Ask, str]] = {
     **ASKED,
@@ -176,7 +187,7 @@ def test_sharing_a_risk_list_asks_the_same_again(request_: RisksRequest) -> None
 
 @pytest.mark.parametrize("days", [WEEK, ONE_DAY], ids=str)
 def test_sharing_an_overview_asks_the_same_again(days: Span) -> None:
-    found = answers(merge(1)).overview(DigestRequest(REPOSITORY, days, is_private=True), "ada")
+    found = answers(merge(1)).overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
     typed = value(found.private, "share_digest")
     assert DigestRequest.parse(typed, REPOSITORIES, TODAY) == DigestRequest(REPOSITORY, days)
 
@@ -198,7 +209,7 @@ def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> 
     entries = Entries(pulls, reader, MemoryCache(), "v1")
     daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 1)
     subject = Answers(
-        entries, RiskLister(pulls, reader, entries, 1), daily, str, lambda: TODAY, lambda *_: Score()
+        entries, RiskLister(pulls, reader, entries, 1), days_by(daily), str, lambda: TODAY, lambda *_: Score()
     )
     found = subject.score(ScoreRequest(REPOSITORY, WEEK), "ada")
     assert (found.about, actions(found.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
@@ -225,7 +236,7 @@ def test_a_pull_request_that_is_risky_and_was_repaired_is_in_the_menu_once() -> 
 def test_an_overview_is_named_and_its_menu_has_the_riskiest_of_all_days() -> None:
     merges = [merge(n, -n) for n in range(4)]
     found = answers(*(replace(each, number=each.number + 1) for each in merges)).overview(
-        DigestRequest(REPOSITORY, WEEK), "ada"
+        DigestRequest(REPOSITORY, WEEK), "ada", HOME
     )
     assert found.public.text == "The engine · 22 – 28 February 2026 · 4 merged"  # noqa: RUF001 (a dash)
     named = set(options(found.public))
@@ -247,13 +258,16 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     lister = RiskLister(pulls, reader, entries, 2)
     daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
     with pytest.raises(RepositoryNotFound):
-        ask(Answers(entries, lister, daily, lambda repository: repository.name, lambda: TODAY, scored), "ada")
+        ask(
+            Answers(entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, scored),
+            "ada",
+        )
 
 
 def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:
     said = Summaries()
     subject = answers(merge(1), merge(2, -1), said=said)
-    subject.overview(DigestRequest(REPOSITORY, WEEK), "ada")
+    subject.overview(DigestRequest(REPOSITORY, WEEK), "ada", HOME)
     subject.summary(Reference(REPOSITORY, 1), "ada")
     subject.risks(RisksRequest(REPOSITORY, WEEK), "ada")
     assert sorted(said.numbers) == [1, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import pytest
 from redis import Redis
@@ -83,3 +84,24 @@ def test_that_of_the_settings_cant_be_paused(directory: Directory, kept: RedisSu
     directory.pause(FIXED)
     assert directory.get(FIXED.id) == FIXED
     assert kept.get(FIXED.id) is None
+
+
+TOKYO = zone_of("Asia/Tokyo")
+
+
+@pytest.mark.parametrize(
+    ("zones", "expected"),
+    [
+        pytest.param([], UTC, id="none-is-the-usual-one"),
+        pytest.param([TOKYO], TOKYO, id="its-own"),
+        pytest.param([TOKYO, TOKYO], TOKYO, id="in-common"),
+        pytest.param([TOKYO, UTC], None, id="several"),
+    ],
+)
+def test_the_zone_of_a_channel_is_that_of_its_subscriptions(
+    kept: RedisSubscriptions, directory: Directory, zones: list[ZoneInfo], expected: ZoneInfo | None
+) -> None:
+    for number, zone in enumerate(zones):
+        timing, repository = Timing(dt.time(9), zone), Repository("acme", f"app{number}")
+        kept.put(Subscription("C0TOKYO", repository, timing, by="U1"))
+    assert directory.zone_of("C0TOKYO", UTC) == expected

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from redis import Redis
@@ -33,7 +34,7 @@ from tests.render.accepted import nodes, strings
 from tests.services.doubles import KnownPulls, Sleeps, Summaries
 from tests.services.posting import HOME, messenger_of
 from tests.services.scheduled import TIMING
-from tests.support import REPOSITORY, changed_file, pull, summary
+from tests.support import DAY, REPOSITORY, changed_file, pull, summary
 
 WEEKDAYS = replace(TIMING, weekdays=True)
 ZONE = TIMING.zone
@@ -41,6 +42,7 @@ MONDAY = WEEKDAYS.due_on(date(2026, 3, 2))
 DAILY = Subscription(HOME, REPOSITORY, WEEKDAYS, by="U0ADA")
 FRIDAY = date(2026, 2, 27)
 WEEKEND = Span(FRIDAY, FRIDAY + timedelta(days=2), ZONE)
+ONE_DAY = Edition(HOME, REPOSITORY, Span(DAY.date, DAY.date, ZONE))
 TITLES = ["Friday 27 February", "Saturday 28 February", "Sunday 1 March"]
 LONG = summary(
     headline="W" * 120, what_changed_and_why="Why. " * 400, action="Set the flag. " * 15, risk_reason="Risk " * 40
@@ -53,13 +55,15 @@ def merged(number: int, day: int, **fields: Any) -> PullRequest:
     return pull(number, merged_at=noon + timedelta(seconds=number), **fields)
 
 
-def editions(pulls: KnownPulls, said: Summary | None = None) -> Editions:
+def editions(
+    pulls: KnownPulls, said: Summary | None = None, zone_of: Callable[[str], ZoneInfo | None] = lambda _: ZONE
+) -> Editions:
     def overview(_repository: Repository, _day: LocalDay, entries: Iterable[object]) -> Overview:
         return Overview(f"{len(list(entries))} changes.")
 
     reader = Reader(pulls, Summaries(said or summary()))
     daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 4)
-    return Editions(daily, lambda found: found.name.title())
+    return Editions(daily, lambda found: found.name.title(), zone_of)
 
 
 def posted(slack: SlackEmulator, store: Redis, made: Editions, edition: Edition, *notes: str) -> None:
@@ -201,3 +205,27 @@ def test_the_gaps_of_each_day_are_those_of_the_edition() -> None:
     made = editions(pulls).build(DAILY.edition(MONDAY))
     assert made.gaps == ("2026-02-28: incomplete? the commits of main name 3 merges, not 2",)
     assert made.merged == 6
+
+
+# --- zones
+
+
+def headings(made: Editions, *built: Edition) -> list[str]:
+    return [made.build(edition).lead.text.partition(". ")[0] for edition in built]
+
+
+def test_the_heading_names_a_zone_that_readers_do_not_expect() -> None:
+    own, tokyo = ONE_DAY, replace(ONE_DAY, span=replace(ONE_DAY.span, zone=ZoneInfo("Asia/Tokyo")))
+    weekend = replace(own, span=WEEKEND)
+    abroad = replace(weekend, span=replace(WEEKEND, zone=tokyo.span.zone))
+    assert headings(editions(KnownPulls()), own, tokyo, weekend, abroad) == [
+        "Engine · Saturday 28 February 2026 · nothing merged",
+        "Engine · Saturday 28 February 2026 (Asia/Tokyo) · nothing merged",
+        "Engine · 27 February – 1 March 2026 · nothing merged",  # noqa: RUF001 (a dash)
+        "Engine · 27 February – 1 March 2026 (Asia/Tokyo) · nothing merged",  # noqa: RUF001 (a dash)
+    ]
+
+
+def test_where_a_channel_has_several_zones_the_heading_names_each() -> None:
+    [heading] = headings(editions(KnownPulls(), zone_of=lambda _: None), ONE_DAY)
+    assert heading == "Engine · Saturday 28 February 2026 (America/Los_Angeles) · nothing merged"

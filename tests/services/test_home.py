@@ -50,7 +50,7 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[
     """What the person reads after it was shown, by paragraphs."""
     homes = SlackHomes(slack_client(team.slack.token, team.slack.url))
     found = healths(team, **model)
-    Home(team.subscribing, team.records, found, homes, key_of, lambda: team.now).show(user, note)
+    Home(team.subscribing, team.digests, found, homes, lambda: team.now).show(user, note)
     view = team.slack.home_of(user)
     return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
 

@@ -67,7 +67,7 @@ def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: RedisPostRec
 def test_the_report_comes_last_and_into_the_thread() -> None:
     messenger = MemoryMessenger()
     publish(messenger, MemoryRecords(), Build())
-    key = f"digest:T0TEAM:{HOME}:octo/engine:2026-02-28"
+    key = f"digest:T0TEAM:{HOME}:octo/engine:2026-02-28@-0800"
     assert messenger.messages == [
         (HOME, None, key, "Engine 1"),
         *((HOME, "1.0", f"{key}#{place}", part) for place, part in enumerate(PARTS, 1)),

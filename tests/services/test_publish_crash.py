@@ -37,7 +37,7 @@ CALLS = [
     "chat.getPermalink",
 ]
 STEPS = [
-    *("team", "load", "find_posts", "claim", "save", "post", "save", "post", "post", "post"),
+    *("team", "load_each", "load", "find_posts", "claim", "save", "post", "save", "post", "post", "post"),
     *("attach", "permalink", "save"),
 ]
 

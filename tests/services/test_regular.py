@@ -46,7 +46,9 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
 def editions(pulls: KnownPulls = PULLS) -> Editions:
     reader = Reader(pulls, Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
-    return Editions(DailyDigest(pulls, entries.read, overview, reader.with_files, 2), lambda named: named.name)
+    return Editions(
+        DailyDigest(pulls, entries.read, overview, reader.with_files, 2), lambda named: named.name, lambda _: None
+    )
 
 
 @pytest.fixture

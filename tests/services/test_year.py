@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import takewhile
@@ -23,8 +23,9 @@ from bot.domain.spans import Span
 from bot.domain.subscriptions import Edition
 from bot.domain.troubles import Kind
 from tests.services.year import ADMIN, AWAY, BACK, END, MINUTE, SKEWS, TEAM, WINDOW, Posted, Year
-from tests.services.year_people import CHANNELS, TIMES, Digest, People, Subscriber, nights, walls
+from tests.services.year_people import BY_HAND, CHANNELS, TIMES, Digest, People, Subscriber, nights, walls
 from tests.services.year_store import QuickRedis
+from tests.support import REPOSITORY
 
 # a job that is lost is noticed after ten minutes; the worker that gets it then may take a quarter of an hour
 LATEST = timedelta(minutes=45)
@@ -43,6 +44,8 @@ class Told:
     messages: list[str]
     runs: Sequence[Run]
     figures: dict[str, int]
+    by_hand: Mapping[str, Edition]
+    """What people asked for by themselves, by its key."""
 
     @property
     def skipped(self) -> list[str]:
@@ -87,6 +90,7 @@ def told(year: Year, people: People, client: QuickRedis) -> Told:
             "refused": year.workers.refused,
             "messages": len(year.parts.messenger.messages),
         },
+        year.workers.by_hand,
     )
 
 
@@ -114,11 +118,16 @@ def first_after_outage(subscriber: Subscriber) -> Digest | None:
     return next((digest for digest in digests if digest.due >= BACK - WINDOW), None)
 
 
-def key_of(subscriber: Subscriber, days: Sequence[date]) -> str:
+def key_of(subscriber: Subscriber, days: Sequence[date], zone: str) -> str:
     """Where the record of a digest of these days is."""
-    wish = subscriber.lives[0].wanted.wish()
-    zone = walls(subscriber.lives[0].wanted.zone).zone
-    return Edition(subscriber.channel, wish.repository, Span(days[0], days[-1], zone), wish.view).key(TEAM)
+    span = Span(days[0], days[-1], walls(zone).zone)
+    return Edition(subscriber.channel, REPOSITORY, span, subscriber.view).key(TEAM)
+
+
+def key_of_lost(subscriber: Subscriber) -> str:
+    """Where what was lost together is recorded; nobody changes their zone meanwhile."""
+    [zone] = {digest.zone for digest in subscriber.digests if digest.is_lost}
+    return key_of(subscriber, lost(subscriber), zone)
 
 
 def test_each_digest_that_was_due_is_posted_once_and_nothing_else(year: Told) -> None:
@@ -156,7 +165,7 @@ def test_each_day_is_told_of_once_or_said_to_be_skipped(year: Told) -> None:
         told = [day for post in year.posted[each.name] for day in days_of(post.span)]
         unposted = lost(each)
         if unposted:
-            assert key_of(each, unposted) in skipped
+            assert key_of_lost(each) in skipped
         assert sorted([*told, *unposted]) == [day for digest in each.digests for day in digest.days]
         assert len({*told, *unposted}) == len(told) + len(unposted)
 
@@ -172,7 +181,7 @@ def test_what_is_wanted_leaves_no_day_out(year: Told) -> None:
 
 
 def test_each_skipped_digest_is_told_of_once(year: Told) -> None:
-    wanted = [key_of(each, lost(each)) for each in year.people if lost(each)]
+    wanted = [key_of_lost(each) for each in year.people if lost(each)]
     assert sorted(year.skipped) == sorted(wanted)
     assert len(wanted) > CHANNELS / 3
     # together: a service that is away troubles all channels at once
@@ -195,8 +204,17 @@ def test_the_next_digest_names_what_was_skipped(year: Told) -> None:
         unposted, after = lost(each), first_after_outage(each)
         if unposted and after:
             first, last = str(unposted[0]), str(unposted[-1])
-            wanted[key_of(each, after.days)] = first if first == last else f"{first}..{last}"
+            wanted[key_of(each, after.days, after.zone)] = first if first == last else f"{first}..{last}"
     assert {key: record["skipped"] for key, record in year.records.items() if "done" in record} == wanted
+
+
+def test_what_people_ask_for_by_hand_in_other_zones_is_posted_beside_it(year: Told) -> None:
+    scheduled = {post.key for posts in year.posted.values() for post in posts}
+    assert scheduled.isdisjoint(year.by_hand)
+    # the same dates as digests that were due, which once took their place
+    dates = {(edition.channel, days_of(edition.span)) for edition in year.by_hand.values()}
+    due = {(each.channel, digest.days) for each in year.people for digest in in_time(each)}
+    assert len(dates & due) > BY_HAND / 2
 
 
 def test_the_year_was_a_hard_one(year: Told) -> None:

@@ -34,6 +34,7 @@ from bot.domain.troubles import Kind
 from bot.ports.places import Place
 from bot.services.admission import Admission, Allowed
 from bot.services.directory import Directory
+from bot.services.records import DigestRecords
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
@@ -141,9 +142,9 @@ class Parts:
             self.directory,
             fragile(self.agenda),
             fragile(self.records),
+            DigestRecords(fragile(self.records), lambda: TEAM),
             fragile(self.cache),
             fragile(self.journal),
-            lambda edition: edition.key(TEAM),
             self.watchdog,
             WINDOW,
         )
@@ -183,6 +184,7 @@ class Workers:
         self._parts = parts
         self._now = now
         self.posted: list[Posted] = []
+        self.by_hand: dict[str, Edition] = {}
         self.open: set[Job] = set()
         self.refused = 0
 
@@ -204,6 +206,11 @@ class Workers:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
             if self._now() - job.due > 10 * MINUTE:
                 self._parts.watchdog.settle(key, Kind.MISSING, "posted after all", self._now())
+
+    def post_by_hand(self, edition: Edition) -> None:
+        """As the job of a command does: the first to ask for a digest posts it."""
+        if self._claimed([edition]) == [1]:
+            self.by_hand[edition.key(TEAM)] = edition
 
     def _claimed(self, editions: Iterable[Edition]) -> Sequence[int]:
         """For each whether nobody had posted it; its record says from now on that it stands."""

@@ -11,6 +11,9 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from bot.domain.requests import Repositories
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition
+from bot.domain.views import WHOLE, View
 from bot.domain.visits import Visit
 from bot.domain.wishes import Which, Wish
 from bot.services.subscribing import Subscribing
@@ -35,6 +38,7 @@ TIMES = {
     "Pacific/Chatham": ("09:00", "03:00"),
     "Pacific/Apia": ("09:00", "00:00"),
 }
+BY_HAND = 2_000
 VIEWS = ("", "", "", "only:risky", "not-author:bots path:csrc")
 _FIRST, _LAST = dt.date(2024, 12, 28), dt.date(2026, 1, 4)
 _DATES = tuple(_FIRST + n * DAY for n in range((_LAST - _FIRST).days + 1))
@@ -58,10 +62,11 @@ def nights() -> list[tuple[datetime, datetime]]:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What somebody is to get: of which days, and from when on."""
+    """What somebody is to get: of which days in which zone, and from when on."""
 
     days: tuple[dt.date, ...]
     due: datetime
+    zone: str
 
     @property
     def is_lost(self) -> bool:
@@ -110,7 +115,7 @@ class Life:
         for date in _DATES:
             due = self.wanted.due(date)
             if due and due < self.until and (date >= self.kept if self.kept else due > self.since):
-                yield Digest(self.wanted.days(date), max(due, self.since))
+                yield Digest(self.wanted.days(date), max(due, self.since), self.wanted.zone)
 
     def next_date(self, instant: datetime) -> dt.date:
         """That of the first digest after an instant."""
@@ -136,6 +141,16 @@ class Subscriber:
     def digests(self) -> list[Digest]:
         """All that they are to get, in time or not at all."""
         return [digest for life in self.lives for digest in life.digests()]
+
+    @property
+    def zones(self) -> set[ZoneInfo]:
+        """Those in which they ever get digests."""
+        return {walls(life.wanted.zone).zone for life in self.lives}
+
+    @property
+    def view(self) -> View:
+        """What of a day they get."""
+        return self.lives[0].wanted.wish().view if self.lives else WHOLE
 
     def is_calm(self, now: datetime) -> bool:
         return bool(self.lives) and self.lives[-1].is_calm(now)
@@ -187,6 +202,20 @@ class People:
         ]
         for n, subscriber in enumerate(self.all[1::5]):
             self._plan(subscriber, n)
+        for _ in range(BY_HAND):
+            self._year.people(self._some_day(), self._ask_by_hand)
+
+    def _ask_by_hand(self) -> None:
+        """Somebody asks for a day that is over, in another zone: often the very date that is due next."""
+        zone = ZoneInfo(self._random.choice(list(TIMES)))
+        days = self._random.choice([1, 1, 2, 5])
+        day = (self._year.now().astimezone(zone) - days * DAY).date()
+        who = self._random.choice(self.all)
+        edition = Edition(who.channel, REPOSITORY, Span(day, day, zone), who.view)
+        own = {Span(day, day, each).offsets for each in who.zones}
+        # what has the same content is the channel's own digest, and may come early
+        if edition.span.offsets not in own:
+            self._year.workers.post_by_hand(edition)
 
     def _fixed(self) -> Subscriber:
         """The subscription of the settings begins with the digest of the day on which the bot first starts."""

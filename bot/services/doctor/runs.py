@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.findings import Finding, Status
 from bot.domain.runs import Outcome, Run
+from bot.domain.spans import written_span
 from bot.domain.subscriptions import Subscription
 from bot.domain.texts import plural
 from bot.ports.probes import Records
@@ -25,18 +26,30 @@ _LATE_ADVICE = "See the clock, the worker and the runs above: it is posted as so
 
 @dataclass(frozen=True, slots=True)
 class _Digest:
-    """What the key of a digest says: ``days`` is a date or ``first..last``, without a ``view`` all is shown."""
+    """What the key of a digest says: ``days`` is a date or ``first..last``, without a ``view`` all is shown.
+
+    ``offsets`` are those of the zone, empty in keys of versions that left them out.
+    """
 
     channel: str
     repository: str
     days: str
     view: str = ""
+    offsets: str = ""
 
     @classmethod
     def of(cls, key: str) -> _Digest | None:
         """None if it is the key of something else."""
         kind, _, *parts = key.split(":") if key.count(":") in (4, 5) else ("", "")
-        return cls(*parts) if kind == "digest" else None
+        if kind != "digest":
+            return None
+        channel, repository, days, *view = parts
+        dates, _, offsets = days.partition("@")
+        return cls(channel, repository, dates, "".join(view), offsets)
+
+    def is_in(self, zone: ZoneInfo) -> bool:
+        """Whether its days are those of a zone: people ask by hand for days of others."""
+        return self.offsets in ("", written_span(self.days, zone).offsets)
 
     @property
     def series(self) -> tuple[str, str, str]:
@@ -69,11 +82,17 @@ def _runs(runs: Sequence[Run], subscriptions: Sequence[Subscription], zone: Zone
     seen: set[tuple[str, str, str]] = set()
     for number, run in enumerate(runs):
         digest = _Digest.of(run.key)
-        own = zones.get(digest.series) if digest and digest.series not in seen else None
-        seen |= {digest.series} if digest else set()
+        own = _zone_of(digest, zones) if digest and digest.series not in seen else None
+        seen |= {digest.series} if digest and own else set()
         finding = _run(run, digest, zone, own)
         if number < _SHOWN or finding.status is Status.FAILED:
             yield finding
+
+
+def _zone_of(digest: _Digest, zones: Mapping[tuple[str, str, str], ZoneInfo]) -> ZoneInfo | None:
+    """The zone of the subscription that a digest belongs to, if it belongs to one."""
+    own = zones.get(digest.series)
+    return own if own and digest.is_in(own) else None
 
 
 def _run(run: Run, digest: _Digest | None, zone: ZoneInfo, own: ZoneInfo | None) -> Finding:

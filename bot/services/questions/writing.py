@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.domain.citations import Citation
 from bot.domain.costs import Usage, cautious_cost
-from bot.domain.days import LocalDay
+from bot.domain.days import Today
 from bot.domain.errors import ModelError
 from bot.domain.pulls import PullRequest
 from bot.domain.requests import Repositories
@@ -54,7 +54,7 @@ class Writer:
         self,
         archive: Archive,
         repositories: Repositories,
-        today: Callable[[], LocalDay],
+        today: Today,
         answerer: Answerer | None,
         model: str,
         budget: Budget,
@@ -77,7 +77,7 @@ class Writer:
             PrdigestError: what it is about can't be read; the model's failures are no errors here.
         """
         today, started = self._today(), self._clock()
-        subject = subject_of(memory.about, self._repositories, today)
+        subject = subject_of(memory.about, self._repositories, today, self._today)
         work = _Work(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
         display.status("is reading the pull requests…")
         begun = opening(work.toolbox, subject)
