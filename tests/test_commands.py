@@ -106,7 +106,8 @@ class TestDigest:
         done = prdigest("digest", *SMALL_DAY, "--dry-run", settings=there.settings, folder=tmp_path)
         printed = json.loads(done.stdout)
         assert list(printed) == ["lead", "thread"]
-        assert printed["lead"]["text"].startswith("Engine · Saturday 28 February 2026 (America/Los_Angeles) · 3 merged. ")
+        heading = "Engine · Saturday 28 February 2026 (America/Los_Angeles) · 3 merged. "
+        assert printed["lead"]["text"].startswith(heading)
         assert there.slack.calls == []
 
     def test_a_dry_run_needs_no_slack_settings(self, there: World, tmp_path: Path) -> None:

