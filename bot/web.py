@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from flask import Flask, Request, request
 from flask.typing import ResponseReturnValue
 from slack_bolt import App
-from slack_bolt.adapter.flask import SlackRequestHandler
+from slack_bolt.adapter.flask.handler import to_bolt_request, to_flask_response
 from slack_bolt.adapter.socket_mode import SocketModeHandler
+from slack_bolt.adapter.socket_mode.internals import build_headers, send_response
+from slack_bolt.request import BoltRequest
 from slack_sdk import WebClient
 from slack_sdk.signature import SignatureVerifier
+from slack_sdk.socket_mode.builtin import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.adapters.slack_errors import in_words
 from handlers import Desk, register
+from handlers.payloads import UNREADABLE, BadPayload, check, unreadable
+
+log = logging.getLogger(__name__)
 
 # the largest request of Slack's is some tens of kilobytes
 MOST_BYTES = 1_000_000
 _LISTENERS = 16  # requests taken at a time
+_REFUSED = "a request that can't be used: %s"
 # seconds; a connection that ended without a word is noticed after about six of them, a minute with the usual ten
 _PING = 1
 _APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
@@ -60,20 +71,41 @@ def web_app(is_ready: Callable[[], bool]) -> Flask:
 
 
 def add_events(app: Flask, bolt: App, signing_secret: str) -> None:
-    """One more route: ``/slack/events``, for requests that Slack has signed."""
-    handler, verifier = SlackRequestHandler(bolt), SignatureVerifier(signing_secret)
+    """One more route: ``/slack/events``, for requests that Slack has signed.
+
+    What is signed and yet no request of Slack's is a 400 and a line in the log.
+    """
+    verifier = SignatureVerifier(signing_secret)
 
     @app.post("/slack/events")
     def events() -> ResponseReturnValue:
-        if not _is_from_slack(request, verifier):
-            return "", 401
-        if request.is_json and not isinstance(request.get_json(silent=True), dict):
-            return "", 400
         try:
-            return handler.handle(request)
-        except ValueError:
-            # signed, and yet no JSON in the form
+            _require_text(request.get_data())
+            if not _is_from_slack(request, verifier):
+                return "", 401
+            return to_flask_response(bolt.dispatch(_read(lambda: to_bolt_request(request))))
+        except BadPayload as error:
+            log.warning(_REFUSED, error)
             return "", 400
+
+
+def _require_text(body: bytes) -> None:
+    """Slack writes UTF-8; the signature of anything else can't even be looked at."""
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        raise BadPayload(unreadable(error)) from error
+
+
+def _read(parse: Callable[[], BoltRequest]) -> BoltRequest:
+    """A request that every listener can work on. Raises BadPayload."""
+    try:
+        asked = parse()
+    except UNREADABLE as error:
+        # Bolt reads the JSON here, and looks for who asks
+        raise BadPayload(unreadable(error)) from error
+    check(asked.body)
+    return asked
 
 
 def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
@@ -85,6 +117,20 @@ def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
         return False
 
 
+class _CheckedSocket(SocketModeHandler):
+    """Takes what Slack sends through the connection, acknowledges what can't be used and drops it."""
+
+    def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
+        began = time.time()
+        try:
+            asked = _read(lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req)))
+        except BadPayload as error:
+            log.warning(_REFUSED, error)
+            client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
+        else:
+            send_response(client, req, self.app.dispatch(asked), began)
+
+
 @contextmanager
 def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
     """The connection over which requests come where no public address is; yields whether it is there.
@@ -94,7 +140,7 @@ def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
     Raises:
         SlackRefused, SlackUnavailable: it can't be opened.
     """
-    handler = SocketModeHandler(bolt, app_token, concurrency=_LISTENERS, ping_interval=_PING)
+    handler = _CheckedSocket(bolt, app_token, concurrency=_LISTENERS, ping_interval=_PING)
     try:
         with in_words(token=_APP_TOKEN):
             handler.connect()  # type: ignore[no-untyped-call]

@@ -55,10 +55,12 @@ def _details(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
     desk.queues.details.send(asdict(visit), body["trigger_id"], str(reference))
 
 
-def _vote(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
-    verdict = _value(body)
-    if verdict in (GOOD, BAD):
-        desk.queues.votes.send(asdict(visit), str(body["container"]["message_ts"]), verdict)
+def _vote(desk: Desk, visit: Visit, body: dict[str, Any]) -> str | None:
+    verdict, message = _value(body), body["container"].get("message_ts")
+    if verdict not in (GOOD, BAD) or not message:
+        return _UNKNOWN
+    desk.queues.votes.send(asdict(visit), str(message), verdict)
+    return None
 
 
 def _sharing(accept: Accept) -> Click:

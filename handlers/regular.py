@@ -81,8 +81,8 @@ def _errors_of(desk: Desk, body: dict[str, Any]) -> dict[str, str]:
         wish, channel, replaces = filled(body["view"], desk.repositories)
     except FormErrors as error:
         return error.errors
-    except (KeyError, ValueError):
-        log.exception("a form that can't be read [%s]", visit.reference)
+    except (KeyError, ValueError) as error:
+        log.warning("a form that can't be read [%s]: %r", visit.reference, error)
         return {FILTER: _OLD_FORM}
 
     def take() -> str:
