@@ -26,6 +26,7 @@ from bot.domain.requests import DigestRequest, RisksRequest, ScoreRequest, Summa
 from bot.domain.spans import written_span
 from bot.domain.subscriptions import Edition
 from bot.domain.visits import Audience, Visit
+from bot.render.greetings import Greeting, greeting
 from bot.render.notices import already_there, in_words, notice
 from bot.services.replies import Answer
 from bot.wiring import Wiring
@@ -69,6 +70,7 @@ class Jobs:
         self.details = self._answering(self._details)
         self.tell = self._answering(self._tell)
         self.say = self._answering(self._say)
+        self.greet = self._answering(self._greet)
         self.votes = self._answering(self._votes)
         self.regular = self._answering(self._regular)
         self.form = self._answering(self._form)
@@ -170,6 +172,15 @@ class Jobs:
         said = Answer.for_asker(notice(sentence))
         self._wiring.replies.give(Visit(**visit), "say", Audience.CHANNEL, lambda: said)
 
+    def _greet(self, visit: Mapping[str, str], why: str) -> None:
+        """Who comes to the direct messages is welcomed there once, and need not have written."""
+        asked, said = Visit(**visit), greeting(Greeting(why), self._wiring.repositories.default)
+        is_newcomer = asked.is_direct and not asked.message
+        audience = Audience.CHANNEL if is_newcomer else Audience.HERE
+        self._wiring.replies.give(asked, "greeting", audience, lambda: Answer.for_asker(said))
+        if is_newcomer:
+            self._wiring.talking.welcomes.note(asked.user)
+
     def _regular(
         self, visit: Mapping[str, str], verb: str, text: str, channel: str = "", replaces: str = ""
     ) -> None:
@@ -180,7 +191,7 @@ class Jobs:
             return self._wiring.scheduling.regular.answer(asked, verb, text, channel, replaces)
 
         if asked.channel:
-            self._wiring.replies.give(asked, "regular", Audience.ASKER, make)
+            self._wiring.replies.give(asked, "regular", Audience.HERE, make)
             return
         try:
             note = make().private.text

@@ -139,6 +139,7 @@ def _desk(wiring: Wiring) -> Desk:
         details=jobs.details,
         tell=jobs.tell,
         say=jobs.say,
+        greet=jobs.greet,
         questions=jobs.questions,
         votes=jobs.votes,
         regular=jobs.regular,
@@ -153,6 +154,7 @@ def _desk(wiring: Wiring) -> Desk:
         cache=wiring.hurried_cache,
         line=wiring.talking.line,
         attention=wiring.talking.attention,
+        welcomes=wiring.talking.welcomes,
         today=wiring.today,
         zone_of=wiring.scheduling.zone_of,
     )

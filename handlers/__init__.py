@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_bolt import App
 
-from handlers import actions, commands, regular, threads
+from handlers import actions, commands, newcomers, regular, threads
 from handlers.desk import Desk, Queues
 
 __all__ = ["Desk", "Queues", "register"]
@@ -12,5 +12,5 @@ __all__ = ["Desk", "Queues", "register"]
 
 def register(app: App, desk: Desk) -> None:
     """Put every listener into the app."""
-    for surface in (commands, threads, regular, actions):
+    for surface in (commands, threads, regular, newcomers, actions):
         surface.register(app, desk)

@@ -19,6 +19,7 @@ from bot.render.mrkdwn import escape
 from bot.render.notices import in_words, regret
 from bot.services.admission import Admission
 from bot.services.questions.attention import Attention
+from bot.services.welcomes import Welcomes
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class Queues:
     details: Queue
     tell: Queue
     say: Queue
+    greet: Queue
     questions: Queue
     votes: Queue
     regular: Queue
@@ -65,6 +67,7 @@ class Desk:
     cache: Cache
     line: Line
     attention: Attention
+    welcomes: Welcomes
     today: Today
     zone_of: Callable[[str], ZoneInfo | None]
 

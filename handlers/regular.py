@@ -16,7 +16,7 @@ from bot.domain.wishes import ID, Which, Wish
 from bot.render import subscriptions
 from bot.render.form import FILTER, FORM, ZONE, FormErrors, filled, zones_like
 from bot.services.regular import LIST, PAUSE, RESUME, SUBSCRIBE, UNSUBSCRIBE
-from handlers import visits
+from handlers import newcomers, visits
 from handlers.desk import Desk
 
 log = logging.getLogger(__name__)
@@ -29,6 +29,7 @@ USAGE = (
     "you a preview, posting nothing."
 )
 _OLD_FORM = "This form is of another version of mine: close it and open it again."
+_BY_COMMAND = "Slack opens a form only after a command: type /prdigest schedule, or write me subscribe at 09:00."
 _LOOKING = "Looking at yesterday for a preview…"
 
 Accept = Callable[[Desk, Visit, str], str]
@@ -37,14 +38,6 @@ Accept = Callable[[Desk, Visit, str], str]
 def is_verb(word: str) -> bool:
     """Whether a word after the command is one of these verbs."""
     return word.lower() in _VERBS
-
-
-def is_spoken(word: str, rest: str) -> bool:
-    """Whether a message is one of the verbs with its words, and not a sentence that begins like one."""
-    name = word.lower()
-    if name not in _VERBS or name == SCHEDULE or "?" in rest:
-        return False
-    return name in (SUBSCRIBE, UNSUBSCRIBE) or len(rest.split()) <= 1
 
 
 def accept(desk: Desk, visit: Visit, verb: str, text: str) -> str:
@@ -60,6 +53,8 @@ def register(app: App, desk: Desk) -> None:
         if event.get("tab") == "home":
             visit = visits.of_home(body, event)
             desk.hear(visit, lambda: desk.queues.home.send(asdict(visit)), is_named=False)
+        elif event.get("tab") == "messages":
+            newcomers.welcome(desk, body, event)
 
     @app.view(FORM)
     def sent(ack: Ack, body: dict[str, Any]) -> None:
@@ -114,11 +109,15 @@ def _list(desk: Desk, visit: Visit, text: str) -> str:
 
 
 def _preview(desk: Desk, visit: Visit, text: str) -> str:
+    if text and not ID.fullmatch(text.lower()):
+        Wish.parse(text, desk.repositories)
     desk.queues.preview.send(asdict(visit), text)
     return _LOOKING
 
 
 def _open(desk: Desk, visit: Visit, text: str) -> str:
+    if not visit.trigger:
+        raise UsageError(_BY_COMMAND)
     if text and not ID.fullmatch(text):
         raise UsageError(
             "The form asks for all there is: write schedule alone, or with an id that the list shows."

@@ -41,6 +41,7 @@ def of_message(body: Payload, event: Payload) -> Visit:
         channel=channel,
         user=_text(event, "user"),
         thread=_text(event, "thread_ts") or ts,
+        message=ts,
     )
 
 
@@ -48,6 +49,19 @@ def of_home(body: Payload, event: Payload) -> Visit:
     """Somebody who opens App Home."""
     user, ts = _text(event, "user"), _text(event, "event_ts")
     return Visit(key=f"home:{user}:{ts}", team=_text(body, "team_id"), channel="", user=user)
+
+
+def of_newcomer(body: Payload, event: Payload) -> Visit:
+    """Somebody who opens the bot's direct messages: one visit, however often they come."""
+    user = _text(event, "user")
+    return Visit(key=f"welcome:{user}", team=_text(body, "team_id"), channel=_text(event, "channel"), user=user)
+
+
+def of_inviter(body: Payload, event: Payload) -> Visit:
+    """Somebody who brings the bot into a channel."""
+    channel, ts = _text(event, "channel"), _text(event, "event_ts")
+    team = _text(event, "team") or _text(body, "team_id")
+    return Visit(key=f"invited:{channel}:{ts}", team=team, channel=channel, user=_text(event, "inviter"))
 
 
 def of_action(body: Payload) -> Visit:
@@ -62,6 +76,7 @@ def of_action(body: Payload) -> Visit:
         response_url=_text(body, "response_url"),
         thread=_text(container, "thread_ts"),
         trigger=_text(body, "trigger_id"),
+        message=_text(container, "message_ts"),
     )
 
 

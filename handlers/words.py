@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 
 from bot.domain.errors import UsageError
 from bot.domain.options import PRIVATE
 from bot.domain.talk import Question, is_remark
 from bot.domain.visits import Visit
+from bot.domain.wishes import ID
+from bot.render.greetings import Greeting
 from handlers import prdigest, prrisks, prsummary, regular
 from handlers.desk import Accept, Desk
 
-USAGE = (
-    "Ask me in your own words, here or in any thread of mine: which of these touch ROCm? does #35617 change a "
-    "default? Or write my name and a number for a summary (35617), risks 7d for what may hurt, risks score for "
-    "how good such lists were, digest 7d for an overview; add private to keep those to yourself. subscribe at "
-    "09:00 makes a digest come every day. quiet silences me in a thread, wake wakes me."
-)
 _QUIET = (
     "I am quiet in this thread now. Mention me and I answer that one message; mention me with the word wake and I "
     "answer every reply again."
@@ -26,11 +23,15 @@ _QUIET = (
 _AWAKE = "I answer every reply in this thread again; mention me with the word quiet to silence me."
 _ALONE = "Here we are alone, so I always answer: no need to silence or wake me."
 
-_GREETINGS = ("help", "hello", "hello there", "hi", "hey")
+_HELLOS = frozenset(
+    f"{word}{rest}" for word in ("hello", "hi", "hey", "good morning", "good afternoon") for rest in ("", " there")
+)
+_HELP = "help"
 _LONGEST = 4_000
-_MOST_WORDS = 3
 _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
-_OPTION = re.compile(r"\b(?:repo|path|author|not-author|label|only|top|tz):\S")
+OPTIONS = ("repo", "path", "author", "not-author", "label", "only", "top", "tz")
+# with its value, or at the end, where the value was forgotten
+_OPTION = re.compile(rf"\b(?:{'|'.join(OPTIONS)}):(?=\S|\s*$)")
 _KINDS: dict[str, Accept] = {
     "summary": prsummary.accept,
     "prsummary": prsummary.accept,
@@ -39,36 +40,99 @@ _KINDS: dict[str, Accept] = {
     "digest": prdigest.accept,
     "prdigest": prdigest.accept,
 }
+# what stands in commands alone: dates, times, spans, addresses; a long number is more likely a pull request
+_OF_COMMANDS = re.compile(
+    r"(?!#?\d{4,}$)\S*[\d/:]\S*|at|tz|repo|me|mine|weekdays|daily|all|private|today|yesterday|score|am|pm", re.I
+)
 
 
-def accept(desk: Desk, visit: Visit, text: str, ts: str) -> None:
+def accept(desk: Desk, visit: Visit, text: str, ts: str, *, is_named: bool) -> None:
     """Put what somebody wrote on its queue. ``ts`` is Slack's time of the message.
+
+    What reads as a command is one; what does not is a question, unless nothing but a command can be meant.
 
     Raises UsageError, StoreUnavailable.
     """
     if is_remark(text) and text:
         return
-    name, *rest = text.split(maxsplit=1) or [""]
-    words = "".join(rest)
-    if not text or text.lower().strip(" ?!.") in _GREETINGS:
-        raise UsageError(USAGE)
-    if turn := _TURNS.get(text.lower().strip(" .!")):
+    if why := _greeting(text):
+        if is_named or why is Greeting.HELP:
+            desk.queues.greet.send(asdict(visit), str(why))
+    elif turn := _TURNS.get(text.lower().strip(" .!")):
         turn(desk, visit)
-    elif regular.is_spoken(name, words):
-        regular.accept(desk, visit, name, words)
-    elif command := _command(name, words, text):
-        command(desk, visit, words if name.lower() in _KINDS else text)
-    else:
+    elif not _is_done(desk, visit, text):
         _ask(desk, visit, text, ts)
 
 
-def _command(name: str, words: str, text: str) -> Accept | None:
-    """The command that this is; a sentence that only begins like one is a question."""
+def names_pulls_alone(text: str) -> bool:
+    """Whether a text is nothing but pull requests, such as ``#35617, 35618 private``."""
     named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE]
-    if named and all(map(_REFERENCE.fullmatch, named)):
-        return prsummary.accept
-    is_sentence = "?" in words or (len(words.split()) > _MOST_WORDS and not _OPTION.search(words))
-    return None if is_sentence else _KINDS.get(name.lower())
+    return bool(named) and all(map(_REFERENCE.fullmatch, named))
+
+
+def _greeting(text: str) -> Greeting | None:
+    said = text.lower().strip(" ?!.,")
+    if said == _HELP:
+        return Greeting.HELP
+    return Greeting.HELLO if not text or said in _HELLOS else None
+
+
+def _is_done(desk: Desk, visit: Visit, text: str) -> bool:
+    """Whether the text was a command, whose work is on a queue now. Raises UsageError for one with a mistake."""
+    command, words = _command(text)
+    if command is None:
+        return False
+    try:
+        command(desk, visit, words)
+    except UsageError:
+        if _is_unmistakable(visit, text, words):
+            raise
+        return False
+    return True
+
+
+def _command(text: str) -> tuple[Callable[[Desk, Visit, str], str] | None, str]:
+    """The command that a text may be, and the words after it."""
+    if names_pulls_alone(text):
+        return prsummary.accept, text
+    name, words = _split(text)
+    verb, rest = _split(words)
+    if _KINDS.get(name) is prdigest.accept and regular.is_verb(verb):
+        name, words = verb, rest
+    if "?" in words:
+        return None, words
+    if regular.is_verb(name):
+        # an id may be a word by chance, and a word an id: "test added"
+        is_word = words.isalpha() and ID.fullmatch(words.lower())
+        return (None if is_word else partial(_speak, name)), words
+    return _KINDS.get(name), words
+
+
+def _speak(verb: str, desk: Desk, visit: Visit, words: str) -> str:
+    return regular.accept(desk, visit, verb, words)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The first word, in small letters, and the others."""
+    first, *rest = text.split(maxsplit=1) or [""]
+    return first.lower(), "".join(rest)
+
+
+def _names_pulls(text: str, words: str) -> bool:
+    """Whether pull requests are named, perhaps after the word summary."""
+    is_summary = _KINDS.get(_split(text)[0]) is prsummary.accept
+    return names_pulls_alone(words if is_summary else text)
+
+
+def _is_unmistakable(visit: Visit, text: str, words: str) -> bool:
+    """Whether a command with a mistake can't be meant as a question.
+
+    In a thread people talk, so that only an option makes it one; at top level words that stand in commands alone
+    do too.
+    """
+    if _OPTION.search(words) or _names_pulls(text, words):
+        return True
+    return not visit.existing_thread and all(map(_OF_COMMANDS.fullmatch, words.split()))
 
 
 def _ask(desk: Desk, visit: Visit, text: str, ts: str) -> None:

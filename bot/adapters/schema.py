@@ -51,6 +51,7 @@ FAMILIES = (
     Family("digest:", "hash"),
     Family("thread:", "string"),
     Family("attention:", "string"),
+    Family("welcomed:", "string"),
     Family("history:", "hash"),
     Family("backfilled:", "hash"),
     Family("issued:", "zset"),

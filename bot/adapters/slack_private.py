@@ -20,7 +20,11 @@ _TIMEOUT = 30
 
 
 class SlackWhispers:
-    """``Whispers`` over ``response_url``, or as an ephemeral message where there is none any more."""
+    """``Whispers`` over ``response_url``, or as an ephemeral message where there is none any more.
+
+    Slack takes an ephemeral message for any thread, and shows it only in one that somebody has replied to. In
+    direct messages, where nobody else is, it is an ordinary one.
+    """
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
@@ -29,15 +33,37 @@ class SlackWhispers:
         """Tell the asker; who is in App Home finds it among their direct messages."""
         try:
             if not visit.channel:
-                self._direct(visit, post)
-            elif not (visit.response_url and self._responded(visit, post)):
-                self._ephemeral(visit, post)
+                self._message(visit.user, post)
+            elif not visit.response_url:
+                self._beside(visit, post)
+            elif not (visit.existing_thread and self._is_shown_in_thread(visit, post)):
+                self._respond(visit, post)
         except SlackRefused as error:
             log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
 
-    def _direct(self, visit: Visit, post: Post) -> None:
+    def _message(self, channel: str, post: Post, thread: str = "") -> None:
         with in_words():
-            self._client.chat_postMessage(channel=visit.user, **post.payload())
+            self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.payload())
+
+    def _beside(self, visit: Visit, post: Post) -> None:
+        """Where the message stands that is answered."""
+        if visit.is_direct:
+            self._message(visit.channel, post, visit.existing_thread)
+        else:
+            self._ephemeral(visit, post)
+
+    def _is_shown_in_thread(self, visit: Visit, post: Post) -> bool:
+        """Whether who clicked in a thread is told there: a ``response_url`` leads to the channel."""
+        try:
+            self._ephemeral(visit, post)
+        except SlackRefused as error:
+            log.info("not told in the thread [%s]: %s", visit.reference, error)
+            return False
+        return True
+
+    def _respond(self, visit: Visit, post: Post) -> None:
+        if not self._responded(visit, post):
+            self._ephemeral(visit, post)
 
     def _responded(self, visit: Visit, post: Post) -> bool:
         """Slack takes a handful of answers, for half an hour; it says so with a status that is no success."""
@@ -55,7 +81,7 @@ class SlackWhispers:
             self._client.chat_postEphemeral(
                 channel=visit.channel,
                 user=visit.user,
-                thread_ts=visit.thread or None,
+                thread_ts=visit.existing_thread or None,
                 **post.payload(),
             )
 

@@ -14,6 +14,9 @@ class Audience(StrEnum):
     """Everybody in the channel; only the asker where the bot is not a member."""
     ASKER = "asker"
     """Only the one who asked."""
+    HERE = "here"
+    """Whoever reads where the message stands that asked, in a thread or in direct messages; only the asker at top
+    level of a channel, and where a command or a click asked."""
     SHARED = "shared"
     """Everybody in the channel, or nobody: the asker has it already."""
 
@@ -24,7 +27,8 @@ class Visit:
 
     ``key`` is equal for each delivery of the same request and no other. ``team`` and ``enterprise`` are those of
     the asker. ``response_url`` reaches the asker for half an hour; without it ``thread`` is where they asked.
-    ``trigger`` opens a window for three seconds. ``channel`` is empty for who is in App Home.
+    ``message`` is Slack's time of the message that asks, or that has the button; a message at top level may begin
+    its ``thread``. ``trigger`` opens a window for three seconds. ``channel`` is empty for who is in App Home.
     """
 
     key: str
@@ -36,6 +40,15 @@ class Visit:
     response_url: str = ""
     thread: str = ""
     trigger: str = ""
+    message: str = ""
+
+    @property
+    def existing_thread(self) -> str:
+        """The thread that they were in when they asked; empty at top level.
+
+        One that their message may begin is none yet: Slack shows nobody what only they shall see in it.
+        """
+        return "" if self.thread == self.message else self.thread
 
     @property
     def is_direct(self) -> bool:

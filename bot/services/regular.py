@@ -23,7 +23,7 @@ from bot.services.replies import Answer
 from bot.services.subscribing import Subscribing
 
 SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"
-_POST = TypeAdapter(Post)
+_ANSWER = TypeAdapter(Answer)
 # longer than a job is tried again
 _REMEMBERED = timedelta(hours=1)
 _PREVIEW = "A preview for you alone: nothing was posted."
@@ -52,31 +52,38 @@ class Regular:
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
         key = f"regular:{visit.key}"
-        post = read_back(_POST, self._cache.get(key))
-        if post is None:
-            post = self._done(visit, verb, text, channel, replaces)
-            self._cache.put(key, _POST.dump_json(post).decode(), _REMEMBERED)
-        return Answer.for_asker(post)
+        answer = read_back(_ANSWER, self._cache.get(key))
+        if answer is None:
+            answer = self._done(visit, verb, text, channel, replaces)
+            self._cache.put(key, _ANSWER.dump_json(answer).decode(), _REMEMBERED)
+        return answer
 
     def preview(self, visit: Visit, text: str) -> Answer:
         """Yesterday as a subscription would show it; ``text`` says which, or is a wish."""
         edition = self._previewed(visit, text)
         return Answer.for_asker(self._editions.build(edition, [_PREVIEW]).lead)
 
-    def _done(self, visit: Visit, verb: str, text: str, channel: str, replaces: str) -> Post:
+    def _done(self, visit: Visit, verb: str, text: str, channel: str, replaces: str) -> Answer:
         if verb == SUBSCRIBE:
             wish = Wish.parse(text, self._repositories)
             made = self._subscribing.subscribe(visit, wish, channel, replaces)
-            return confirmed(made, self._subscribing.next_of(made))
+            return _told(visit, [made], confirmed(made, self._subscribing.next_of(made)))
         if verb == LIST:
-            return below(listing(self._planned(self._subscribing.here(visit))), new_button())
-        which = Which.parse(text, self._repositories)
+            here = self._subscribing.here(visit)
+            return _told(visit, here, below(listing(self._planned(here)), new_button()))
+        found, post = self._turned(visit, verb, Which.parse(text, self._repositories))
+        return _told(visit, found, post)
+
+    def _turned(self, visit: Visit, verb: str, which: Which) -> tuple[Sequence[Subscription], Post]:
         if verb == UNSUBSCRIBE:
-            return changed(self._subscribing.unsubscribe(visit, which), "Unsubscribed", "What was posted stays.")
+            found = self._subscribing.unsubscribe(visit, which)
+            return found, changed(found, "Unsubscribed", "What was posted stays.")
         if verb == PAUSE:
-            return changed(self._subscribing.pause(visit, which), "Paused", "/prdigest resume goes on.")
+            found = self._subscribing.pause(visit, which)
+            return found, changed(found, "Paused", "/prdigest resume goes on.")
         if verb == RESUME:
-            return resumed(self._planned(self._subscribing.resume(visit, which)))
+            found = self._subscribing.resume(visit, which)
+            return found, resumed(self._planned(found))
         raise UsageError("I don't know that: /prdigest help says what I do.")
 
     def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
@@ -96,3 +103,8 @@ class Regular:
         )
         day = yesterday(self._now(), found.timing.zone)
         return Edition(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
+
+
+def _told(visit: Visit, subscriptions: Sequence[Subscription], post: Post) -> Answer:
+    """What came of it. A subscription of another place, as somebody's own is, is nobody's business here."""
+    return Answer.for_asker(post, is_private=any(each.channel != visit.channel for each in subscriptions))

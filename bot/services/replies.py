@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 # Slack's codes for a channel that the bot is not in
 _CLOSED = {"not_in_channel", "channel_not_found", "thread_not_found"}
+_FOR_ALL = (Audience.CHANNEL, Audience.SHARED)
 _NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
 
 
@@ -30,17 +31,19 @@ _NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then
 class Answer:
     """A message as everybody sees it and as the asker alone does; they differ in their buttons.
 
-    ``about`` says what a thread below it is about (see :mod:`bot.domain.subjects`).
+    ``about`` says what a thread below it is about (see :mod:`bot.domain.subjects`). ``is_private``: nobody but the
+    asker may read it, whoever was meant to.
     """
 
     public: Post
     private: Post
     about: str = ""
+    is_private: bool = False
 
     @classmethod
-    def for_asker(cls, post: Post) -> Answer:
-        """One that is only ever given to the asker."""
-        return cls(post, post)
+    def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
+        """One that has the same buttons wherever it is read."""
+        return cls(post, post, is_private=is_private)
 
 
 class _Found(Enum):
@@ -50,6 +53,14 @@ class _Found(Enum):
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How an answer reaches people: as a message, in a ``thread`` if there is one, or shown to the asker alone."""
+
+    is_posted: bool
+    thread: str = ""
 
 
 class Replies:
@@ -84,12 +95,8 @@ class Replies:
                 return
             found = self._found(visit, key, record["begun"]) if "begun" in record else _Found.NEVER
             answer = self._made(visit, make) if found is not _Found.YES else None
-            if answer and found is _Found.NEVER and audience is not Audience.ASKER:
-                # if another process has begun meanwhile, this one lost its right to while the store was away
-                self._records.claim(key, "begun", self._now().isoformat())
             if answer:
-                # posting again what nobody can look for could post it twice; its asker gets it in any case
-                self._deliver(visit, key, Audience.ASKER if found is _Found.UNKNOWN else audience, answer)
+                self._deliver(visit, key, audience, answer, found)
             self._records.save(key, done=self._now().isoformat())
 
     def tell(self, visit: Visit, sentence: str) -> None:
@@ -103,40 +110,68 @@ class Replies:
             raise
         except PrdigestError as error:
             log.warning("no answer [%s]: %s", visit.reference, error)
-            self._whispers.whisper(visit, regret(error, visit.reference))
+            return Answer.for_asker(regret(error, visit.reference), is_private=True)
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
-            self._whispers.whisper(visit, regret(error, visit.reference))
-        return None
+            return Answer.for_asker(regret(error, visit.reference), is_private=True)
 
-    def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer) -> None:
-        if audience is Audience.ASKER:
+    def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _Found) -> None:
+        way = _way(visit, audience, answer)
+        # posting again what nobody can look for could post it twice; its asker gets it in any case
+        if not way.is_posted or found is _Found.UNKNOWN:
             self._whispers.whisper(visit, answer.private)
-        else:
-            self._post(visit, key, audience, answer)
+            return
+        if found is _Found.NEVER:
+            # if another process has begun meanwhile, this one lost its right to while the store was away
+            self._records.claim(key, "begun", self._now().isoformat())
+        self._post(visit, key, audience, answer, way.thread)
 
-    def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer) -> None:
+    def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
+        post = answer.public if audience in _FOR_ALL else answer.private
         try:
-            self._messenger.post(visit.channel, answer.public.payload(), key, visit.thread or None, answer.about)
+            self._messenger.post(visit.channel, post.payload(), key, thread or None, answer.about)
         except SlackRefused as error:
             log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
             self._whispers.whisper(
                 visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private
             )
         else:
-            self._posted(visit, answer)
+            if thread == visit.thread:
+                self._posted(visit, answer)
 
     def _found(self, visit: Visit, key: str, begun: str) -> _Found:
         """Whether an earlier try posted."""
         since = datetime.fromisoformat(begun) - SKEW
         try:
-            posts = self._messenger.find_posts(visit.channel, since, visit.thread or None)
+            posts = [
+                self._messenger.find_posts(visit.channel, since, thread or None) for thread in _threads(visit)
+            ]
         except SlackRefused as error:
             log.info("can't look into %s: %s", visit.channel, error)
             # what is closed to the bot was not posted to
             return _Found.NO if error.code in _CLOSED else _Found.UNKNOWN
-        return _Found.YES if key in posts else _Found.NO
+        return _Found.YES if any(key in found for found in posts) else _Found.NO
+
+
+def _way(visit: Visit, audience: Audience, answer: Answer) -> _Way:
+    """How an answer gets there, so that it is seen.
+
+    What is for the asker alone is an ordinary message in direct messages: nobody else is there, and Slack shows
+    nothing of it in a thread that nobody has replied to. The same holds for what everybody in a thread may read.
+    """
+    if audience in _FOR_ALL and not answer.is_private:
+        return _Way(is_posted=True, thread=visit.thread)
+    is_written = bool(visit.message) and not visit.response_url
+    is_open = audience is Audience.HERE and not answer.is_private
+    if is_written and (visit.is_direct or (is_open and visit.existing_thread)):
+        return _Way(is_posted=True, thread=visit.existing_thread)
+    return _Way(is_posted=False)
+
+
+def _threads(visit: Visit) -> tuple[str, ...]:
+    """Where an earlier try may have posted; in direct messages also at top level, next to what was asked."""
+    return tuple(dict.fromkeys((visit.thread, visit.existing_thread) if visit.is_direct else (visit.thread,)))
 
 
 def _unshared(visit: Visit, error: SlackRefused) -> Post:

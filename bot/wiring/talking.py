@@ -22,6 +22,7 @@ from bot.services.questions.memory import Memories, posted
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Writer
 from bot.services.replies import Answer
+from bot.services.welcomes import Welcomes
 from bot.wiring.part import Part
 
 
@@ -57,6 +58,11 @@ class Talking(Part):
     def attention(self) -> Attention:
         """Where the bot answers without being named, for those who must answer Slack at once."""
         return Attention(RedisContexts(self._root.hurried_store))
+
+    @cached_property
+    def welcomes(self) -> Welcomes:
+        """Whom the bot has welcomed, for those who must answer Slack at once."""
+        return Welcomes(RedisContexts(self._root.hurried_store))
 
     @cached_property
     def votes(self) -> Votes:
