@@ -173,12 +173,13 @@ class Jobs:
         self._wiring.replies.give(Visit(**visit), "say", Audience.CHANNEL, lambda: said)
 
     def _greet(self, visit: Mapping[str, str], why: str) -> None:
-        """Who comes to the direct messages is welcomed there once, and need not have written."""
-        asked, said = Visit(**visit), greeting(Greeting(why), self._wiring.repositories.default)
-        is_newcomer = asked.is_direct and not asked.message
-        audience = Audience.CHANNEL if is_newcomer else Audience.HERE
-        self._wiring.replies.give(asked, "greeting", audience, lambda: Answer.for_asker(said))
-        if is_newcomer:
+        asked = Visit(**visit)
+        said = Answer.for_asker(greeting(Greeting(why), self._wiring.repositories.default))
+        if asked.message or not asked.is_direct:
+            self._wiring.replies.give(asked, "greeting", Audience.HERE, lambda: said)
+        elif self._wiring.scheduling.subscribing.welcomes(asked):
+            # who comes to the direct messages is welcomed once, and need not have written
+            self._wiring.replies.give(asked, "greeting", Audience.CHANNEL, lambda: said)
             self._wiring.talking.welcomes.note(asked.user)
 
     def _regular(

@@ -13,6 +13,7 @@ from bot.domain.talk import Question, is_remark
 from bot.domain.visits import Visit
 from bot.domain.wishes import ID
 from bot.render.greetings import Greeting
+from bot.services.regular import SUBSCRIBE
 from handlers import prdigest, prrisks, prsummary, regular
 from handlers.desk import Accept, Desk
 
@@ -32,6 +33,8 @@ _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*
 OPTIONS = ("repo", "path", "author", "not-author", "label", "only", "top", "tz")
 # with its value, or at the end, where the value was forgotten
 _OPTION = re.compile(rf"\b(?:{'|'.join(OPTIONS)}):(?=\S|\s*$)")
+# what stands behind these words of a subscription, as in "at noon"
+_VALUE = re.compile(r"\b(?:at|tz|repo)\s+\S+", re.I)
 _KINDS: dict[str, Accept] = {
     "summary": prsummary.accept,
     "prsummary": prsummary.accept,
@@ -132,7 +135,9 @@ def _is_unmistakable(visit: Visit, text: str, words: str) -> bool:
     """
     if _OPTION.search(words) or _names_pulls(text, words):
         return True
-    return not visit.existing_thread and all(map(_OF_COMMANDS.fullmatch, words.split()))
+    is_wish = SUBSCRIBE in text.lower().split()[:2]
+    rest = _VALUE.sub(" ", words) if is_wish else words
+    return not visit.existing_thread and all(map(_OF_COMMANDS.fullmatch, rest.split()))
 
 
 def _ask(desk: Desk, visit: Visit, text: str, ts: str) -> None:

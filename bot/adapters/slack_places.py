@@ -27,7 +27,8 @@ class SlackPlaces:
             found = self._client.conversations_info(channel=channel)["channel"]
         is_direct = bool(found.get("is_im"))
         return Place(
-            is_member=is_direct or bool(found.get("is_member")),
+            # Slack tells of group direct messages only to who is in them
+            is_member=is_direct or bool(found.get("is_mpim") or found.get("is_member")),
             is_archived=bool(found.get("is_archived")),
             is_open=not (is_direct or found.get("is_private") or found.get("is_mpim")),
         )

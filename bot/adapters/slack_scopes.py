@@ -15,5 +15,7 @@ SCOPES = {
     "im:history": "direct messages are not heard",
     "im:read": "nobody can subscribe in direct messages",
     "im:write": "nobody gets a digest or a notice in direct messages",
+    "mpim:history": "group direct messages are not heard",
+    "mpim:read": "nobody can subscribe in group direct messages",
     "users:read": "the time zones of people are not known",
 }

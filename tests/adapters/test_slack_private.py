@@ -72,9 +72,47 @@ def test_without_a_response_url_it_is_an_ephemeral_message(slack: SlackEmulator)
 
 
 def test_without_a_response_url_it_goes_to_the_thread_where_they_asked(slack: SlackEmulator) -> None:
-    thread = slack.add_message(HOME, "look at 7")
-    whispers(slack).whisper(visit(thread=thread), HELLO)
+    thread = slack.add_message(HOME, "lead")
+    asked_for = slack.add_message(HOME, "look at 7", thread_ts=thread)
+    whispers(slack).whisper(visit(thread=thread, message=asked_for), HELLO)
     assert [told["thread_ts"] for told in slack.ephemerals] == [thread]
+
+
+def test_the_thread_that_a_message_may_begin_shows_nothing_so_it_goes_to_the_channel(slack: SlackEmulator) -> None:
+    message = slack.add_message(HOME, "look at 7")
+    whispers(slack).whisper(visit(thread=message, message=message), HELLO)
+    assert [told["thread_ts"] for told in slack.ephemerals] == [None]
+    assert slack.unshown == []
+
+
+@pytest.mark.parametrize("is_in_thread", [True, False], ids=["in a thread", "at top level"])
+def test_in_direct_messages_it_is_an_ordinary_message_beside_what_was_asked(
+    slack: SlackEmulator, is_in_thread: bool
+) -> None:
+    lead = slack.add_message("D0ASKER", "lead")
+    asked_for = slack.add_message("D0ASKER", "look at 7", thread_ts=lead) if is_in_thread else lead
+    whispers(slack).whisper(visit(channel="D0ASKER", thread=lead, message=asked_for), HELLO)
+    assert (slack.ephemerals, slack.unshown) == ([], [])
+    said = slack.replies("D0ASKER", lead) if is_in_thread else slack.messages("D0ASKER")
+    assert [message["text"] for message in said] == ["look at 7" if is_in_thread else "lead", "Hello"]
+
+
+def test_who_clicks_in_a_thread_is_told_there(slack: SlackEmulator) -> None:
+    lead = slack.add_message(HOME, "lead")
+    reply = slack.add_message(HOME, "an answer with a button", thread_ts=lead)
+    visitor = replace(asked(slack), thread=lead, message=reply)
+    whispers(slack).whisper(visitor, HELLO)
+    assert [told["thread_ts"] for told in slack.ephemerals] == [lead]
+    slack.fail_next("chat.postEphemeral", error="not_in_channel")
+    whispers(slack).whisper(visitor, HELLO)
+    assert [told["thread_ts"] for told in slack.ephemerals] == [lead, None]
+
+
+def test_who_clicks_below_the_first_message_of_a_thread_is_told_in_the_channel(slack: SlackEmulator) -> None:
+    lead = slack.add_message(HOME, "lead with a button")
+    slack.add_message(HOME, "reply", thread_ts=lead)
+    whispers(slack).whisper(replace(asked(slack), thread=lead, message=lead), HELLO)
+    assert [told["thread_ts"] for told in slack.ephemerals] == [None]
 
 
 def test_a_response_url_that_is_used_up_is_replaced(slack: SlackEmulator) -> None:

@@ -54,7 +54,7 @@ SENTENCES = """
     Summary: what changed? | summary of yesterday? | digest this for me | digest subscribe me to this please
     list the breaking ones | pause here | resume what you said | test coverage of 35441 | unsubscribe everyone now
     risks foo:bar baz | prdigest in one sentence | pause facade | test added | digest test it | list of changes
-    risks 35441 | digest 35441 | summary "quoted | subscribe to 35441 | risks, please | digest the last week
+    subscribe at least once | risks at scale | risks 35441 | digest 35441 | summary "quoted | subscribe to 35441 | risks, please | digest the last week
     schedule a call | schedule it | risk 7 | Test. | summary of the one by label: bug and of others
 """.replace("\n", "|").split("|")
 SENTENCES = [text for each in SENTENCES if (text := each.strip())]
@@ -106,6 +106,8 @@ MISTAKEN = {
 MISTAKEN_AT_TOP = {
     "subscribe at 25:00": "is no time",
     "subscribe at": "is no time",
+    "subscribe at noon": "is no time",
+    "subscribe at 09:00 tz Berlin": "Berlin",
     "digest 2026-13-01": "2026-13-01",
     "risks 90d": "ask for up to 31",
     "digest 2026-02-01..2026-02-28": "ask for up to 14",

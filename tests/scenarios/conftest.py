@@ -73,10 +73,11 @@ class Bots:
 
 
 def unharmed(bot: Bot) -> Iterator[Bot]:
-    """The bot for one test, which leaves nothing to do and met no defect."""
+    """The bot for one test, which leaves nothing to do, met no defect and said nothing where nobody sees it."""
     before = len(bot.log())
     yield bot
     bot.settle()
+    assert bot.world.slack.unshown == []
     assert "a defect" not in bot.log()[before:], bot.log()[before:]
 
 

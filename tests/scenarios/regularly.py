@@ -30,8 +30,10 @@ def direct(person: Person) -> str:
 
 
 def last(bot: Bot, person: Person) -> Json:
-    """What only they saw last."""
-    return bot.whispered(person)[-1]
+    """What they alone read last: shown to them, or written to them directly."""
+    shown = bot.whispered(person)
+    written = bot.posted(direct(person)) if bot.world.slack.has_direct(person.user) else []
+    return max([*shown, *written], key=lambda message: float(message["ts"]))
 
 
 def typed(bot: Bot, person: Person, text: str, channel: str) -> Json:

@@ -67,13 +67,15 @@ def test_days_that_github_does_not_give_are_a_sentence_with_a_reference(command:
     assert not bot.posted(channel)
 
 
-def test_a_mention_that_github_fails_is_told_to_the_asker_in_the_thread(bot: Bot) -> None:
+@pytest.mark.parametrize("is_in_thread", [True, False], ids=["in a thread", "at top level"])
+def test_a_mention_that_github_fails_is_told_to_the_asker_where_they_see_it(is_in_thread: bool, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
+    thread = bot.world.slack.add_message(channel, "lead") if is_in_thread else None
     with failing_github(bot, "401"):
-        mention = ada.mention(str(bot.pull()), channel)
+        ada.mention(str(bot.pull()), channel, thread)
     (shown,) = bot.whispered(ada)
     assert f"[{reference_in(shown['text'], bot, REFUSED)}]" in bot.log()
-    assert shown["thread_ts"] == mention.payload["event"]["ts"]
+    assert shown["thread_ts"] == thread
 
 
 def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> None:

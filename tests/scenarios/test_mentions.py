@@ -8,7 +8,6 @@ from tests.scenarios import RISKY, Bot
 from tests.scenarios.asking import answer, answering, begun, text_of
 from tests.world import as_read
 
-USAGE = "Ask me in your own words,"
 ADDRESS = "https://github.com/octo/engine/pull/{number}"
 
 
@@ -57,17 +56,6 @@ def test_an_overview_in_a_thread_is_given_there(bot: Bot) -> None:
     bot.person().mention(f"digest 2d repo:{repository}", channel, thread)
     (reply,) = bot.replied(channel, thread)
     assert "Day by day" in as_read(reply)
-
-
-@pytest.mark.parametrize("text", ["help", "", "Hello there!"], ids=["help", "empty", "greeting"])
-def test_what_is_no_question_is_answered_to_the_asker_alone_in_the_thread(text: str, bot: Bot) -> None:
-    channel, ada = bot.channel(), bot.person()
-    thread = bot.world.slack.add_message(channel, "lead")
-    ada.mention(text, channel, thread)
-    (shown,) = bot.whispered(ada)
-    assert shown["text"].startswith(USAGE)
-    assert (shown["channel"], shown["thread_ts"]) == (channel, thread)
-    assert not bot.replied(channel, thread)
 
 
 def test_a_private_mention_is_for_the_asker_alone(bot: Bot) -> None:
@@ -151,8 +139,8 @@ def test_a_question_that_is_too_long_is_told_to_the_asker_alone(http_bot: Bot) -
 def test_in_direct_messages_there_is_nobody_to_be_quiet_for(text: str, http_bot: Bot) -> None:
     ada = http_bot.person()
     thread = begun(http_bot, ada.message(text, f"D{ada.user[1:]}"))
-    (shown,) = http_bot.whispered(ada)
-    assert shown["text"] == "Here we are alone, so I always answer: no need to silence or wake me."
+    (said,) = http_bot.posted(thread.channel)
+    assert said["text"] == "Here we are alone, so I always answer: no need to silence or wake me."
     with answering(http_bot, answer("Nothing.")):
         ada.message("What merged?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1

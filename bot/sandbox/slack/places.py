@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from bot.sandbox.slack.kept.profiles import Facts
-from bot.sandbox.slack.kept.store import Channel, Workspace
+from bot.sandbox.slack.kept.store import Channel, Workspace, direct_with
 from bot.sandbox.slack.misuse import need
 from bot.sandbox.slack.rules.elements import zone
 
@@ -27,11 +27,15 @@ class Places:
         archived: bool = False,
         private: bool = False,
         shared: bool = False,
+        several: bool = False,
     ) -> None:
+        """``several`` are people who write to each other directly, with the bot among them: a group DM."""
         with self._lock:
-            private = private or id.startswith(("G", "D"))
+            private = private or several or id.startswith(("G", "D"))
             user = f"U{id[1:]}" if id.startswith("D") else ""
-            self.workspace.channels[id] = Channel(id, name, member, archived, private, shared, user)
+            self.workspace.channels[id] = Channel(
+                id, name, member, archived, private, shared, user, several=several
+            )
 
     def rename_channel(self, channel: str, name: str) -> None:
         with self._lock:
@@ -59,6 +63,11 @@ class Places:
         need(facts.get("tz") is None or zone(facts["tz"]), f"no zone {facts.get('tz')}")
         with self._lock:
             self.workspace.people[user] = replace(self.workspace.profile(user), **facts)
+
+    def has_direct(self, user: str) -> bool:
+        """Whether somebody and the bot have written to each other directly."""
+        with self._lock:
+            return direct_with(user) in self.workspace.channels
 
     def place(self, channel: str) -> Channel:
         """A channel that a person is in: one that was added, or direct messages."""

@@ -18,9 +18,10 @@ from bot.sandbox.slack.methods.registry import METHODS, Method
 from bot.sandbox.slack.methods.responses import RESPONSE, RESPONSE_PATH, answer_of, refused
 from bot.sandbox.slack.team import USUAL, SlackTeam, Times, no_socket
 
+# those of the app's manifest.json; a test holds them against it
 SCOPES = frozenset(
-    "app_mentions:read channels:history channels:read chat:write commands files:read files:write groups:history "
-    "groups:read im:history im:read im:write reactions:write users:read".split()
+    "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
+    "im:history im:read im:write mpim:history mpim:read users:read".split()
 )
 # no app sends them, and browsers do with what a page asks of another address
 _OF_BROWSERS = frozenset({"origin", "sec-fetch-site"})

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.sandbox.loopback import Loopback
 from bot.sandbox.slack.changes import Changes
+from bot.sandbox.slack.composed import composed
 from bot.sandbox.slack.kept.status import Statuses
 from bot.sandbox.slack.kept.store import START, Json, SlackError, Workspace
 from bot.sandbox.slack.kept.streaming import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
@@ -75,7 +76,8 @@ class SlackTeam(Places, Shows, Loopback):
     ) -> str:
         """A message of somebody else; its ts."""
         with self._lock:
-            said = self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **more)
+            typed = {} if "bot_id" in more else {"blocks": composed(text) or None}
+            said = self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **{**typed, **more})
         self.changes.note()
         return str(said["ts"])
 
@@ -84,7 +86,11 @@ class SlackTeam(Places, Shows, Loopback):
         with self._settled():
             place = self.workspace.channels[channel]
             message = place.find(ts)
-            message |= {"text": text, "edited": {"user": message["user"], "ts": self.workspace.next_ts()}}
+            message |= {
+                "text": text,
+                "blocks": composed(text),
+                "edited": {"user": message["user"], "ts": self.workspace.next_ts()},
+            }
             return place.seen(message)
 
     def next_ts(self) -> str:
@@ -178,6 +184,12 @@ class SlackTeam(Places, Shows, Loopback):
         """Messages that one person saw; those that came by a ``response_url`` have it."""
         with self._lock:
             return copy.deepcopy(self.workspace.ephemerals)
+
+    @property
+    def unshown(self) -> list[Json]:
+        """Those that Slack took and showed nobody: for a thread that had no replies."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.unshown)
 
     # what commands and buttons carry
 

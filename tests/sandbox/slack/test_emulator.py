@@ -8,6 +8,7 @@ import threading
 import pytest
 from slack_sdk import WebClient
 
+from bot.sandbox.slack.server import SCOPES
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_client import HOME, META, Json, client_of, refusal, texts, ts_of
 
@@ -203,6 +204,16 @@ def test_ephemeral_messages_are_not_in_the_channel(slack: SlackEmulator, web: We
     assert [(e["user"], e["text"]) for e in slack.ephemerals] == [("U0HUMAN", "only you")]
 
 
+def test_an_ephemeral_message_is_shown_only_in_a_thread_with_replies(slack: SlackEmulator, web: WebClient) -> None:
+    lead = slack.add_message(HOME, "lead")
+    taken = web.chat_postEphemeral(channel=HOME, user="U0HUMAN", text="hidden", thread_ts=lead)
+    assert (taken["ok"], bool(taken["message_ts"])) == (True, True)
+    assert (slack.ephemerals, [shown["text"] for shown in slack.unshown]) == ([], ["hidden"])
+    slack.add_message(HOME, "reply", thread_ts=lead)
+    web.chat_postEphemeral(channel=HOME, user="U0HUMAN", text="seen", thread_ts=lead)
+    assert [(shown["text"], shown["thread_ts"]) for shown in slack.ephemerals] == [("seen", lead)]
+
+
 def test_channels_are_listed_and_described(slack: SlackEmulator, web: WebClient) -> None:
     slack.add_channel("C0OLD", "old", archived=True)
     slack.add_channel("G0TEAM", "team")
@@ -214,6 +225,7 @@ def test_channels_are_listed_and_described(slack: SlackEmulator, web: WebClient)
 
 def test_users_and_reactions(slack: SlackEmulator, web: WebClient) -> None:
     assert web.users_info(user="U0HUMAN")["user"]["is_bot"] is False
+    slack.workspace.scopes = SCOPES | {"reactions:write"}
     ts = slack.add_message(HOME, "nice")
     web.reactions_add(channel=HOME, name="eyes", timestamp=ts)
     assert slack.messages(HOME)[0]["reactions"] == [{"name": "eyes", "users": ["U0BOT"], "count": 1}]

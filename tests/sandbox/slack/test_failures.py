@@ -52,6 +52,7 @@ REFUSALS: list[tuple[str, Json, str]] = [
 
 @pytest.mark.parametrize(("method", "arguments", "error"), REFUSALS, ids=lambda value: str(value)[:50])
 def test_refusals(slack: SlackEmulator, web: WebClient, method: str, arguments: Json, error: str) -> None:
+    slack.workspace.scopes = SCOPES | {"reactions:write"}
     slack.add_channel("C0OUTSIDE", "outside", member=False)
     slack.add_channel("C0OLD", "old", archived=True)
     slack.add_channel("G0SECRET", "secret", member=False)

@@ -64,12 +64,15 @@ class Channel:
     shared: bool = False  # with another team, by Slack Connect
     user: str = ""  # whose direct messages these are
     messages: list[Json] = field(default_factory=list)
+    several: bool = False  # direct messages among several people
 
     @property
     def kind(self) -> str:
-        """The prefix of the scopes that reading it takes: channels, groups or im."""
+        """The prefix of the scopes that reading it takes: channels, groups, mpim or im."""
         if self.id.startswith("D"):
             return "im"
+        if self.several:
+            return "mpim"
         return "groups" if self.private else "channels"
 
     def as_json(self) -> Json:
@@ -87,6 +90,7 @@ class Channel:
             "name": self.name,
             "is_channel": self.kind == "channels",
             "is_group": self.kind == "groups",
+            "is_mpim": self.kind == "mpim",
             "is_member": self.member,
             "is_ext_shared": self.shared,
         }
@@ -163,6 +167,7 @@ class Workspace:
     shown: dict[str, Shown] = field(default_factory=dict)  # by the id of a view
     home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
+    unshown: list[Json] = field(default_factory=list)  # ephemeral messages that nobody ever saw
     secret: Callable[[], str] = secrets.token_hex
     _last: int = 0
     _count: int = 0
@@ -239,6 +244,17 @@ class Workspace:
         message = self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
         self.statuses.clear(channel.id, message.get("thread_ts", ""))
         return message
+
+    def show(self, channel: Channel, user: str, shown: Json) -> str:
+        """Show one person a message; its ts.
+
+        In a thread that nobody has replied to it is taken, and shown to nobody, as Slack's reference says.
+        """
+        thread = shown.get("thread_ts")
+        is_seen = not thread or any(is_reply(m) and m["thread_ts"] == thread for m in channel.messages)
+        whole = {"channel": channel.id, "user": user, "ts": self.next_ts(), **shown}
+        (self.ephemerals if is_seen else self.unshown).append(whole)
+        return str(whole["ts"])
 
     def remove(self, channel: Channel, message: Json) -> None:
         """A parent with replies leaves a tombstone, anything else is gone."""

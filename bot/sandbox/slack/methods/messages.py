@@ -90,10 +90,8 @@ def post_ephemeral(team: Workspace, arguments: Json) -> Json:
     if not arguments.get("user"):
         raise SlackError("invalid_arguments")
     refuse(check_message(arguments))
-    ts = team.next_ts()
-    shown = {"channel": channel.id, "user": arguments["user"], "ts": ts, "text": text_of(arguments)}
-    team.ephemerals.append(shown | {"thread_ts": arguments.get("thread_ts"), **content(arguments)})
-    return {"message_ts": ts}
+    shown = {"text": text_of(arguments), "thread_ts": arguments.get("thread_ts"), **content(arguments)}
+    return {"message_ts": team.show(channel, arguments["user"], shown)}
 
 
 def history(team: Workspace, arguments: Json) -> Json:

@@ -94,9 +94,8 @@ class Responses:
 
     def _whisper(self, address: Address, body: Json) -> None:
         """Only for the person. A ``thread_ts`` in the body changes nothing here, as people have measured."""
-        where = {"channel": address.channel.id, "user": address.user, "ts": self._team.next_ts()}
         more = {"thread_ts": address.thread_ts, **content(body), "response_url": address.url}
-        self._team.ephemerals.append({**where, "text": text_of(body), **more})
+        self._team.show(address.channel, address.user, {"text": text_of(body), **more})
 
     def _whispered(self, address: Address) -> Json | None:
         return next((shown for shown in self._team.ephemerals if shown["ts"] == address.origin), None)

@@ -64,6 +64,21 @@ class Person(ViewPerson):
         said = mention.payload["event"]
         return self._event({**said, "type": "message", **self._kind_of(said["channel"])})
 
+    def invite(self, channel: str = HOME) -> Delivery:
+        """Bring the bot into a channel."""
+        self.slack.invite_bot(channel)
+        return self._event(
+            {
+                "type": "member_joined_channel",
+                "user": BOT_USER,
+                "channel": channel,
+                "channel_type": "C" if self.slack.place(channel).kind == "channels" else "G",
+                "team": self.slack.workspace.team_id,
+                "inviter": self.user,
+                "event_ts": self.slack.next_ts(),
+            }
+        )
+
     def message(self, text: str, channel: str = HOME, thread_ts: str | None = None, **fields: Any) -> Delivery:
         """Say something. ``fields`` are what else the message has: ``files`` and their subtype, another bot's id.
 
