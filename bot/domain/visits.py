@@ -48,7 +48,7 @@ class Visit:
 
         One that their message may begin is none yet: Slack shows nobody what only they shall see in it.
         """
-        return "" if self.thread == self.message else self.thread
+        return self.thread if self.message and self.thread != self.message else ""
 
     @property
     def is_direct(self) -> bool:

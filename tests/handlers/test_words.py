@@ -54,7 +54,8 @@ SENTENCES = """
     Summary: what changed? | summary of yesterday? | digest this for me | digest subscribe me to this please
     list the breaking ones | pause here | resume what you said | test coverage of 35441 | unsubscribe everyone now
     risks foo:bar baz | prdigest in one sentence | pause facade | test added | digest test it | list of changes
-    subscribe at least once | risks at scale | risks 35441 | digest 35441 | summary "quoted | subscribe to 35441 | risks, please | digest the last week
+    subscribe at least once | risks at scale | risks 35441 | digest 35441 | summary "quoted | subscribe to 35441
+    risks, please | digest the last week
     schedule a call | schedule it | risk 7 | Test. | summary of the one by label: bug and of others
 """.replace("\n", "|").split("|")
 SENTENCES = [text for each in SENTENCES if (text := each.strip())]

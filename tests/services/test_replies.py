@@ -157,8 +157,9 @@ def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audien
 
 
 def test_a_whisper_to_someone_in_a_thread_goes_there(office: Office) -> None:
-    thread = office.slack.add_message(HOME, "look at 7")
-    office.replies().give(visit(thread=thread), "summary", Audience.ASKER, Make())
+    thread = office.slack.add_message(HOME, "lead")
+    message = office.slack.add_message(HOME, "look at 7", thread_ts=thread)
+    office.replies().give(visit(thread=thread, message=message), "summary", Audience.ASKER, Make())
     (told,) = office.slack.ephemerals
     assert (told["text"], told["thread_ts"], told["channel"]) == ("For you", thread, HOME)
 

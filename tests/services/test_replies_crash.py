@@ -284,3 +284,30 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(stor
             with suppress(PrdigestError):
                 office.replies().give(asked, "summary", Audience.CHANNEL, make)
         assert len(office.said()) == 1
+
+
+# --- in direct messages
+
+
+def written(office: Office, *, is_in_thread: bool) -> Visit:
+    """A message in direct messages, at top level or in a thread."""
+    lead = office.slack.add_message("D0ASKER", "lead", "U0ASKER")
+    message = office.slack.add_message("D0ASKER", "look", "U0ASKER", lead) if is_in_thread else lead
+    return visit(channel="D0ASKER", thread=lead, message=message)
+
+
+@pytest.mark.parametrize("is_in_thread", EITHER)
+@pytest.mark.parametrize("audience", [Audience.ASKER, Audience.HERE])
+@pytest.mark.parametrize(("step", "with_effect"), list(product(range(1, len(POSTED) + 1), EITHER)))
+def test_in_direct_messages_what_is_for_the_asker_alone_is_there_once(
+    office: Office, step: int, with_effect: bool, audience: Audience, is_in_thread: bool
+) -> None:
+    asked, fuse = written(office, is_in_thread=is_in_thread), Fuse(step, with_effect)
+    with pytest.raises(Crash):
+        office.replies(fuse).give(asked, "tell", audience, Make())
+    assert fuse.burnt
+    for minutes in (1, 90):
+        office.replies(now=NOW + timedelta(minutes=minutes)).give(asked, "tell", audience, Make())
+    said = office.slack.replies("D0ASKER", asked.thread) if is_in_thread else office.slack.messages("D0ASKER")
+    assert [message["text"][:7] for message in said if "bot_id" in message] == ["For you"]
+    assert (office.slack.ephemerals, office.slack.unshown) == ([], [])

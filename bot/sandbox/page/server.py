@@ -198,6 +198,7 @@ class Page(Loopback):
             "dismiss": lambda asked: you.dismiss(str(asked["ts"])),
             "stop": lambda asked: you.stop(self._place(asked), str(asked["ts"])),
             "home": lambda _: you.go_home(),
+            "direct": lambda _: you.go_direct(),
             "press_in": lambda asked: you.press_in(str(asked["view"]), *_named(asked), _value(asked)),
             "submit": lambda asked: you.submit(
                 str(asked["view"]), {_named(each)[::-1]: each["value"] for each in asked["values"]}

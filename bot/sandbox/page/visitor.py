@@ -121,6 +121,10 @@ class Visitor:
         """Open the bot's Home tab."""
         return _taken(self._person.open_home())
 
+    def go_direct(self) -> Outcome:
+        """Open the direct messages with the bot."""
+        return _taken(self._person.open_home("messages"))
+
     def press_in(self, view: str, action: str, block: str, value: str | None) -> Outcome:
         """Use something in a window or in Home."""
         return _taken(self._person.press_in(view, action, value=value, block_id=block))

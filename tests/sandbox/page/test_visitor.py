@@ -165,6 +165,13 @@ def test_home_is_opened_shown_and_used(stage: Stage) -> None:
     assert stage.bot.sent[1]["actions"][0]["selected_option"]["value"] == "b"
 
 
+def test_who_opens_the_direct_messages_is_told_to_the_bot(stage: Stage) -> None:
+    stage.do("direct")
+    assert [(sent["event"]["type"], sent["event"]["tab"]) for sent in stage.bot.sent] == [
+        ("app_home_opened", "messages")
+    ]
+
+
 def test_a_stream_is_stopped(stage: Stage) -> None:
     bot = client_of(stage.slack)
     root = bot.chat_postMessage(channel=HOME, text="lead")["ts"]

@@ -54,7 +54,9 @@ function go() {
   document.body.classList.toggle("has-thread", Boolean(here.thread));
   $("#close-thread").href = `#/${here.place}`;
   $(".main .composer").hidden = here.place === HOME;
-  if (here.place === HOME) send("home").then((said) => toast(said.notice));
+  // as in Slack, the bot is told who opens its tabs
+  const tab = here.place === HOME ? "home" : here.place.startsWith("D") ? "direct" : "";
+  if (tab && before.place !== here.place) send(tab).then((said) => toast(said.notice));
   if (here.thread && before.thread !== here.thread) $("#thread-name").focus();
   else if (before.place && before.place !== here.place) $("#place-name").focus();
   else if (before.thread && !here.thread) $(`#messages a[href="${CSS.escape(`#/${here.place}/${before.thread}`)}"]`)?.focus();
