@@ -132,17 +132,20 @@ def _request(chat: Chat) -> dict[str, Any]:
 
 
 def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """The turns as the service takes them; all of them are kept for some minutes."""
-    roles, contents = [_ROLES[turn.by] for turn in turns], [_content(turn) for turn in turns]
-    contents[-1][-1]["cache_control"] = _FOR_MINUTES
-    return [{"role": role, "content": content} for role, content in zip(roles, contents, strict=True)]
+    """The turns as the service takes them, less those that say nothing; all of them are kept for some minutes."""
+    said = [(_ROLES[turn.by], _content(turn)) for turn in turns]
+    messages: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in said if content]
+    messages[-1]["content"][-1]["cache_control"] = _FOR_MINUTES
+    return messages
 
 
 _ROLES = {"person": "user", "model": "assistant"}
 
 
 def _content(turn: Turn) -> list[dict[str, Any]]:
-    return [dict(block) for block in turn.given] or [_block(part) for part in turn.parts]
+    """Blank text is left out: models write it before a call, and the service refuses to get it back."""
+    blocks = [dict(block) for block in turn.given] or [_block(part) for part in turn.parts]
+    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 
 def _block(part: Text | ToolResult) -> dict[str, Any]:

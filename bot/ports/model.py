@@ -63,7 +63,10 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side says. ``given`` is a turn of the model's in its own form, which must go back as it came."""
+    """What one side says. ``given`` is a turn of the model's in its own form, which must go back as it came.
+
+    Blank text says nothing: it is left out wherever it stands.
+    """
 
     by: Literal["person", "model"]
     parts: tuple[Text | ToolResult, ...] = ()

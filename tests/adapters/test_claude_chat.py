@@ -230,6 +230,36 @@ def test_over_three_rounds_of_tools_the_models_turns_go_back_unchanged(claude: C
     assert len({turn["content"][0]["signature"] for turn in turns[1::2]}) == 3
 
 
+@pytest.mark.parametrize("blank", ["", "\n\n", " \t"])
+def test_words_that_say_nothing_do_not_go_back(claude: ClaudeEmulator, blank: str) -> None:
+    """Models write blank text before a call now and then, and the service refuses it in a request."""
+    steps = [replace(step, text=blank) if isinstance(step, ToolUse | ToolUses) else step for step in LOOP]
+    replies = rounds(claude, *steps)
+    assert [block["type"] for block in replies[0].turn.given] == ["thinking", "text", "tool_use"]
+    turns = claude.requests[-1]["messages"]
+    kept = [[block for block in reply.turn.given if block["type"] != "text"] for reply in replies[:3]]
+    assert [turn["content"] for turn in turns[1::2]] == kept
+    assert [marks(body) for body in claude.requests] == [["1h", "1h", "5m"]] * 4
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn("model", (Text(""),)),
+        Turn("model", (Text(" \n"), Text("\t"))),
+        Turn("model", given=({"type": "text", "text": "\n\n"},)),
+        Turn("person", (Text("\n"),)),
+    ],
+)
+def test_a_turn_that_says_nothing_at_all_is_left_out(claude: ClaudeEmulator, turn: Turn) -> None:
+    last = Turn("person", (Text("And now?"), Text(" ")))
+    talk(claude, says.Text("Much."), chat=replace(CHAT, turns=(*CHAT.turns, turn, last)))
+    (body,) = claude.requests
+    texts = [[block["text"] for block in said["content"]] for said in body["messages"]]
+    assert texts == [[RECORD, "What changed?"], ["And now?"]]
+    assert marks(body) == ["1h", "1h", "5m"]
+
+
 def test_over_three_rounds_of_tools_the_last_block_is_marked_and_never_more_than_four(
     claude: ClaudeEmulator,
 ) -> None:

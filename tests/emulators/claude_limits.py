@@ -67,14 +67,27 @@ def _check_messages(body: dict[str, Any]) -> None:
     require(roles[0] == "user", "messages: first message must use the user role")
     prefilled = roles[-1] == "assistant" and body["model"] not in OLDER_MODELS
     require(not prefilled, "This model does not support assistant message prefill.")
-    for block in blocks(body):
-        blank = block.get("type") == "text" and not str(block.get("text", "")).strip()
-        require(not blank, "text content blocks must contain non-whitespace text")
+    _check_texts("system", contents(body.get("system")))
+    _check_texts("messages", [block for turn in turns or [] for block in contents(turn.get("content"))])
     require(all(turn.get("content") for turn in turns or []), "messages: content must be non-empty")
     _check_tool_results(turns or [])
     loops = any(block.get("type") in {"tool_use", "tool_result"} for block in blocks(body))
     tools = body.get("tools")
     require(tools or not loops, "Requests which include tool_use or tool_result blocks must define tools.")
+
+
+def _check_texts(where: str, given: list[dict[str, Any]]) -> None:
+    """No block of text is blank, whoever said it, also inside of what a tool says."""
+    for block in given:
+        if block.get("type") == "tool_result":
+            inner = block.get("content")
+            silent = block.get("is_error") and not inner
+            require(not silent, f"{where}: tool_result: content cannot be empty if `is_error` is true")
+            _check_texts(where, inner if isinstance(inner, list) else [])
+        elif block.get("type") == "text":
+            text = str(block.get("text", ""))
+            require(text, f"{where}: text content blocks must be non-empty")
+            require(text.strip(), f"{where}: text content blocks must contain non-whitespace text")
 
 
 def _check_tool_results(turns: list[dict[str, Any]]) -> None:

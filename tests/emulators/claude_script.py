@@ -102,11 +102,14 @@ class Stall:
 
 @dataclass(frozen=True)
 class ToolUse:
-    """The model calls a tool of the request as its schema says; ``lenient`` lets it err in name and input."""
+    """The model calls a tool of the request as its schema says; ``lenient`` lets it err in name and input.
+
+    ``text`` are its words before the call: None for none, blank for a block that says nothing, as models do.
+    """
 
     name: str
     input: dict[str, Any]
-    text: str = ""
+    text: str | None = None
     lenient: bool = False
 
     @property
@@ -116,10 +119,10 @@ class ToolUse:
 
 @dataclass(frozen=True)
 class ToolUses:
-    """The model calls several tools in one turn, each by name and input."""
+    """The model calls several tools in one turn, each by name and input, after words as in ``ToolUse``."""
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
-    text: str = ""
+    text: str | None = None
     lenient: bool = False
 
 

@@ -106,6 +106,33 @@ def test_results_come_before_anything_else(sdk: Anthropic, claude: ClaudeEmulato
     assert text_of(ask(sdk, tools=TOOLS, messages=wanted)) == "Done"
 
 
+@ASKS
+@pytest.mark.parametrize(("text", "message"), [("", "non-empty"), ("\n\n", "non-whitespace text")])
+def test_a_turn_may_say_nothing_before_a_call_but_not_be_sent_back_like_that(
+    sdk: Anthropic, claude: ClaudeEmulator, asks: Any, text: str, message: str
+) -> None:
+    claude.script(ToolUse("read", {"path": "a.py"}, text=text), Text("Done"))
+    called = asks(sdk, tools=TOOLS)
+    assert [block.type for block in called.content] == ["thinking", "text", "tool_use"]
+    first, said, last = answered(called)
+    with pytest.raises(anthropic.BadRequestError, match=message):
+        asks(sdk, tools=TOOLS, messages=[first, said, last])
+    less = {**said, "content": [block for block in said["content"] if block.type != "text"]}
+    assert text_of(asks(sdk, tools=TOOLS, messages=[first, less, last])) == "Done"
+
+
+def test_a_tool_that_failed_says_something(sdk: Anthropic, claude: ClaudeEmulator) -> None:
+    claude.script(ToolUse("read", {"path": "a.py"}), Text("Done"))
+    *turns, last = answered(ask(sdk, tools=TOOLS))
+    silent = {**last["content"][0], "content": ""}
+    with pytest.raises(anthropic.BadRequestError, match="cannot be empty if `is_error` is true"):
+        ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [{**silent, "is_error": True}]}])
+    blank = [{"type": "text", "text": " "}]
+    with pytest.raises(anthropic.BadRequestError, match="non-whitespace text"):
+        ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [{**silent, "content": blank}]}])
+    assert text_of(ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [silent]}])) == "Done"
+
+
 # --- what a test may script
 
 CALL = ToolUse("read", {"path": "a.py"})

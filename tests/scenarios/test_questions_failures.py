@@ -195,6 +195,16 @@ def test_a_question_without_an_answer_leaves_no_status_behind(http_bot: Bot) -> 
     assert not slack.status(thread.channel, thread.ts)
 
 
+@pytest.mark.parametrize("blank", ["", "\n\n"])
+def test_a_model_that_says_nothing_before_it_reads_answers_all_the_same(http_bot: Bot, blank: str) -> None:
+    thread = summary(http_bot)
+    tools = [ToolUse("read_diff", {"number": thread.number}, text=blank)] * 2
+    with answering(http_bot, *tools, answer("It does."), answer("It still does.")):
+        for place, said in enumerate(("It does.", "It still does.")):
+            http_bot.person().message("Does it?", thread.channel, thread.ts)
+            assert text_of(thread.answers()[place]) == said
+
+
 def test_a_tool_that_github_fails_is_told_to_the_model(http_bot: Bot) -> None:
     thread = overview(http_bot)
     missing = http_bot.unused_number()

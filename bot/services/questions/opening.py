@@ -69,9 +69,14 @@ def turns(begun: Opening, memory: Memory, question: str, today: LocalDay) -> tup
     """The talk up to a question: the record, what was said in the thread, the question, and what day it is."""
     # the day comes last: what stands before it is the same when the next question is asked
     asked = (Text(fenced("question", question)), Text(f"Today is {today.date:%A} {today.date} ({today.zone})."))
-    said = (*(_turn(each) for each in memory.said), Turn("person", asked))
+    said = (*(_turn(each) for each in memory.said if _says_something(each)), Turn("person", asked))
     first = Turn("person", (Text(begun.text, stable=True),))
     return _merged((first, *said))
+
+
+def _says_something(said: Said) -> bool:
+    """Whether the model may get it: of its own words, no blank ones. A person's stand between marks."""
+    return said.by == "person" or bool(said.text.strip())
 
 
 def _turn(said: Said) -> Turn:

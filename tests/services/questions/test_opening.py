@@ -307,12 +307,13 @@ def asked(text: str) -> Text:
         ((Said("person", "Who?"), Said("bot", "Ada.")), [("person", 2), ("model", 1), ("person", 1)]),
         ((Said("bot", "[The bot posted: x]"),), [("person", 1), ("model", 1), ("person", 1)]),
         ((Said("person", "Who?"), Said("person", "When?")), [("person", 4)]),
+        ((Said("person", ""), Said("bot", "Ada.")), [("person", 2), ("model", 1), ("person", 1)]),
         (
             (Said("bot", "One."), Said("bot", "Two."), Said("person", "Who?"), Said("bot", "Ada.")),
             [("person", 1), ("model", 2), ("person", 1), ("model", 1), ("person", 1)],
         ),
     ],
-    ids=["first", "second", "after a post", "unanswered", "mixed"],
+    ids=["first", "second", "after a post", "unanswered", "blank question", "mixed"],
 )
 def test_each_side_speaks_in_turn(said: tuple[Said, ...], expected: list[tuple[str, int]]) -> None:
     found = talk(Memory("", said), "And now?")
@@ -331,7 +332,16 @@ def test_sides_change_with_every_turn(said: list[Said]) -> None:
     sides = [turn.by for turn in found]
     assert sides[0] == sides[-1] == "person"
     assert all(one != other for one, other in pairwise(sides))
-    assert sum(len(turn.parts) for turn in found) == len(said) + 2
+    texts = [part.text for turn in found for part in turn.parts if isinstance(part, Text)]
+    assert len(texts) == sum(each.by == "person" or not each.text.isspace() for each in said) + 2
+    assert all(text.strip() for text in texts)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n"])
+def test_an_answer_that_says_nothing_is_not_said_again(blank: str) -> None:
+    found = talk(Memory("", (Said("person", "Who?"), Said("bot", blank))), "And now?")
+    assert [turn.by for turn in found] == ["person"]
+    assert found[0].parts[1:] == (asked("Who?"), ASKED)
 
 
 def test_a_talk_grows_at_its_end() -> None:
