@@ -9,7 +9,9 @@ from typing import Any, Self
 from github import Auth, Github, GithubRetry
 from github.File import File
 from github.GithubException import RateLimitExceededExceedsMaxWait
+from github.PaginatedList import PaginatedList
 
+from bot.adapters.github_calls import MEDIA_TYPE, VERSION, ask_graphql, prepare_token
 from bot.adapters.github_errors import GraphQLFailed
 from bot.domain.pulls import Repository
 
@@ -44,13 +46,8 @@ class GitHubClient:
 
         An answer that holds the repository and errors about single fields is used as it is.
         """
-        requester = self._client().requester
         given = {"owner": repository.owner, "name": repository.name, **variables}
-        _, answer = requester.requestJsonAndCheck(
-            "POST", requester.graphql_url, input={"query": query, "variables": given}
-        )
-        data: dict[str, Any] = answer.get("data") or {}
-        errors: list[dict[str, Any]] = answer.get("errors") or []
+        data, errors = ask_graphql(self._client().requester, query, given)
         is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
         if is_missing or not data.get("repository"):
             raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
@@ -58,8 +55,10 @@ class GitHubClient:
 
     def files(self, repository: Repository, number: int) -> list[File]:
         """The changed files, 100 to a call, 3,000 at most."""
-        place = self._client().get_repo(str(repository))
-        return list(place.get_pull(number).get_files())
+        requester = self._client().requester
+        prepare_token(requester)
+        address, wanted = f"/repos/{repository}/pulls/{number}/files", {"Accept": MEDIA_TYPE}
+        return list(PaginatedList(File, requester, address, None, headers=wanted))
 
     def _client(self) -> Github:
         client: Github | None = getattr(self._clients, "client", None)
@@ -69,8 +68,8 @@ class GitHubClient:
                 base_url=self._base_url,
                 timeout=20,
                 per_page=100,
-                lazy=True,
                 user_agent="prdigest",
+                api_version=VERSION,
                 retry=_BoundedRetry(total=3, max_rate_limit_wait=LONGEST_WAIT),
                 # eight calls at a time are far below GitHub's hundred; a pause between calls only adds up
                 seconds_between_requests=None,

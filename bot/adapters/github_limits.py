@@ -7,6 +7,7 @@ import logging
 import requests
 from github import Auth, Github, GithubException
 
+from bot.adapters.github_calls import VERSION
 from bot.domain.allowance import Allowance
 
 log = logging.getLogger(__name__)
@@ -21,6 +22,7 @@ class GitHubLimits:
             base_url=base_url,
             timeout=20,
             user_agent="prdigest",
+            api_version=VERSION,
             retry=None,
             seconds_between_requests=None,
         )

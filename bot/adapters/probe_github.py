@@ -9,6 +9,7 @@ from typing import Any
 from github import Auth, Github, GithubException
 
 from bot.adapters.answer_time import time_of
+from bot.adapters.github_calls import ELSEWHERE, VERSION, ask_graphql, ask_json
 from bot.adapters.github_errors import GraphQLFailed, in_words
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pulls import Repository
@@ -38,6 +39,7 @@ class PyGithubProbe:
             timeout=timeout,
             retry=None,
             user_agent="prdigest",
+            api_version=VERSION,
             # pauses are for those who ask for hours
             seconds_between_requests=None,
             seconds_between_writes=None,
@@ -48,29 +50,31 @@ class PyGithubProbe:
         """Show the token. Asking for the limits counts against none."""
         with in_words(_ANY):
             try:
-                headers, answer = self._requester.requestJsonAndCheck("GET", "/rate_limit")
+                headers, answer = ask_json(self._requester, "GET", "/rate_limit")
             except GithubException as error:
-                # so answers a server of GitHub Enterprise without limits
                 if error.status != 404:
                     raise
-                headers, answer = error.headers or {}, {"resources": {}}
+                headers, answer = error.headers or {}, {"resources": {}} if _has_no_limits(error) else {}
         if "resources" not in answer:
-            raise GitHubUnavailable("Something else than GitHub answers: check GITHUB_API_URL.")
+            raise GitHubUnavailable(ELSEWHERE)
         return GitHubAccess(_allowance(answer["resources"]), time_of(headers))
 
     def reads(self, repository: Repository) -> bool:
         """Read the number of one pull request, and the name of the default branch."""
         names = {"owner": repository.owner, "name": repository.name}
         with in_words(repository):
-            _, answer = self._requester.requestJsonAndCheck(
-                "POST", self._requester.graphql_url, input={"query": _READ, "variables": names}
-            )
-            found = (answer.get("data") or {}).get("repository")
+            data, errors = ask_graphql(self._requester, _READ, names)
+            found = data.get("repository")
             if not found:
-                raise GraphQLFailed(answer.get("errors") or [{"type": "NOT_FOUND", "message": "no repository"}])
+                raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
             if found.get("pullRequests") is None:
                 raise GraphQLFailed([{"type": "FORBIDDEN", "message": "no pull requests"}])
         return found.get("defaultBranchRef") is not None
+
+
+def _has_no_limits(error: GithubException) -> bool:
+    """Whether a server of GitHub Enterprise that knows no limits says so; a wrong address is no such server."""
+    return isinstance(error.data, dict) and "rate limiting" in str(error.data.get("message", "")).lower()
 
 
 def _allowance(resources: Mapping[str, Any]) -> Allowance | None:

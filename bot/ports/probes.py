@@ -28,7 +28,7 @@ class GitHubAccess:
 
 
 class GitHubProbe(Protocol):
-    """GitHub. Both may raise GitHubRefused, RateLimited or GitHubUnavailable."""
+    """GitHub. Both may raise GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a setting is wrong)."""
 
     def access(self) -> GitHubAccess:
         """Show the token."""

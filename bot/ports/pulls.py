@@ -25,7 +25,8 @@ class Merged:
 class PullRequests(Protocol):
     """Where pull requests come from.
 
-    Every method may raise RepositoryNotFound, GitHubRefused, RateLimited or GitHubUnavailable.
+    Every method may raise RepositoryNotFound, GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a
+    setting is wrong).
     """
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:

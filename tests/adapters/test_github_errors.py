@@ -15,13 +15,15 @@ from bot.adapters.github_client import GitHubClient
 from bot.domain.errors import (
     GitHubRefused,
     GitHubUnavailable,
+    NotSetUp,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
     RepositoryNotFound,
 )
 from bot.domain.pulls import Repository
-from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, within
+from bot.sandbox.loopback import Loopback, Request, Response
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, WebPage, within
 from tests.checks import closed_port, is_one_sentence
 from tests.emulators.github import FailureKind
 from tests.emulators.github import pull as record
@@ -52,7 +54,7 @@ class Case:
 
 CASES = (
     Case("401", 1, GitHubRefused),
-    Case("404", 1, RepositoryNotFound, (list_day,)),
+    Case("404", 1, NotSetUp, (list_day,)),
     Case("404", 1, PullRequestNotFound, (read_files,)),
     Case("429-bare", 1, RateLimited),
     Case("502", 99, GitHubUnavailable),
@@ -178,3 +180,40 @@ def test_a_refused_connection_names_the_setting(act: Act) -> None:
     assert isinstance(error, GitHubUnavailable)
     assert "GITHUB_API_URL" in str(error)
     assert is_one_sentence(str(error))
+
+
+def test_an_address_without_graphql_names_the_setting(github: ScriptedGitHub) -> None:
+    """No repository is missing: GitHub says so with a success and an error in it."""
+    with_a_pull(github)
+    error = within(5, lambda: list_day(pulls_at(f"{github.url}/api")))
+    assert isinstance(error, NotSetUp)
+    assert "GITHUB_API_URL" in str(error)
+    assert is_one_sentence(str(error))
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_page_of_whoever_stands_between_names_the_setting(status: int) -> None:
+    with WebPage(status) as world:
+        error = within(5, lambda: list_day(pulls_at(world.url)))
+    assert isinstance(error, PrdigestError)
+    assert "GITHUB_API_URL" in str(error)
+    assert is_one_sentence(str(error))
+
+
+@pytest.mark.parametrize("answer", ["[]", "null", "{}", '{"data": []}', '{"data": "x", "errors": "y"}'])
+def test_json_of_something_else_names_the_setting(answer: str) -> None:
+    with Saying(answer) as world:
+        error = within(5, lambda: list_day(pulls_at(world.url)))
+    assert isinstance(error, GitHubUnavailable)
+    assert "GITHUB_API_URL" in str(error)
+
+
+class Saying(Loopback):
+    """Answers everything with the same JSON."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def handle(self, request: Request) -> Response:
+        return Response(200, self._text.encode(), {"Content-Type": "application/json"})

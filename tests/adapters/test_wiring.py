@@ -102,6 +102,13 @@ def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str
     assert is_one_sentence(str(caught.value))
 
 
+def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, github: ScriptedGitHub) -> None:
+    github.fail_next("404", match="/access_tokens")
+    with closing(wired()) as wiring, pytest.raises(NotSetUp, match="GITHUB_APP_INSTALLATION_ID") as caught:
+        wiring.pulls.merged_on(REPOSITORY, DAY)
+    assert is_one_sentence(str(caught.value))
+
+
 def test_a_damaged_key_names_its_setting(app: Env) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     with closing(wired()) as wiring, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.errors import GitHubUnavailable, PrdigestError
+from bot.domain.errors import GitHubUnavailable, NotSetUp, PrdigestError
 from bot.domain.findings import Finding
 from bot.domain.pulls import Repository
 from bot.ports.probes import Allowance, GitHubProbe
@@ -50,7 +50,14 @@ def _repositories(probe: GitHubProbe, repositories: Sequence[Repository], cause:
             yield _read(name, has_commits=probe.reads(repository))
         except PrdigestError as error:
             yield failure(name, error)
-            cause = "GitHub does not answer" if isinstance(error, GitHubUnavailable) else ""
+            cause = _stands_against_all(name, error)
+
+
+def _stands_against_all(name: str, error: PrdigestError) -> str:
+    """Why no other repository can be read either, empty where this one alone failed."""
+    if isinstance(error, NotSetUp):
+        return f"see {name} above"
+    return "GitHub does not answer" if isinstance(error, GitHubUnavailable) else ""
 
 
 def _read(name: str, *, has_commits: bool) -> Finding:

@@ -14,6 +14,7 @@ from bot.domain.pulls import Repository
 from bot.ports.probes import GitHubProbe
 from bot.sandbox.loopback import Loopback, Request, Response
 from bot.services.doctor.github import github_checks
+from tests.adapters.worlds import WebPage
 from tests.checks import closed_port
 from tests.emulators.github import GitHubEmulator
 from tests.services.doctor.telling import outcome
@@ -51,6 +52,7 @@ def test_a_token_its_limit_and_each_repository_are_told(github: GitHubEmulator) 
     assert abs(ahead - LATE) < timedelta(seconds=3)
 
 
+ELSEWHERE = "Something else than GitHub answers: check GITHUB_API_URL."
 UNCHECKED = "- GitHub octo/engine: not checked: see GitHub token above"
 
 
@@ -109,6 +111,32 @@ def test_no_call_left_is_a_failure_and_the_only_one(github: GitHubEmulator) -> N
     assert lines[1:] == [
         f"! GitHub rate limit: 0 calls left, all of them again in 70 min -> {said}",
         "- GitHub octo/engine: not checked: see GitHub rate limit above",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/api", "/v3"])
+def test_an_address_without_githubs_interface_names_the_setting(github: GitHubEmulator, path: str) -> None:
+    lines, _ = checked(f"{github.url}{path}", ENGINE)
+    assert lines == [f"! GitHub token: no answer -> {ELSEWHERE}", UNCHECKED]
+
+
+def test_a_page_of_whoever_stands_between_is_no_server_without_limits() -> None:
+    for status in (200, 404):
+        with WebPage(status) as world:
+            lines, _ = checked(world.url, ENGINE)
+        assert lines[0] == f"! GitHub token: no answer -> {ELSEWHERE}"
+
+
+def test_graphql_that_is_not_there_names_the_setting(github: GitHubEmulator) -> None:
+    github.fail_next("404", match="/graphql")
+    lines, _ = checked(github.url, ENGINE, OTHER)
+    said = (
+        "GitHub's GraphQL is not where GITHUB_API_URL says: set it to https://api.github.com, or to "
+        "https://HOST/api/v3 for GitHub Enterprise."
+    )
+    assert lines[2:] == [
+        f"! GitHub octo/engine: not set up -> {said}",
+        "- GitHub octo/other: not checked: see GitHub octo/engine above",
     ]
 
 
