@@ -43,8 +43,11 @@ class GitHubProbe(Protocol):
 class ModelProbe(Protocol):
     """The model's service."""
 
-    def knows(self, model: str) -> bool:
-        """Whether it has a model of that name. Raises ModelRejected (the key), ModelBusy (no usable answer)."""
+    def knows(self, model: str) -> bool | None:
+        """Whether it has a model of that name; None where it does not tell of models, as gateways may not.
+
+        Raises ModelRejected (the key), ModelBusy (no usable answer).
+        """
 
 
 @dataclass(frozen=True, slots=True)

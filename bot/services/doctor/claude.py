@@ -12,6 +12,8 @@ from bot.services.doctor.outcomes import failure
 
 KEY = "Claude key"
 _REFUSED = "Set ANTHROPIC_API_KEY to a key that is valid, or leave it empty for summaries made of facts alone."
+_UNTOLD = "can't be checked here: what is at ANTHROPIC_BASE_URL does not tell of models"
+_TRY = "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
 _AWAY = "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes: summaries are facts until then."
 
 
@@ -27,13 +29,18 @@ def claude_checks(opened: Callable[[], ModelProbe] | str, models: Mapping[str, s
         yield failure(KEY, error, _REFUSED if isinstance(error, ModelRejected) else _AWAY)
         yield from (Finding.unchecked(f"Model {model}", f"see {KEY} above") for model in models)
         return
-    yield Finding.ok(KEY, "accepted")
+    if None in known.values():
+        yield Finding.note(KEY, _UNTOLD, _TRY)
+    else:
+        yield Finding.ok(KEY, "accepted")
     for model, settings in models.items():
         yield _model(model, settings, is_known=known[model])
 
 
-def _model(model: str, settings: str, *, is_known: bool) -> Finding:
+def _model(model: str, settings: str, *, is_known: bool | None) -> Finding:
     name = f"Model {model}"
+    if is_known is None:
+        return Finding.unchecked(name, f"see {KEY} above")
     if not is_known:
         return Finding.failed(name, "Claude has none of that name", f"Set {settings} to the name of a model.")
     price = PRICES.get(model)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.adapters.probe_claude import ClaudeProbe
 from bot.sandbox.loopback import Loopback, Request, Response
 from bot.services.doctor.claude import claude_checks
@@ -60,10 +62,10 @@ def test_a_claude_that_is_not_there_is_asked_once() -> None:
 
 
 def test_a_page_of_whoever_stands_between_is_no_answer() -> None:
-    for status in (200, 404, 502):
+    for status in (200, 502):
         with WebPage(status) as world:
             lines = checked(world.url)
-        assert lines[0].startswith("! Claude key: "), status
+        assert lines[0].startswith("! Claude key: no answer"), status
         assert "Sign in" not in "".join(lines)
 
 
@@ -81,3 +83,64 @@ def test_a_claude_that_is_busy_is_asked_once() -> None:
     with _Busy() as world:
         assert checked(world.url) == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
     assert world.asked == 1
+
+
+class _Gateway(Loopback):
+    """Passes messages on, and knows nothing of models."""
+
+    def __init__(self, status: int, body: object = None) -> None:
+        super().__init__()
+        self._answer = Response(status, b"no such route") if body is None else Response.of_json(body, status)
+
+    def handle(self, request: Request) -> Response:
+        return self._answer
+
+
+def _error(kind: str, message: str) -> dict[str, object]:
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+HERE = (
+    "can't be checked here: what is at ANTHROPIC_BASE_URL does not tell of models -> "
+    "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
+)
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        {"detail": "Not Found"},
+        {"error": {"code": 404, "message": "Unknown request URL: GET /v1/models/claude-haiku-5-5"}},
+        _error("not_found_error", "Not Found"),
+        _error("invalid_request_error", "method not allowed"),
+    ],
+    ids=["text", "framework", "other JSON", "no route", "no method"],
+)
+def test_an_endpoint_that_knows_no_models_is_no_failure(status: int, body: object) -> None:
+    with _Gateway(status, body) as world:
+        lines = checked(world.url)
+    assert lines == [
+        f"- Claude key: {HERE}",
+        *(f"- Model {name}: not checked: see Claude key above" for name in MODELS),
+    ]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("body", [None, {"detail": "who?"}, _error("permission_error", "no")])
+def test_an_endpoint_that_knows_no_models_may_still_refuse_the_key(status: int, body: object) -> None:
+    with _Gateway(status, body) as world:
+        assert checked(world.url)[0].startswith("! Claude key: refused -> Set ANTHROPIC_API_KEY")
+
+
+def test_a_model_that_is_not_there_is_told_from_a_route_that_is_not_there() -> None:
+    with _Gateway(404, _error("not_found_error", "model: claude-haiku-9")) as world:
+        lines = checked(world.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL"})
+    assert lines[0] == "+ Claude key: accepted"
+    assert lines[1].startswith("! Model claude-haiku-9: Claude has none of that name")
+
+
+def test_a_question_that_is_not_understood_is_no_refusal_of_the_key() -> None:
+    with _Gateway(400, _error("invalid_request_error", "no")) as world:
+        assert checked(world.url)[0] == f"- Claude key: {HERE}"
