@@ -171,5 +171,5 @@ def load_settings() -> Settings:
     """
     usable = usable_settings()
     for name, reason in usable.problems.items():
-        raise NotSetUp(f"{name} can't be used: {reason}. See .env.example.")
+        raise NotSetUp(f"{name} can't be used: {reason}. See `prdigest env`.")
     return usable.settings

@@ -9,7 +9,6 @@ from anthropic.types import ModelInfo
 from bot.adapters.claude_errors import in_words
 from bot.domain.errors import ModelBusy
 
-
 # of the key and the model: so answers what passes messages on and has no such address
 _SAY_NOTHING = {400, 404, 405, 501}
 

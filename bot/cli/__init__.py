@@ -14,6 +14,7 @@ from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
 from bot.cli.risks import risks_group
+from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 
 
@@ -42,6 +43,8 @@ for command in (
     worker_command,
     clock_command,
     doctor_command,
+    manifest_command,
+    env_command,
     export_command,
     import_command,
     risks_group,

@@ -70,7 +70,10 @@ def live(repository: Repository) -> About:
                 "Pull requests and diffs from GitHub with your token; summaries and answers by Claude with your "
                 "key. What was read and written is kept for the next live demo, so that it costs nothing again.",
             ),
-            Fact("Needs more", "A workspace: create a Slack app from manifest.json, then prdigest run."),
+            Fact(
+                "Needs more",
+                "A workspace: create a Slack app from what prdigest manifest prints, then prdigest run.",
+            ),
         ),
         tries=(
             Try("/prrisks 2d"),

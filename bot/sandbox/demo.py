@@ -12,7 +12,7 @@ from bot.render.digest import render
 from bot.sandbox.sample import NOTE, Sample
 
 _NEXT = (
-    "To see your own repository: set GITHUB_TOKEN and ANTHROPIC_API_KEY (.env.example explains every setting), "
+    "To see your own repository: set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every setting), "
     "then run\n  prdigest digest --repo owner/repo --dry-run"
 )
 

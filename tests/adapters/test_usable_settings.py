@@ -44,7 +44,7 @@ def test_of_several_bad_values_every_command_names_the_first(monkeypatch: Env) -
     with pytest.raises(NotSetUp) as caught:
         load_settings()
     first, reason = next(iter(usable_settings().problems.items()))
-    assert str(caught.value) == f"{first} can't be used: {reason}. See .env.example."
+    assert str(caught.value) == f"{first} can't be used: {reason}. See `prdigest env`."
 
 
 def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path) -> None:

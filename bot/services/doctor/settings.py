@@ -69,7 +69,9 @@ def faults_of(given: Given) -> dict[str, Fault]:
 
 def _unusable(given: Given) -> Iterator[tuple[str, Fault]]:
     for name, reason in given.problems.items():
-        mend = f"Set {name} as .env.example explains." if name in given.known else "Mend the file and look again."
+        mend = (
+            f"Set {name} as `prdigest env` explains." if name in given.known else "Mend the file and look again."
+        )
         yield name, Fault(f"can't be used: {reason}", mend)
 
 
@@ -78,7 +80,7 @@ def _unknown(given: Given) -> Iterator[tuple[str, Fault]]:
     for name in sorted(given.variables.keys() - given.known):
         if name.startswith(_OURS):
             meant = _closest(name, _OURS, given.known, cutoff=0.6)
-            mend = f"Write {meant} instead." if meant else "Remove it, or find the right name in .env.example."
+            mend = f"Write {meant} instead." if meant else "Remove it, or find the right name in `prdigest env`."
             yield name, Fault(_stranger(meant), mend)
 
 

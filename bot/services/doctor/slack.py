@@ -47,7 +47,7 @@ def _scopes(installed: Installed) -> Iterator[Finding]:
         yield Finding.ok(SCOPES, "all there")
     else:
         for scope, loss in installed.missing.items():
-            advice = f"Add {scope} to the app, or give it manifest.json anew, and install it again."
+            advice = f"Add {scope} to the app, or give it what `prdigest manifest` prints, and install it again."
             yield Finding.failed(f"Slack scope {scope}", f"missing: {loss}", advice)
 
 

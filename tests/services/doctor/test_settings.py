@@ -32,7 +32,7 @@ def test_good_settings_are_counted_with_where_they_come_from() -> None:
 def test_a_value_that_can_not_be_used_is_told_as_every_command_tells_it() -> None:
     reason = "write it as owner/name, such as vllm-project/vllm"
     assert lines({"PRDIGEST_REPO": "nonsense"}, PRDIGEST_REPO=reason) == [
-        f"! Settings: PRDIGEST_REPO can't be used: {reason} -> Set PRDIGEST_REPO as .env.example explains."
+        f"! Settings: PRDIGEST_REPO can't be used: {reason} -> Set PRDIGEST_REPO as `prdigest env` explains."
     ]
 
 
@@ -55,7 +55,7 @@ def test_a_misspelt_variable_of_ours_is_named_with_the_right_one(name: str, said
 
 def test_a_variable_of_ours_that_resembles_nothing_is_named_too() -> None:
     assert lines({"PRDIGEST_ZZZ": "x"}) == [
-        "! Settings: PRDIGEST_ZZZ is no setting -> Remove it, or find the right name in .env.example."
+        "! Settings: PRDIGEST_ZZZ is no setting -> Remove it, or find the right name in `prdigest env`."
     ]
 
 

@@ -39,7 +39,7 @@ def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -
 def test_a_scope_that_is_missing_is_named_with_what_it_stops(scope: str) -> None:
     with SlackEmulator(scopes=SCOPES - {scope}) as slack:
         lines, _ = checked(slack.url)
-    advice = f"Add {scope} to the app, or give it manifest.json anew, and install it again."
+    advice = f"Add {scope} to the app, or give it what `prdigest manifest` prints, and install it again."
     assert lines[1:] == [f"! Slack scope {scope}: missing: {NEEDED[scope]} -> {advice}"]
 
 

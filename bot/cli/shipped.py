@@ -1,0 +1,28 @@
+"""``prdigest manifest`` and ``prdigest env``: the files that setting up needs, also where there is no checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+# where the wheel has them, and the top of a checkout, which has them but once
+_PLACES = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
+
+
+@click.command("manifest")
+def manifest_command() -> None:
+    """Print the manifest that a Slack app is created from."""
+    click.echo(_read_shipped("manifest.json"), nl=False)
+
+
+@click.command("env")
+def env_command() -> None:
+    """Print .env.example, which explains every setting; save it as .env and fill it in."""
+    click.echo(_read_shipped(".env.example"), nl=False)
+
+
+def _read_shipped(name: str) -> bytes:
+    """The file of that name, as it is."""
+    place = next(place for place in _PLACES if (place / name).is_file())
+    return (place / name).read_bytes()
