@@ -1,8 +1,8 @@
-"""``python -m benchmarks``: what a day, commands, questions, the clock and a demo cost, each beside its bound.
+"""``python -m benchmarks``: what a day, commands, questions, the clock, a demo and starts cost, each beside its bound.
 
 Everything but the clock runs as processes against loopback emulators with fixed latencies, all of it on an empty
 embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``,
-``clock``, ``evaluate`` or ``demo`` runs one part.
+``clock``, ``evaluate``, ``demo`` or ``starts`` runs one part.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
 from benchmarks.questions import price_questions, time_threads
+from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 
 PARTS = {
@@ -23,6 +24,7 @@ PARTS = {
     "clock": (time_ticks,),
     "evaluate": (time_evaluate,),
     "demo": (time_the_demo,),
+    "starts": (time_the_starts,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 

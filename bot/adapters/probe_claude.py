@@ -1,42 +1,69 @@
-"""Claude as the doctor asks it: once, with little patience, and never for words."""
+"""Claude as the doctor asks it: once, with little patience, and never for words.
+
+Without its SDK, which takes longer to import than all that the doctor does.
+"""
 
 from __future__ import annotations
 
-import anthropic
-from anthropic import Anthropic
-from anthropic.types import ModelInfo
+from typing import Any
+from urllib.parse import quote
 
-from bot.adapters.claude_errors import in_words
-from bot.domain.errors import ModelBusy
+import httpx2
 
+from bot.domain.errors import ModelBusy, ModelRejected
+
+# which the SDK asks for too
+_VERSION = "2026-10-21"
+_REFUSALS = {401, 403}
 # of the key and the model: so answers what passes messages on and has no such address
 _SAY_NOTHING = {400, 404, 405, 501}
+_REFUSED = "the model's API key is refused"
+_ELSEWHERE = "something else than the model answered"
 
 
 class ClaudeProbe:
     """``ModelProbe`` over the Models API, which costs nothing. ``timeout`` is in seconds."""
 
     def __init__(self, api_key: str, base_url: str, timeout: int) -> None:
-        self._client = Anthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
+        self._address = f"{base_url.rstrip('/')}/v1/models/"
+        self._headers = {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
+        self._timeout = timeout
 
     def knows(self, model: str) -> bool | None:
         """Whether the key may use a model of that name; None where only a message would show it."""
-        try:
-            found: object = self._client.models.retrieve(model)
-        except anthropic.APIStatusError as error:
-            if error.status_code in _SAY_NOTHING:
-                return False if _is_missing(error, model) else None
-            raise in_words(error) from error
-        except anthropic.APIError as error:
-            raise in_words(error) from error
-        if not isinstance(found, ModelInfo):
-            # a page of whoever stands between comes as it is, whatever the SDK's types say
-            raise ModelBusy("something else than the model answered")
+        answer = self._answer(model)
+        if answer.status_code in _REFUSALS:
+            raise ModelRejected(_REFUSED)
+        if answer.status_code in _SAY_NOTHING:
+            return False if _is_missing(answer, model) else None
+        if not answer.is_success:
+            raise ModelBusy("the model is busy")
+        if _json(answer).get("type") != "model":
+            raise ModelBusy(_ELSEWHERE)
         return True
 
+    def _answer(self, model: str) -> httpx2.Response:
+        address = self._address + quote(model, safe="")
+        try:
+            return httpx2.get(address, headers=self._headers, timeout=self._timeout, follow_redirects=True)
+        except UnicodeEncodeError as error:
+            # no header holds such a key
+            raise ModelRejected(_REFUSED) from error
+        except httpx2.TimeoutException as error:
+            raise ModelBusy("the model did not answer in time") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ModelBusy("the model can't be reached") from error
 
-def _is_missing(error: anthropic.APIStatusError, model: str) -> bool:
+
+def _json(answer: httpx2.Response) -> dict[str, Any]:
+    """The object of an answer; a page of whoever stands between is an empty one."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_missing(answer: httpx2.Response, model: str) -> bool:
     """Whether Claude itself says that there is no such model; an address that is not there is another 404."""
-    detail = error.body.get("error") if isinstance(error.body, dict) else None
-    told = detail.get("message") if isinstance(detail, dict) else None
-    return error.type == "not_found_error" and told == f"model: {model}"
+    return _json(answer).get("error") == {"type": "not_found_error", "message": f"model: {model}"}

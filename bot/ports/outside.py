@@ -42,5 +42,8 @@ class Outside(Protocol):
     def allowances(self) -> Iterable[Allowance]:
         """What the source of pull requests still grants; nothing where it has no limits or does not tell."""
 
+    def prepare(self) -> None:
+        """Open now what would else be opened by the first one who asks, and take its time."""
+
     def close(self) -> None:
         """Let go of all of it. What was never used is closed without a word."""

@@ -82,6 +82,9 @@ class Sample:
         """There are no limits."""
         return ()
 
+    def prepare(self) -> None:
+        """All is here."""
+
     def close(self) -> None:
         """There is nothing to let go of."""
 

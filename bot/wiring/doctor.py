@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.probe_claude import ClaudeProbe
 from bot.adapters.probe_github import PyGithubProbe
 from bot.adapters.probe_slack import BotProbe, SocketModeProbe
 from bot.adapters.probe_store import RedisProbe, place_of
@@ -114,9 +115,6 @@ class _Opening:
         return PyGithubProbe(self._settings.github_api_url, github_auth(self._settings), _TIMEOUT)
 
     def _claude(self) -> ModelProbe:
-        # the SDK takes a second to import
-        from bot.adapters.probe_claude import ClaudeProbe  # noqa: PLC0415
-
         key = _secret(self._settings.anthropic_api_key)
         return ClaudeProbe(key, self._settings.anthropic_base_url, _TIMEOUT)
 

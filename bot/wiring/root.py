@@ -193,6 +193,7 @@ class Wiring:
         Raises:
             NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
         """
+        self.outside.prepare()
         _ = (
             self.answers,
             self.details,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -15,11 +14,12 @@ from redis import Redis
 from bot.config import load_settings
 from bot.domain.allowance import Allowance
 from bot.domain.references import Reference
-from bot.ports import ChatModel, Model, Outside, PullRequests
+from bot.ports import ChatModel, Model, Outside, Prompt, PullRequests
 from bot.wiring import Wiring
 from bot.wiring.outside import GitHubAndClaude
 from tests.adapters.worlds import MORNING
-from tests.emulators.claude import overview_answer, summary_answer
+from tests.emulators.claude import ClaudeEmulator, Json, overview_answer, summary_answer
+from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import KnownPulls, ScriptedModel, Sleeps
 from tests.support import DAY, REPOSITORY, changed_file, pull
 
@@ -39,6 +39,9 @@ class Known:
 
     def allowances(self) -> Iterable[Allowance]:
         return ()
+
+    def prepare(self) -> None:
+        self.closed.append("prepared")
 
     def close(self) -> None:
         self.closed.append("closed")
@@ -88,6 +91,34 @@ def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
     assert found() == (True, True, True)
 
 
-def test_who_asks_no_model_does_not_wait_for_its_sdk() -> None:
-    code = "import sys; from bot.wiring import Wiring; sys.exit('anthropic' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, slack: SlackEmulator) -> None:
+    for name, value in {
+        "SLACK_API_URL": slack.url,
+        "SLACK_BOT_TOKEN": "xoxb-test",
+        "PRDIGEST_REPO": "o/n",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with closing(wired(known)) as wiring:
+        wiring.prepare()
+        assert known.closed == ["prepared"]
+
+
+def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", claude.url)
+    prompt = Prompt(
+        "claude-haiku-5-5", "v1", "Say.", "What?", {"type": "object", "additionalProperties": False}, 9
+    )
+    claude.respond = lambda body: Json({})
+    with closing(GitHubAndClaude(load_settings(), lambda: MORNING)) as outside, ThreadPoolExecutor(8) as pool:
+        model = outside.model
+        assert model is not None
+        assert {each.text for each in pool.map(model.complete, [prompt] * 8)} == {"{}"}
+    assert claude.problems == []
+
+
+def test_what_was_never_asked_is_closed_without_a_word(monkeypatch: Env) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    outside = GitHubAndClaude(load_settings(), lambda: MORNING)
+    outside.close()
+    outside.close()

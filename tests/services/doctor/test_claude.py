@@ -41,6 +41,10 @@ def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> Non
     assert checked(claude.url, key="sk-ant-wrong") == expected
 
 
+def test_a_key_that_no_request_can_hold_is_refused(claude: ClaudeEmulator) -> None:
+    assert checked(claude.url, key="sk-ant-schlüssel")[0].startswith("! Claude key: refused")
+
+
 def test_a_model_that_does_not_exist_names_the_setting(claude: ClaudeEmulator) -> None:
     said = "Set PRDIGEST_SUMMARY_MODEL to the name of a model."
     lines = checked(claude.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "x"})
