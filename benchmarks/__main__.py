@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: what a day, commands, questions, the clock, a demo and starts cost, each beside its bound.
+"""``python -m benchmarks``: what a day, commands, questions, the clock, a demo and starts cost, beside bounds.
 
 Everything but the clock runs as processes against loopback emulators with fixed latencies, all of it on an empty
 embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``,

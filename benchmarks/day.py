@@ -85,8 +85,8 @@ def time_a_day(table: Table) -> None:
     with empty_world() as there:
         add_large_day(there.github)
         there.github.latency, there.claude.latency = GITHUB_LATENCY, MODEL_LATENCY
-        cold = measured(there, "report", *SMALL_DAY)
-        warm = measured(there, "report", *SMALL_DAY)
+        cold = measured(there, "digest", *SMALL_DAY, "--dry-run")
+        warm = measured(there, "digest", *SMALL_DAY, "--dry-run")
     # the list, the files of the first pull requests, the summaries eight at a time, the overview
     path = 2 * GITHUB_LATENCY + ceil(PULLS / AT_A_TIME) * MODEL_LATENCY + MODEL_LATENCY
     table.row(f"cold day of {PULLS}: times its critical path", cold.seconds / path, MOST_OF_CRITICAL_PATH, "times")

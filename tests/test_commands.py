@@ -52,7 +52,7 @@ class TestCommandLine:
             for start in (started, executed)
         )
         assert (second.returncode, second.stdout, second.stderr) == (0, first.stdout, "")
-        assert len(there.claude.requests) == 4
+        assert len(there.claude.requests) == 3
 
 
 class TestDemo:
@@ -78,6 +78,16 @@ class TestReport:
         written = (tmp_path / "day.md").read_text()
         assert written.startswith("# Engine Merged PR Report\n\n**Report Date:** 2026-02-28 PST\n\n")
         assert written.count("### Summary") == 3
+
+    def test_it_asks_for_no_overview_that_nobody_would_read(self, there: World, tmp_path: Path) -> None:
+        add_small_day(there.github)
+        prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
+        asked = [set((schema_of(body) or {})["properties"]) for body in there.claude.requests]
+        assert len(asked) == 3
+        assert not any("overview" in wanted for wanted in asked)
+        prdigest("digest", *SMALL_DAY, "--dry-run", settings=there.settings, folder=tmp_path)
+        (last,) = there.claude.requests[3:]
+        assert "overview" in (schema_of(last) or {})["properties"]
 
     def test_settings_stand_in_for_options(self, there: World, tmp_path: Path) -> None:
         add_small_day(there.github)

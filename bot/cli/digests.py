@@ -35,6 +35,7 @@ from bot.render.report import report
 from bot.render.summary_json import summary_json
 
 if TYPE_CHECKING:
+    from bot.services.daily import DailyDigest
     from bot.wiring import Wiring
 
 _WITHOUT_MODEL = "ANTHROPIC_API_KEY is not set: summaries are made of facts alone."
@@ -51,7 +52,8 @@ def report_command(
 ) -> None:
     """Write the Markdown report of a local day."""
     with wired() as (settings, wiring):
-        text = report(_digest(wiring, _wanted(settings, repo, date, timezone, name)))
+        wanted = _wanted(settings, repo, date, timezone, name)
+        text = report(_digest(wiring, wiring.daily_for_reports, wanted))
     if out is None:
         sys.stdout.write(text)
         return
@@ -82,7 +84,7 @@ def digest_command(
         wanted = _wanted(settings, repo, date, timezone, name)
         if dry_run:
             names_zone = wanted.day.zone != settings.prdigest_timezone
-            shown = render(replace(_digest(wiring, wanted), names_zone=names_zone))
+            shown = render(replace(_digest(wiring, wiring.daily, wanted), names_zone=names_zone))
             click.echo(json.dumps(shown.payload(), indent=2, ensure_ascii=False))
             return
         target = channel or settings.prdigest_channel
@@ -92,7 +94,7 @@ def digest_command(
         edition = Edition(target, wanted.repository, span)
         names_zone = wiring.scheduling.editions.names_zone(edition)
         published = wiring.scheduling.delivery.publish(
-            edition, lambda: render(replace(_digest(wiring, wanted), names_zone=names_zone))
+            edition, lambda: render(replace(_digest(wiring, wiring.daily, wanted), names_zone=names_zone))
         )
     for note in published.notes:
         click.echo(note, err=True)
@@ -130,8 +132,8 @@ def _wanted(
     return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
 
 
-def _digest(wiring: Wiring, wanted: _Wanted) -> Digest:
+def _digest(wiring: Wiring, daily: DailyDigest, wanted: _Wanted) -> Digest:
     if not wiring.has_model:
         click.echo(_WITHOUT_MODEL, err=True)
     with progress_bar() as progress:
-        return wiring.daily.build(wanted.repository, wanted.day, wanted.name, progress)
+        return daily.build(wanted.repository, wanted.day, wanted.name, progress)

@@ -19,6 +19,7 @@ from bot.ports import PullRequests
 from bot.services.chronicle import Around
 
 Progress = Callable[[int, int], None]
+MakeOverview = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
 
 
 def unseen(_done: int, _all: int) -> None:
@@ -50,7 +51,7 @@ class DailyDigest:
         self,
         pulls: PullRequests,
         entry: Callable[[PullRequest], Entry],
-        overview: Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview],
+        overview: MakeOverview,
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
         classes_of: ClassesOf = default_classes,

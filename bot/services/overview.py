@@ -21,6 +21,11 @@ from bot.services.schemas import OverviewAnswer
 log = logging.getLogger(__name__)
 
 
+def no_overview(_repository: Repository, _day: LocalDay, _entries: tuple[Entry, ...]) -> Overview:
+    """For a digest whose overview nobody reads: no model is asked for it."""
+    return Overview("")
+
+
 class Overviewer:
     """Writes the overview. ``asker`` is None where no model is set up."""
 

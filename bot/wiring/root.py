@@ -34,10 +34,10 @@ from bot.ports import Cache, Outside, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
 from bot.services.asking import Asker
 from bot.services.commands import Answers
-from bot.services.daily import DailyDigest, Surroundings
+from bot.services.daily import DailyDigest, MakeOverview, Surroundings
 from bot.services.details import Details
 from bot.services.entries import Entries
-from bot.services.overview import Overviewer
+from bot.services.overview import Overviewer, no_overview
 from bot.services.prompts import SUMMARY
 from bot.services.reading import Reader
 from bot.services.replies import Replies
@@ -80,6 +80,11 @@ class Wiring:
         return self.daily_of(self.pulls)
 
     @cached_property
+    def daily_for_reports(self) -> DailyDigest:
+        """Builds digests without an overview: a report shows none."""
+        return self._daily(self.pulls, no_overview)
+
+    @cached_property
     def scheduling(self) -> Scheduling:
         """What posts by itself."""
         return Scheduling(self, self._settings, self._now, self._sleep)
@@ -96,10 +101,13 @@ class Wiring:
 
     def daily_of(self, pulls: PullRequests) -> DailyDigest:
         """Builds digests of what is listed there."""
+        return self._daily(pulls, Overviewer(self._asker, self._settings.prdigest_answer_model).overview)
+
+    def _daily(self, pulls: PullRequests, overview: MakeOverview) -> DailyDigest:
         return DailyDigest(
             pulls,
             self.entries.read,
-            Overviewer(self._asker, self._settings.prdigest_answer_model).overview,
+            overview,
             self.reader.with_files,
             self._settings.prdigest_concurrency,
             self.paths.of,
