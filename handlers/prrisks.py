@@ -22,7 +22,7 @@ from handlers.desk import Desk
 USAGE = (
     "Ask what may hurt: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` "
     f"(up to {LONGEST_RISKS} days), narrowed by `path:vllm/v1`, `author:name`, `label:bug`, `repo:owner/name`; "
-    f"`top:{MOST_RISKS}` lists more, `private` keeps it to yourself. "
+    f"`top:{MOST_RISKS}` lists as many, also those that don't stand out, `private` keeps it to yourself. "
     f"`/prrisks score 90d` says how good my lists were (up to {LONGEST_SCORE} days)."
 )
 

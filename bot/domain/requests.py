@@ -78,12 +78,15 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class RisksRequest:
-    """Days of a repository, which of their pull requests, and how many to list."""
+    """Days of a repository, which of their pull requests, and how many to list.
+
+    Without ``top`` those that stand out are listed, ``USUAL_RISKS`` at most; with it as many, even if they don't.
+    """
 
     repository: Repository
     span: Span
     filters: Filters = EVERYTHING
-    top: int = USUAL_RISKS
+    top: int | None = None
     is_private: bool = False
 
     def __post_init__(self) -> None:
@@ -102,7 +105,8 @@ class RisksRequest:
         )
 
     def __str__(self) -> str:
-        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.words(), f"top:{self.top}"])
+        top = [f"top:{self.top}"] if self.top else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.words(), *top])
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +175,10 @@ def _span(found: Options, today: LocalDay, longest: int) -> Span:
     return span_of(" ".join(found.rest), today, longest)
 
 
-def _top(found: Options) -> int:
-    named = found.last("top") or str(USUAL_RISKS)
+def _top(found: Options) -> int | None:
+    named = found.last("top")
+    if not named:
+        return None
     if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
         raise UsageError(f"top:{quoted(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
     return int(named)

@@ -118,7 +118,13 @@ class HasRisk(Protocol):
 T = TypeVar("T", bound=HasRisk)
 
 
+def rank_by_risk(found: Iterable[T]) -> tuple[T, ...]:
+    """All that lists may hold, riskiest first, however few points they have."""
+    return tuple(sorted((each for each in found if each.risk.may_be_listed), key=lambda each: -each.risk.points))
+
+
 def worth_a_look(found: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
     """Those above the threshold, riskiest first; one of the highest band where lists found no more than chance."""
-    listed = [each for each in found if (each.risk.is_highest if is_sparing else each.risk.is_listed)]
-    return tuple(sorted(listed, key=lambda each: -each.risk.points)[: 1 if is_sparing else most])
+    ranked = rank_by_risk(found)
+    listed = [each for each in ranked if (each.risk.is_highest if is_sparing else each.risk.is_listed)]
+    return tuple(listed[: 1 if is_sparing else most])

@@ -26,6 +26,9 @@ class RiskList:
     ``merged`` pull requests were merged in the days, ``matching`` of them fit the filters; the files of
     ``unread`` could not be read, so that no rule speaks of them. ``doubts`` say what may be missing. It
     ``is_sparing`` as a :class:`bot.domain.digest.Digest` is.
+
+    Whoever asked for the ``top`` ones gets as many: those ``below`` the bar follow, riskiest first. ``ranked`` is
+    how many there were to choose from.
     """
 
     name: str
@@ -36,6 +39,9 @@ class RiskList:
     taken_back: tuple[TakenBack, ...]
     older: tuple[PullRequest, ...]
     riskiest: tuple[Entry, ...]
+    below: tuple[Entry, ...] = ()
+    top: int | None = None
+    ranked: int = 0
     unread: tuple[int, ...] = ()
     doubts: tuple[str, ...] = ()
     is_sparing: bool = False

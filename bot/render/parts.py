@@ -65,7 +65,7 @@ def risky(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
 
 def second_look(entry: Entry, known: Mapping[int, str], limit: int = 240) -> list[Element]:
     """Its band, the reasons of the rules and, if a quote proved it, of the model, each up to ``limit``."""
-    reasons = shorten("; ".join(entry.risk.reasons[:3]), limit)
+    reasons = shorten("; ".join(entry.risk.reasons[:3]), limit) or "no rule speaks against it"
     claim = entry.summary.risk_reason
     said = [text(". "), *prose(claim, known, limit)] if claim else []
     return [*named(entry.pull), text(f", {band(entry.risk)}: {reasons}"), *lands_again(entry), *said]

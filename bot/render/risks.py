@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.domain.risks import RiskList
-from bot.domain.texts import one_line, shorten
+from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
 from bot.render.fitting import first_that_fits
 from bot.render.mrkdwn import escape
@@ -32,6 +32,7 @@ def _blocks(title: str, found: RiskList, limit: int, *, links: bool) -> list[Blo
         header(title),
         *reverted(found.taken_back, found.older, ": ask for fewer days to see them"),
         *_riskiest(found, limit, links=links),
+        *_below(found, limit, links=links),
         *_notes(found),
     ]
 
@@ -43,7 +44,7 @@ def _count(found: RiskList) -> str:
 
 
 def _riskiest(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
-    known = {entry.number: entry.pull.url for entry in found.riskiest} if links else {}
+    known = _known(found) if links else {}
     if found.riskiest:
         title = second_look_title(is_sparing=found.is_sparing)
         yield block(section(title), bullets(second_look(entry, known, limit) for entry in found.riskiest))
@@ -53,6 +54,20 @@ def _riskiest(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
         )
     elif found.merged:
         yield block(section([text("Nothing else stands out." if found.taken_back else "Nothing stands out.")]))
+
+
+def _known(found: RiskList) -> dict[int, str]:
+    return {entry.number: entry.pull.url for entry in (*found.riskiest, *found.below)}
+
+
+def _below(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
+    """What was asked for by number and does not stand out; and where there were fewer, that these are all."""
+    known = _known(found) if links else {}
+    if found.below:
+        title = [text("Below the bar", bold=True), text(f" (listed because of top:{found.top})", italic=True)]
+        yield block(section(title), bullets(second_look(entry, known, limit) for entry in found.below))
+    if found.top and found.matching and found.ranked < found.top:
+        yield context(f"top:{found.top}: only {plural(found.ranked, 'pull request')} can be ranked.")
 
 
 def _filters(found: RiskList) -> str:

@@ -59,7 +59,7 @@ class Answers:
         """What was taken back in some days, and what deserves a second look."""
         found = self._risks.build(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in found.taken_back]
-        menu = buttons.details_of([entry.pull for entry in found.riskiest] + taken_back)
+        menu = buttons.details_of([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
         share = buttons.share(buttons.SHARE_RISKS, str(request))
         return _answer(asker, risks_post(found), share, menu, About.RISKS.of(request))
 

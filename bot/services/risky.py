@@ -16,9 +16,9 @@ from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository, each_once
 from bot.domain.references import Reference
 from bot.domain.relands import relands_among
-from bot.domain.requests import RisksRequest
+from bot.domain.requests import USUAL_RISKS, RisksRequest
 from bot.domain.reverts import WATCHED, is_revert
-from bot.domain.risk import assess, worth_a_look
+from bot.domain.risk import assess, rank_by_risk, worth_a_look
 from bot.domain.risks import Assessed, RiskList
 from bot.ports import Merged, PullRequests
 from bot.services.chronicle import BACK, ON
@@ -74,9 +74,14 @@ class RiskLister:
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         is_sparing = self._is_sparing(request.repository)
-        open_still = (each for each in matching if each.pull.number not in found.gone)
-        riskiest = self._together(self._read, worth_a_look(open_still, request.top, is_sparing=is_sparing))
-        return replace(found.listed(name, matching, tuple(riskiest), unread), is_sparing=is_sparing)
+        ranked = rank_by_risk(each for each in matching if each.pull.number not in found.gone)
+        above = worth_a_look(ranked, request.top or USUAL_RISKS, is_sparing=is_sparing)
+        # who names a number gets as many: the rules rank all of them
+        read = self._together(self._read, ranked[: max(len(above), request.top or 0)])
+        whole = found.listed(name, matching, tuple(read[: len(above)]), unread)
+        return replace(
+            whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_sparing=is_sparing
+        )
 
     def _loaded(self, pull: PullRequest) -> PullRequest:
         # a month of patches need not stay in memory

@@ -342,7 +342,8 @@ def test_with_one_repository_a_refusal_names_that_one() -> None:
     ("request_", "text"),
     [
         pytest.param(SummaryRequest((*own(7), Reference(WEB, 8))), "octo/engine#7 Acme/web.app#8", id="summary"),
-        pytest.param(risks(), "2026-02-27 repo:octo/engine top:5", id="risks"),
+        pytest.param(risks(), "2026-02-27 repo:octo/engine", id="risks"),
+        pytest.param(risks(top=5), "2026-02-27 repo:octo/engine top:5", id="risks-of-which-five"),
         pytest.param(
             risks("7d", WEB, filters=Filters(("a b",), ("Ada",), ("bug",)), top=3, is_private=True),
             '2026-02-22..2026-02-28 repo:Acme/web.app path:"a b" author:Ada label:bug top:3',
@@ -385,7 +386,7 @@ def test_the_largest_request_that_is_taken_reads_back(text: str) -> None:
     "text",
     [
         pytest.param("path:" + "a" * 990, id="a-long-path"),
-        pytest.param(" ".join(["label:" + "a\u00a0b" * 105] * 3), id="long-labels"),
+        pytest.param(" ".join(["label:" + "a\u00a0b" * 106] * 3), id="long-labels"),
     ],
 )
 def test_a_request_that_is_too_long_when_written_in_full_is_refused(text: str) -> None:

@@ -47,7 +47,7 @@ def pair(number: int, lasted: timedelta = timedelta(hours=2), fate: Fate = Fate.
 
 
 def pulls_of(found: RiskList) -> list[PullRequest]:
-    listed = [entry.pull for entry in found.riskiest]
+    listed = [entry.pull for entry in (*found.riskiest, *found.below)]
     return [*listed, *found.older, *(half for pair in found.taken_back for half in (pair.pull, pair.by))]
 
 
@@ -59,6 +59,7 @@ def known(found: RiskList) -> set[str]:
 def risk_lists(draw: st.DrawFn) -> RiskList:
     """Lists of which every text was written by somebody hostile; only code writes the name of the days."""
     listed = tuple(draw(entries(number)) for number in range(draw(st.integers(0, 4)), 0, -1))
+    bar = draw(st.integers(0, 4))
     titled = st.builds(pull, st.integers(10, 99), title=texts(256), merged_at=st.just(NOON))
     pairs = st.builds(TakenBack, titled, titled, st.sampled_from(Fate))
     merged = draw(st.integers(0, 5_000))
@@ -69,7 +70,10 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
         matching=draw(st.integers(0, merged)),
         taken_back=tuple(draw(st.lists(pairs, max_size=12))),
         older=tuple(draw(st.lists(titled, max_size=3))),
-        riskiest=listed,
+        riskiest=listed[:bar],
+        below=listed[bar:],
+        top=draw(st.none() | st.integers(1, 10)),
+        ranked=draw(st.integers(len(listed), 9)),
         unread=tuple(draw(st.lists(st.integers(1, 99), max_size=9))),
         doubts=tuple(draw(st.lists(lines(80), max_size=3))),
     )
@@ -80,11 +84,51 @@ def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> Non
     assert_taken(risks_post(found), known(found))
 
 
+def low(number: int) -> Entry:
+    return replace(entry(number), risk=Risk(0, ()))
+
+
+def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
+    found = made(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
+    said = seen(risks_post(found))
+    assert "Below the bar (listed because of top:3)" in said
+    assert [said.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
+        said.index(f"#{number} ") for number in (1, 2, 3)
+    )
+    assert said.index("Worth a second look") < said.index("#1 ") < said.index("Below the bar") < said.index("#2 ")
+    assert "low band: no rule speaks against it" in said
+    assert "can be ranked" not in said
+
+
+def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
+    said = seen(risks_post(made(below=(low(2),), top=1, ranked=3)))
+    assert said.index("Nothing stands out.") < said.index("Below the bar") < said.index("#2 ")
+
+
+@pytest.mark.parametrize(
+    ("ranked", "sentence"),
+    [(2, "top:5: only 2 pull requests can be ranked."), (1, "top:5: only 1 pull request can be ranked.")],
+)
+def test_fewer_than_asked_for_are_said_to_be_all(ranked: int, sentence: str) -> None:
+    listed = (risky(1), low(2))[:ranked]
+    said = seen(risks_post(made(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
+    assert sentence in said
+
+
+def test_without_top_nothing_is_said_of_the_bar() -> None:
+    said = seen(risks_post(made(riskiest=(risky(1),), ranked=3)))
+    assert "bar" not in said
+    assert "ranked" not in said
+
+
 @given(risk_lists())
 def test_no_text_of_others_breaks_lines_or_reads_backwards(found: RiskList) -> None:
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
-    listed = tuple(replace(each, risk=replace(each.risk, reasons=("touches",))) for each in found.riskiest)
-    post = risks_post(replace(found, riskiest=listed, filters=""))
+    listed, below = (
+        tuple(replace(each, risk=replace(each.risk, reasons=("touches",))) for each in part)
+        for part in (found.riskiest, found.below)
+    )
+    post = risks_post(replace(found, riskiest=listed, below=below, filters=""))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -139,6 +183,14 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
     payload = risks_post(found).payload()
     assert check_message(payload) is None
     assert (mentions(payload), set(links(payload)) - known(found)) == ([], set())
+
+
+@pytest.mark.parametrize("above", [0, 1, 9])
+@pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+def test_the_longest_list_stays_within_the_budget_with_others_below_the_bar(text: str, above: int) -> None:
+    whole = replace(longest(text), filters="author:ada", doubts=(), top=MOST_RISKS, ranked=MOST_RISKS)
+    found = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
+    assert_taken(risks_post(found), known(whole))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])

@@ -92,6 +92,20 @@ def test_top_says_how_many_are_listed(bot: Bot) -> None:
         assert sum(f"#{number} " in said for number in numbers) == many
 
 
+def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(2)
+    high = bot.pull(repository, merged_at=noon, **RISKY)
+    others = [bot.pull(repository, merged_at=noon) for _ in range(3)]
+    assert not any(f"#{number} " in risks(bot, f"{noon.date()} repo:{repository}") for number in others)
+    said = risks(bot, f"{noon.date()} repo:{repository} top:3")
+    above, _, below = said.partition("Below the bar (listed because of top:3)")
+    assert f"#{high} " in above
+    assert sum(f"#{number} " in below for number in others) == 2
+    said = risks(bot, f"{noon.date()} repo:{repository} top:10")
+    assert all(f"#{number} " in said for number in others)
+    assert "top:10: only 4 pull requests can be ranked." in said
+
+
 @pytest.mark.parametrize(
     ("pulls", "wanted", "sentence"),
     [

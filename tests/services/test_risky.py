@@ -55,7 +55,11 @@ def lister(pulls: KnownPulls, said: Summaries | None = None, workers: int = 4) -
 
 
 def build(
-    *merges: PullRequest, days: Span | None = None, filters: Filters = EVERYTHING, top: int = 5, today: int = 30
+    *merges: PullRequest,
+    days: Span | None = None,
+    filters: Filters = EVERYTHING,
+    top: int | None = None,
+    today: int = 30,
 ) -> RiskList:
     request = RisksRequest(REPOSITORY, days or span(), filters, top)
     return lister(KnownPulls(merges)).build(request, "Engine", after(today))
@@ -290,6 +294,60 @@ def test_after_an_error_what_has_not_begun_never_begins(error: Exception) -> Non
     with pytest.raises(type(error)):
         lister(pulls, workers=2).build(RisksRequest(REPOSITORY, span()), "Engine", after(0))
     assert sum(call.startswith("files") for call in pulls.calls) < 40
+
+
+# --- how many are listed
+
+
+DAY_OF_FOUR = (made(1), made(2, files=LIGHT), made(3), made(4, files=(changed_file("docs/guide.md", 900, 3),)))
+
+
+def below(found: RiskList) -> list[int]:
+    return [entry.number for entry in found.below]
+
+
+@pytest.mark.parametrize(
+    ("top", "expected"),
+    [
+        (None, ([3, 1], [])),
+        (1, ([3], [])),
+        (2, ([3, 1], [])),
+        (3, ([3, 1], [2])),
+        (4, ([3, 1], [2, 4])),
+        (10, ([3, 1], [2, 4])),
+    ],
+)
+def test_top_lists_as_many_and_marks_those_below_the_bar(
+    top: int | None, expected: tuple[list[int], list[int]]
+) -> None:
+    found = build(*DAY_OF_FOUR, top=top)
+    assert (listed(found), below(found)) == expected
+    assert (found.top, found.ranked) == (top, 4)
+
+
+def test_without_top_five_are_listed_at_most() -> None:
+    found = build(*(made(number) for number in range(1, 9)))
+    assert (len(listed(found)), below(found), found.ranked) == (5, [], 8)
+
+
+def test_what_was_taken_back_and_what_takes_back_is_not_ranked() -> None:
+    found = build(*DAY_OF_FOUR, reverting(9, 3, 0), made(5, days=1), days=span(), top=10)
+    assert (listed(found), below(found), found.ranked) == ([1], [2, 4], 3)
+
+
+def test_top_ranks_what_fits_the_filters() -> None:
+    found = build(*DAY_OF_FOUR, filters=Filters(("docs/",)), top=10)
+    assert (listed(found), below(found), found.ranked) == ([], [4], 1)
+
+
+def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
+    pulls = KnownPulls(DAY_OF_FOUR)
+    reader = Reader(pulls, Summaries())
+    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    sparing = RiskLister(pulls, reader, entries, 4, is_sparing=lambda _: True)
+    found = sparing.build(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
+    assert len(listed(found)) <= 1
+    assert listed(found) + below(found) == [3, 1, 2]
 
 
 # --- what it takes
