@@ -76,8 +76,10 @@ class TestManifest:
 
 def test_the_readme_begins_with_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text()
-    first = "python3 -m pip install uv && python3 -m uv run --no-dev --compile-bytecode prdigest demo"
-    assert f"```\n{first}\npython3 -m uv run pytest\n```" in text
+    get = "git clone <address of this repository> prdigest && cd prdigest"
+    uv = "python3 -m venv .uv && .uv/bin/pip install -q uv"
+    demo = ".uv/bin/uv run --no-dev --compile-bytecode prdigest demo"
+    assert f"```\n{get}\n{uv} && {demo}\n.uv/bin/uv run pytest\n```" in text
 
 
 def test_the_readme_speaks_only_of_commands_that_exist() -> None:
