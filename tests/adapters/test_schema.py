@@ -27,6 +27,7 @@ from bot.services.posting import Plan
 from bot.services.questions.attention import Attention
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
+from bot.services.records import DigestRecords
 from bot.wiring import Wiring
 from tests.adapters.worlds import MORNING
 from tests.checks import closed_port, is_one_sentence
@@ -97,7 +98,8 @@ def test_what_version_1_wrote_is_read(store: Redis) -> None:
     assert memories.of(DIRECT, THREAD, "900.0") == Memory("", (Said("bot", LONG),))
     assert not attention.listens(CHANNEL, THREAD, is_own=True)
     assert attention.listens(DIRECT, THREAD, is_own=False)
-    assert records.load(edition.key("T0TEAM")) == {
+    [found] = DigestRecords(records, lambda: "T0TEAM").find([edition])
+    assert found.record == {
         "begun": "2026-03-01T08:00:00+00:00",
         "plan": "",
         "lead": "1772352000.000100",

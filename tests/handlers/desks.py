@@ -73,7 +73,8 @@ class Office:
             line=self.line,
             attention=Attention(self.contexts),
             welcomes=Welcomes(self.contexts),
-            today=lambda: TODAY,
+            today=lambda zone=None: TODAY,
+            zone_of=lambda _: TODAY.zone,
         )
 
     @property
