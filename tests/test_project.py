@@ -64,7 +64,8 @@ class TestManifest:
         sources = "".join(path.read_text() for path in sorted((ROOT / "handlers").glob("*.py")))
         heard = re.findall(r'@app\.event\("(\w+)"\)', sources)
         told = settings["event_subscriptions"]["bot_events"]
-        assert [name.partition(".")[0] for name in told] == ["app_home_opened", "app_mention", *["message"] * 3]
+        own = ["app_home_opened", "app_mention", "member_joined_channel"]
+        assert [name.partition(".")[0] for name in told] == [*own, *["message"] * 4]
         assert list(dict.fromkeys(name.partition(".")[0] for name in told)) == sorted(heard)
         assert self.manifest["features"]["app_home"]["home_tab_enabled"]
         # without their scopes Slack sends none of them

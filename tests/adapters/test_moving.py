@@ -83,6 +83,7 @@ def fill(store: Redis) -> None:
     RedisPostRecords(store).save(DIGEST, begun="now", plan="", lead="100.0", text=LONG)
     RedisContexts(store).put("thread:C0DIGEST:100.0", HARD)
     RedisContexts(store).put("attention:C0DIGEST:100.0", "quiet")
+    RedisContexts(store).put("welcomed:U0ASKER", "yes")
     RedisPostRecords(store).save("history:octo/engine", **{"7": LONG, "8": ""})
     RedisPostRecords(store).save("backfilled:octo/engine", **{"2026-02-28": "43"})
     RedisIssued(store).add(Repository("octo", "engine"), NOON, DIGEST)
@@ -191,6 +192,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
         "digest": 1,
         "thread": 1,
         "attention": 1,
+        "welcomed": 1,
         "history": 1,
         "backfilled": 1,
         "issued": 1,
@@ -337,7 +339,7 @@ def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
 def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
     fill(store)
     before = exported(store)
-    with pytest.raises(UsageError, match="holds 10 records already") as caught:
+    with pytest.raises(UsageError, match="holds 11 records already") as caught:
         restored(store, GOOD)
     assert is_one_sentence(str(caught.value))
     assert exported(store) == before

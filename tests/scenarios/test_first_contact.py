@@ -59,6 +59,7 @@ def test_in_a_thread_of_direct_messages_it_is_an_ordinary_reply(bot: Bot) -> Non
     ada = bot.person()
     lead = bot.world.slack.add_message(direct(ada), "lead", ada.user)
     ada.message("help", direct(ada), lead)
+    bot.settle()
     ada.message("35617 35618 35619 35620 35621 35622", direct(ada), lead)
     first, second = bot.replied(direct(ada), lead)
     assert first["text"].startswith(HELP)
