@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.adapters.cleaning import line_of, text_of
 from bot.domain.commits import Commit
 from bot.domain.pulls import ChangedFile
 
@@ -18,8 +19,12 @@ FORMAT = "%H%x00%ct%x00%an%x00%B"
 
 # characters; what says that something is taken back or repaired stands at the beginning
 _MESSAGE = 2_000
+# bytes of one part that are kept, of a message or a path: far more than is kept of either
+_PART = 1 << 16
 # a damaged commit may lie beyond what a date can say, or have no time at all
 _LAST = 253_370_764_800
+# Python refuses to read thousands of digits
+_MOST_DIGITS = 100
 _STATUS = {"A": "added", "D": "removed", "R": "renamed"}
 
 
@@ -54,10 +59,14 @@ class _Change:
 
 
 def _parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """What stands between zero bytes, up to a length: a message may be as long as somebody liked."""
     rest = b""
     for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\0")
-        yield from whole
+        first, *others = piece.split(b"\0")
+        rest += first[: _PART - len(rest)]
+        for other in others:
+            yield rest
+            rest = other[:_PART]
     if rest.strip():
         yield rest
 
@@ -76,10 +85,10 @@ def _commit(parts: _Parts) -> Commit:
         for change in changes
     )
     return Commit(
-        sha.strip(),
+        line_of(sha.strip()),
         datetime.fromtimestamp(min(_count(seconds), _LAST), UTC),
-        author,
-        message[:_MESSAGE].strip(),
+        line_of(author),
+        text_of(message, _MESSAGE).strip(),
         files,
     )
 
@@ -98,7 +107,7 @@ def _numstat(parts: _Parts) -> tuple[str, int, int]:
     added, deleted, path = parts.text().split("\t", 2)
     if not path:
         parts.take()
-        path = _path(parts)
+        return _path(parts), _count(added), _count(deleted)
     return sys.intern(path), _count(added), _count(deleted)
 
 
@@ -108,4 +117,5 @@ def _path(parts: _Parts) -> str:
 
 
 def _count(text: str) -> int:
-    return int(text) if text.isdigit() else 0
+    is_count = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_count else 0

@@ -6,20 +6,23 @@ them) and at most three for the list and its count.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from github.File import File
-
+from bot.adapters.cleaning import files_of, node_of
 from bot.adapters.github_client import GitHubClient
-from bot.adapters.github_days import Branch, DayOfMerges, Found
+from bot.adapters.github_days import DayOfMerges, Found
 from bot.adapters.github_errors import in_words
 from bot.adapters.github_queries import ONE, pull_of
 from bot.domain.days import LocalDay
 from bot.domain.digest import CountCheck
-from bot.domain.pulls import ChangedFile, PullRequest, Repository, newest_first
+from bot.domain.errors import PullRequestNotFound
+from bot.domain.pulls import PullRequest, Repository, newest_first
 from bot.ports import Merged
+
+log = logging.getLogger(__name__)
 
 # merged pull requests are walked from the last update; for a day longer ago than this a search is shorter
 RECENT = timedelta(days=3)
@@ -39,21 +42,25 @@ class GitHubPullRequests:
             found = self._found(repository, day)
         listed = {pull.number: pull for pull in found.pulls}
         listed |= self._named_by_branch_only(repository, day, found, set(listed))
-        return Merged(newest_first(tuple(listed.values())), _count(found.branch, listed))
+        return Merged(newest_first(tuple(listed.values())), _count(found, listed))
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
         """One pull request, without files."""
         with in_words(repository, number):
             data = self._client.graphql(ONE, repository, {"number": number})
-            return pull_of(repository, data["repository"]["pullRequest"])
+            node = node_of(node_of(data["repository"]).get("pullRequest"))
+        if not node:
+            raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
+        return pull_of(repository, node, number)
 
     def with_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files. One without changed files costs no call."""
         if not pull.changed_files:
             return replace(pull, files=())
         with in_words(pull.repository, pull.number):
-            files = self._client.files(pull.repository, pull.number)
-        return replace(pull, files=tuple(_file(file) for file in files))
+            # one by one: all that was sent would be many times what is kept of it
+            files = tuple(files_of(self._client.files(pull.repository, pull.number)))
+        return replace(pull, files=files)
 
     def _found(self, repository: Repository, day: LocalDay) -> Found:
         merges = DayOfMerges(self._client.graphql, repository, day)
@@ -65,24 +72,22 @@ class GitHubPullRequests:
     ) -> dict[int, PullRequest]:
         """What a walk lost to an update between two pages, or a search to a late index, one by one."""
         missing = sorted((found.branch.numbers or frozenset()) - listed)[:_MOST_REPAIRS]
-        pulls = [self.pull(repository, number) for number in missing]
+        pulls = [pull for number in missing if (pull := self._named(repository, number))]
         return {pull.number: pull for pull in pulls if pull.merged_at and pull.merged_at in day}
 
+    def _named(self, repository: Repository, number: int) -> PullRequest | None:
+        """None for one that is not there: the count of the day says then that something is missing."""
+        try:
+            return self.pull(repository, number)
+        except PullRequestNotFound as error:
+            log.warning("a commit names what is not there: %s", error)
+            return None
 
-def _count(branch: Branch, listed: Mapping[int, PullRequest]) -> CountCheck:
+
+def _count(found: Found, listed: Mapping[int, PullRequest]) -> CountCheck:
     """Merges into other branches can't be seen from the default one, so they count as they were found."""
+    branch = found.branch
     if branch.numbers is None:
-        return CountCheck(None, "the default branch")
+        return CountCheck(None, "the default branch", found.unread)
     elsewhere = {number for number, pull in listed.items() if pull.base != branch.name}
-    return CountCheck(len(branch.numbers | elsewhere), f"the commits of {branch.name}")
-
-
-def _file(file: File) -> ChangedFile:
-    return ChangedFile(
-        path=file.filename,
-        status=file.status,
-        additions=file.additions,
-        deletions=file.deletions,
-        patch=file.raw_data.get("patch"),
-        previous_path=file.raw_data.get("previous_filename"),
-    )
+    return CountCheck(len(branch.numbers | elsewhere), f"the commits of {branch.name}", found.unread)

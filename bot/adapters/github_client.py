@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Self
 
 from github import Auth, Github, GithubRetry
-from github.File import File
 from github.GithubException import RateLimitExceededExceedsMaxWait
-from github.PaginatedList import PaginatedList
+from requests.utils import parse_header_links
 
-from bot.adapters.github_calls import MEDIA_TYPE, VERSION, ask_graphql, prepare_token
-from bot.adapters.github_errors import GraphQLFailed
+from bot.adapters.cleaning import node_of
+from bot.adapters.github_calls import VERSION, ask, ask_graphql
+from bot.adapters.github_errors import AnswerUnreadable, GraphQLFailed
 from bot.domain.pulls import Repository
 
 # seconds; longer waits are for a queue, not for a thread
 LONGEST_WAIT = 30
+# the "files" call ends there; pages that hold less than they may must not make it endless
+_MOST_FILES, _MOST_PAGES = 3_000, 300
 
 
 class _BoundedRetry(GithubRetry):
@@ -49,16 +52,26 @@ class GitHubClient:
         given = {"owner": repository.owner, "name": repository.name, **variables}
         data, errors = ask_graphql(self._client().requester, query, given)
         is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
-        if is_missing or not data.get("repository"):
+        if is_missing or not node_of(data.get("repository")):
             raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
-        return data
+        return dict(data)
 
-    def files(self, repository: Repository, number: int) -> list[File]:
-        """The changed files, 100 to a call, 3,000 at most."""
-        requester = self._client().requester
-        prepare_token(requester)
-        address, wanted = f"/repos/{repository}/pulls/{number}/files", {"Accept": MEDIA_TYPE}
-        return list(PaginatedList(File, requester, address, None, headers=wanted))
+    def files(self, repository: Repository, number: int) -> Iterator[Any]:
+        """The changed files as they are sent, 100 to a call, 3,000 at most; a page is let go after it was read."""
+        return islice(self._items(f"/repos/{repository}/pulls/{number}/files"), _MOST_FILES)
+
+    def _items(self, address: str) -> Iterator[Any]:
+        parameters: dict[str, Any] = {"per_page": 100}
+        for _ in range(_MOST_PAGES):
+            headers, page = ask(self._client().requester, "GET", address, parameters=parameters)
+            if not isinstance(page, list):
+                raise AnswerUnreadable("no list of files")
+            yield from page
+            links = {link.get("rel"): link["url"] for link in parse_header_links(headers.get("link", ""))}
+            if not links.get("next"):
+                return
+            # the address of a further page has the parameters in it
+            address, parameters = links["next"], {}
 
     def _client(self) -> Github:
         client: Github | None = getattr(self._clients, "client", None)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.adapters.github_queries import HISTORY, PAST, RECENT, instant, pull_of
+from bot.adapters.cleaning import count_of, instant_of, line_of, node_of, nodes_of, number_of
+from bot.adapters.github_errors import AnswerUnreadable
+from bot.adapters.github_queries import HISTORY, PAST, RECENT, pull_of
 from bot.domain.days import LocalDay
 from bot.domain.pulls import PullRequest, Repository
+
+log = logging.getLogger(__name__)
 
 # a squash commit is dated within a second of its merge; the window for commits is that much wider
 _SKEW = timedelta(minutes=2)
@@ -30,10 +35,14 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The merges of a day as one way found them, and the branch to check them against."""
+    """The merges of a day as one way found them, and the branch to check them against.
+
+    ``unread`` records were listed that have no number, or no time of their merge.
+    """
 
     pulls: tuple[PullRequest, ...]
     branch: Branch
+    unread: int = 0
 
 
 class DayOfMerges:
@@ -49,26 +58,37 @@ class DayOfMerges:
         """From the last update back: complete, because nothing is merged after its last update."""
         first = page = self._recent(None)
         nodes: list[Node] = []
+        after = None
         while True:
-            pulls = page["pullRequests"]
-            nodes += pulls["nodes"]
-            if not pulls["pageInfo"]["hasNextPage"] or instant(nodes[-1]["updatedAt"]) < self._day.start:
+            pulls = node_of(page.get("pullRequests"))
+            nodes += nodes_of(pulls)
+            last, after = _last_update(nodes), _next(pulls, after)
+            if after is None or (last and last < self._day.start):
                 return self._found(nodes, first)
-            page = self._recent(pulls["pageInfo"]["endCursor"])
+            page = self._recent(after)
 
     def by_search(self) -> Found:
         """One query per hundred: for a day long past a walk over all that was updated since would be long."""
         first = self._past(self._day.start, self._day.end, None)
-        nodes = self._results(first["search"], self._day.start, self._day.end)
-        return self._found(list(nodes), first["repository"])
+        nodes = self._results(node_of(first["search"]), self._day.start, self._day.end)
+        return self._found(list(nodes), node_of(first["repository"]))
 
     def _found(self, nodes: list[Node], repository: Node) -> Found:
-        pulls = tuple(pull_of(self._repository, node) for node in nodes if self._is_of_day(node))
-        return Found(pulls, self._branch(repository))
+        odd = [node for node in nodes if not (number_of(node.get("number")) and instant_of(node.get("mergedAt")))]
+        if odd:
+            known = ", ".join(f"#{number}" for node in odd if (number := number_of(node.get("number"))))
+            log.warning(
+                "%s: %d records of merges can't be read (%s)", self._repository, len(odd), known or "no numbers"
+            )
+        pulls = tuple(
+            pull_of(self._repository, node, number)
+            for node in nodes
+            if (number := number_of(node.get("number"))) and self._is_of_day(node)
+        )
+        return Found(pulls, self._branch(repository), len(odd))
 
-    def _recent(self, after: str | None) -> dict[str, Any]:
-        page: dict[str, Any] = self._asked(RECENT, after)["repository"]
-        return page
+    def _recent(self, after: str | None) -> Node:
+        return node_of(self._asked(RECENT, after)["repository"])
 
     def _past(self, start: datetime, end: datetime, after: str | None) -> dict[str, Any]:
         return self._asked(PAST, after, search=_merged_between(self._repository, start, end))
@@ -79,35 +99,63 @@ class DayOfMerges:
         return self._ask(query, self._repository, given)
 
     def _results(self, page: Node, start: datetime, end: datetime) -> Iterator[Node]:
-        if page["issueCount"] > _SEARCH_CAP and end - start > timedelta(seconds=2):
+        if count_of(page.get("issueCount")) > _SEARCH_CAP and end - start > timedelta(seconds=2):
             middle = start + timedelta(seconds=(end - start) // timedelta(seconds=2))
             for half in ((start, middle), (middle, end)):
-                yield from self._results(self._past(*half, None)["search"], *half)
+                yield from self._results(node_of(self._past(*half, None)["search"]), *half)
             return
-        yield from page["nodes"]
-        while page["pageInfo"]["hasNextPage"]:
-            page = self._past(start, end, page["pageInfo"]["endCursor"])["search"]
-            yield from page["nodes"]
+        yield from nodes_of(page)
+        after = None
+        while after := _next(page, after):
+            page = node_of(self._past(start, end, after)["search"])
+            yield from nodes_of(page)
 
     def _branch(self, repository: Node) -> Branch:
-        branch = repository.get("defaultBranchRef") or {}
-        commits = (branch.get("target") or {}).get("history")
-        if commits is None:
-            return Branch(branch.get("name") or "", None)
-        named = [pull for node in self._commits(commits) for pull in node["associatedPullRequests"]["nodes"]]
-        return Branch(branch["name"], frozenset(pull["number"] for pull in named if self._is_of_day(pull)))
+        branch = node_of(repository.get("defaultBranchRef"))
+        name, commits = line_of(branch.get("name")), node_of(node_of(branch.get("target")).get("history"))
+        if not commits:
+            return Branch(name, None)
+        named = [pull for node in self._commits(commits) for pull in nodes_of(node.get("associatedPullRequests"))]
+        numbers = (number_of(pull.get("number")) for pull in named if self._is_of_day(pull))
+        return Branch(name, frozenset(number for number in numbers if number))
 
     def _commits(self, page: Node) -> Iterator[Node]:
-        yield from page["nodes"]
-        while page["pageInfo"]["hasNextPage"]:
-            variables = {"commitsAfter": page["pageInfo"]["endCursor"], **self._window}
-            data = self._ask(HISTORY, self._repository, variables)
-            page = data["repository"]["defaultBranchRef"]["target"]["history"]
-            yield from page["nodes"]
+        yield from nodes_of(page)
+        after = None
+        while after := _next(page, after):
+            data = self._ask(HISTORY, self._repository, {"commitsAfter": after, **self._window})
+            branch = node_of(node_of(data["repository"]).get("defaultBranchRef"))
+            page = node_of(node_of(branch.get("target")).get("history"))
+            yield from nodes_of(page)
 
     def _is_of_day(self, node: Node) -> bool:
-        merged_at = node.get("mergedAt")
-        return merged_at is not None and instant(merged_at) in self._day
+        merged_at = instant_of(node.get("mergedAt"))
+        return merged_at is not None and merged_at in self._day
+
+
+def _next(page: Node, before: str | None) -> str | None:
+    """Where the next page begins; None after the last. ``before`` is where this one began.
+
+    Raises:
+        AnswerUnreadable: the list breaks off.
+    """
+    about = node_of(page.get("pageInfo"))
+    if about.get("hasNextPage") is False:
+        return None
+    after = about.get("endCursor")
+    if not isinstance(after, str) or not after or after == before:
+        # as if it were the last page, the rest of the day would be lost; from the first again, it never ended
+        raise AnswerUnreadable("a list breaks off")
+    return after
+
+
+def _last_update(nodes: list[Node]) -> datetime | None:
+    """Of the last record that has one; a merge counts too, as nothing is merged after its last update."""
+    for node in reversed(nodes):
+        found = [at for name in ("updatedAt", "mergedAt") if (at := instant_of(node.get(name)))]
+        if found:
+            return max(found)
+    return None
 
 
 def _merged_between(repository: Repository, start: datetime, end: datetime) -> str:

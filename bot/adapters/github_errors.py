@@ -34,6 +34,10 @@ class GraphQLFailed(Exception):
         self.errors = errors
 
 
+class AnswerUnreadable(Exception):
+    """An answer that is not what was asked for; the message says what it is, for the log."""
+
+
 @contextmanager
 def in_words(repository: Repository, number: int | None = None) -> Iterator[None]:
     """Turns what PyGithub raises into errors of the domain."""
@@ -45,6 +49,10 @@ def in_words(repository: Repository, number: int | None = None) -> Iterator[None
         raise _of_rest(error, repository, number) from error
     except requests.exceptions.RequestException as error:
         raise _of_transport(error) from error
+    except AnswerUnreadable as error:
+        raise GitHubUnavailable(
+            f"GitHub's answer for {repository} can't be read ({error}): try again in a few minutes."
+        ) from error
 
 
 def _of_graphql(error: GraphQLFailed, repository: Repository, number: int | None) -> PrdigestError:

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from bot.domain.pulls import GHOST, Account, PullRequest, Repository
+from bot.adapters.cleaning import (
+    account_of,
+    count_of,
+    hash_of,
+    instant_of,
+    line_of,
+    node_of,
+    nodes_of,
+    text_of,
+    title_of,
+)
+from bot.domain.pulls import PullRequest, Repository
+
+_STATES = ("OPEN", "CLOSED", "MERGED")
 
 _FACTS = """
 fragment Facts on PullRequest {
@@ -95,36 +107,26 @@ query One($owner: String!, $name: String!, $number: Int!) {
 ALL = {"recent": RECENT, "past": PAST, "history": HISTORY, "one": ONE}
 
 
-def instant(text: str) -> datetime:
-    """An instant as GitHub writes it."""
-    return datetime.fromisoformat(text)
-
-
-def pull_of(repository: Repository, node: Mapping[str, Any]) -> PullRequest:
-    """The pull request of a ``Facts`` node."""
-    merged_at = node.get("mergedAt")
-    commit = node.get("mergeCommit") or {}
+def pull_of(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
+    """The pull request of a ``Facts`` node, whatever is missing or wrong in it."""
+    merged_at = instant_of(node.get("mergedAt"))
+    commit = node_of(node.get("mergeCommit"))
+    state = node.get("state")
     return PullRequest(
         repository=repository,
-        number=node["number"],
-        title=node["title"],
-        body=node.get("body") or "",
-        author=_account(node.get("author")),
-        merged_by=_account(node.get("mergedBy")),
-        merged_at=instant(merged_at) if merged_at else None,
-        merge_commit=commit.get("oid"),
-        head_commit=node.get("headRefOid") or "",
-        additions=node["additions"],
-        deletions=node["deletions"],
-        changed_files=node["changedFiles"],
-        state=node["state"],
-        base=node.get("baseRefName") or "",
-        labels=tuple(label["name"] for label in ((node.get("labels") or {}).get("nodes") or ())),
-        commit_message=commit.get("message") or "",
+        number=number,
+        title=title_of(node.get("title")),
+        body=text_of(node.get("body")),
+        author=account_of(node.get("author")),
+        merged_by=account_of(node.get("mergedBy")),
+        merged_at=merged_at,
+        merge_commit=hash_of(commit.get("oid")) or None,
+        head_commit=hash_of(node.get("headRefOid")),
+        additions=count_of(node.get("additions")),
+        deletions=count_of(node.get("deletions")),
+        changed_files=count_of(node.get("changedFiles")),
+        state=state if state in _STATES else "MERGED" if merged_at else "OPEN",
+        base=line_of(node.get("baseRefName")),
+        labels=tuple(name for label in nodes_of(node.get("labels")) if (name := line_of(label.get("name")))),
+        commit_message=text_of(commit.get("message")),
     )
-
-
-def _account(node: Mapping[str, Any] | None) -> Account:
-    if node is None:
-        return GHOST
-    return Account(node["login"], is_bot=node.get("__typename") == "Bot")

@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot.domain.errors import UsageError
 from bot.domain.texts import quoted
 
+# twice as long as the longest of IANA's, America/Argentina/ComodRivadavia
+_LONGEST_ZONE = 64
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
@@ -20,10 +22,14 @@ def zone_of(name: str) -> ZoneInfo:
     Raises:
         UsageError: there is no such zone.
     """
+    refusal = f"{quoted(name)} is no time zone: use an IANA name, as America/Los_Angeles."
+    # Python looks for the folders of a name one within the other, until it has no stack left
+    if len(name) > _LONGEST_ZONE:
+        raise UsageError(refusal)
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise UsageError(f"{quoted(name)} is no time zone: use an IANA name, as America/Los_Angeles.") from error
+        raise UsageError(refusal) from error
 
 
 def date_of(text: str) -> dt.date:

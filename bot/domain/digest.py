@@ -61,13 +61,21 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class CountCheck:
-    """How many merges an independent source counts, None if it gave no count, and which source that is."""
+    """How many merges an independent source counts, None if it gave no count, and which source that is.
+
+    ``unread`` records of GitHub's list say of no pull request, or of no time, that it was merged.
+    """
 
     counted: int | None
     source: str
+    unread: int = 0
 
     def doubt(self, listed: int) -> str:
         """What to tell a reader of ``listed`` merges if the count is another or there was none; else empty."""
+        odd = f"{plural(self.unread, 'merge')} in GitHub's list could not be read" if self.unread else ""
+        return "; ".join(part for part in (self._difference(listed), odd) if part)
+
+    def _difference(self, listed: int) -> str:
         if self.counted is None:
             return f"count not checked: {self.source} gave none"
         if self.counted == listed:
@@ -131,6 +139,11 @@ class Digest:
         return tuple(entry for entry in self.entries if entry.summary.is_fallback)
 
     @property
+    def unread(self) -> tuple[Entry, ...]:
+        """Those of the fallbacks that are facts because something of them could not be read."""
+        return tuple(entry for entry in self.entries if entry.summary.is_unread)
+
+    @property
     def clipped(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.summary.coverage is not Coverage.FULL)
 
@@ -138,7 +151,8 @@ class Digest:
     def gaps(self) -> tuple[str, ...]:
         """What is missing and may be had later, as sentences without a full stop; a model never set up is none."""
         failed = [entry for entry in self.entries if entry.summary.fallback not in ("", NO_MODEL)]
-        found = [self.count.doubt(self.merged)] if self.count.counted is not None else []
+        is_checked = self.count.counted is not None or self.count.unread
+        found = [self.count.doubt(self.merged)] if is_checked else []
         if failed:
             named = ", ".join(f"#{entry.number}" for entry in failed[:_MOST_NAMED])
             rest = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""

@@ -12,7 +12,8 @@ from itertools import islice
 from bot.domain.mentions import Mention
 from bot.domain.pulls import PullRequest
 
-_OWN_NUMBER = re.compile(r"(?:\s?\(#\d{1,9}\))+$")
+_OWN_NUMBER = re.compile(r"\s?\(#\d{1,9}\)\Z")
+_LONGEST_NUMBER = 13  # characters that it matches
 _QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "`": None, "\\": None})
 _SHORTEST_HASH = 7
 # a title that was cut names a change only where it says enough of it
@@ -22,7 +23,12 @@ _MOST_LIKE_IT = 50
 
 def title_key(title: str) -> str:
     """The same for titles that people take for the same, without the number that GitHub puts behind one."""
-    return _OWN_NUMBER.sub("", with_number(title))
+    key = with_number(title)
+    end = len(key)
+    # from the end, where each can be: looked for from the front, a row of them takes the square of its length
+    while found := _OWN_NUMBER.search(key, max(0, end - _LONGEST_NUMBER), end):
+        end = found.start()
+    return key[:end]
 
 
 def with_number(title: str) -> str:

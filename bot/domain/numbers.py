@@ -10,8 +10,10 @@ NUMBER = r"(?<![\w/.-])#(?P<number>\d+)\b"
 _MOST_DIGITS = 9
 _ONE = NUMBER.replace("?P<number>", "")
 _BETWEEN = r"(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+)"
+# a bracket takes the blanks before it along, looked at from the first of them alone
 _LIST = re.compile(
-    rf"(?P<open>\s*\((?:PRs?|pull requests?)?\s*)?(?P<list>{_ONE}(?:{_BETWEEN}{_ONE})*)(?P<close>\s*\))?", re.I
+    rf"(?P<open>(?<!\s)\s*\((?:PRs?|pull requests?)?\s*)?(?P<list>{_ONE}(?:{_BETWEEN}{_ONE})*)(?P<close>\s*\))?",
+    re.I,
 )
 
 

@@ -35,6 +35,8 @@ _RANK = {
 _CONTEXT_STEPS = (2, 1, 0)
 # no start of a file shorter than this is worth showing (tokens)
 _SMALLEST_PART = 100
+_LARGE, _ODD = "too large for this prompt", "not to be read or too large for this prompt"
+_REST = "[the rest of this file is not shown: {} changed lines]"
 # tokens of the note on files beyond the 3,000 that GitHub lists
 _UNLISTED_NOTE = 25
 
@@ -94,7 +96,7 @@ def _coverage(files: list[ChangedFile], sections: list[_Section], total_files: i
     if not unseen and total_files <= len(files):
         return Coverage.FULL
     shown = sum(file.changed_lines for file in files) - unseen
-    return Coverage.CLIPPED if shown else Coverage.NONE
+    return Coverage.CLIPPED if shown > 0 else Coverage.NONE
 
 
 def _fit(files: list[ChangedFile], budget: int) -> list[_Section]:
@@ -107,8 +109,9 @@ def _fit(files: list[ChangedFile], budget: int) -> list[_Section]:
 
 def _section(file: ChangedFile, context: int) -> _Section:
     if file.patch is None:
-        return _Section(file, "", unseen=file.changed_lines)
-    return _Section(file, f"{_header(file)}\n{_with_context(file.patch, context)}")
+        return _Section(file, "", unseen=max(file.changed_lines, file.unread))
+    text = f"{_header(file)}\n{_with_context(file.patch, context)}"
+    return _Section(file, f"{text}\n{_REST.format(file.unread)}" if file.unread else text, file.unread)
 
 
 def _header(file: ChangedFile) -> str:
@@ -145,15 +148,16 @@ def _clip(sections: list[_Section], budget: int) -> list[_Section]:
 
 def _start_of(section: _Section, budget: int) -> _Section:
     nothing = _Section(section.file, "", unseen=section.file.changed_lines)
-    note = "[the rest of this file is not shown: {} changed lines]"
-    room = 4 * budget - len(note) - 8
+    room = 4 * budget - len(_REST) - 8
     end = section.text.rfind("\n", 0, room) if budget >= _SMALLEST_PART else -1
     start = section.text[: max(end, 0)]
     seen = sum(raw[:1] in ("+", "-") for raw in start.split("\n")[1:])
     if not seen:
         return nothing
-    unseen = section.file.changed_lines - seen
-    return _Section(section.file, f"{start}\n{note.format(unseen)}", unseen)
+    # counts and text may differ: what somebody sends is not always what he says
+    written = sum(raw[:1] in ("+", "-") for raw in section.text.split("\n")[1:])
+    unseen = max(section.file.changed_lines - seen, written - seen, section.unseen)
+    return _Section(section.file, f"{start}\n{_REST.format(unseen)}", unseen)
 
 
 def _notes_tokens(sections: list[_Section], budget: int) -> int:
@@ -164,8 +168,9 @@ def _notes(sections: list[_Section], not_listed: int, budget: int) -> list[str]:
     """What the model has to know about files it can't see, in at most a tenth of the budget."""
     unseen = [section.file for section in sections if section.unseen and not section.text]
     no_text = [section.file for section in sections if not section.unseen and not section.text]
+    is_odd = any(file.is_odd for file in unseen)
     notes = [
-        _named("[Not shown, too large for this prompt", unseen, budget // 20),
+        _named(f"[Not shown, {_ODD if is_odd else _LARGE}", unseen, budget // 20),
         _named("[Changed without text lines (binary, renamed or empty)", no_text, budget // 20),
     ]
     if not_listed > 0:

@@ -9,7 +9,14 @@ from enum import StrEnum
 
 from bot.domain.texts import one_line
 
-_HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@")
+# of no line of a file more digits are needed, and Python refuses to read thousands
+_HUNK = re.compile(r"@@ -(?P<old>\d{1,10})(?:,\d{1,10})? \+(?P<new>\d{1,10})(?:,\d{1,10})? @@", re.A)
+_NO_HUNK = re.compile(rf"^(?!{_HUNK.pattern})@@", re.A | re.M)
+_CHANGED = re.compile(r"^[+-]", re.M)
+# what is kept of one file. GitHub shows no larger diff of one: docs.github.com, "Limits for viewing content and
+# diffs in a repository"; other servers may send any
+MOST_LINES = 20_000
+MOST_CHARACTERS = 500_000
 _UNENDED = r"\ No newline at end of file"
 _BLANKS = re.compile(r"[ \t]+")
 # shorter quotes ("x = 1", "return") are in most diffs somewhere and prove nothing
@@ -51,17 +58,40 @@ class Place:
     line: int
 
 
+def is_readable(patch: str) -> bool:
+    """Whether every line belongs to a hunk that says where it stands; so does an empty patch."""
+    return not patch.strip() or (bool(_HUNK.match(patch)) and not _NO_HUNK.search(patch))
+
+
+def beginning(patch: str, lines: int = MOST_LINES, characters: int = MOST_CHARACTERS) -> str:
+    """As much of a patch as is kept of one file: whole lines, and whole hunks where these are half of it."""
+    end = len(patch) if len(patch) <= characters else patch.rfind("\n", 0, characters + 1)
+    part = patch[: max(end, 0)]
+    if part.count("\n") >= lines:
+        part = "\n".join(part.split("\n", lines)[:lines])
+    if len(part) == len(patch):
+        return patch
+    last = part.rfind("\n@@ -")
+    return part[:last] if last > len(part) // 2 else part
+
+
+def changed_lines(patch: str) -> int:
+    """How many lines of a patch are added or deleted."""
+    return sum(1 for _ in _CHANGED.finditer(patch))
+
+
 def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
-    """Each hunk of a patch: its header line and its lines."""
+    """Each hunk of a patch: its header line and its lines. What stands in none that can be read is left out."""
     header, old, new = "", 0, 0
     lines: list[Line] = []
     for raw in patch.split("\n"):
-        found = _HUNK.match(raw)
-        if found:
+        if raw.startswith("@@"):
             if lines:
                 yield header, tuple(lines)
-            header, lines, old, new = raw, [], int(found["old"]), int(found["new"])
-        elif raw[:1] in ("+", "-", " "):
+            found = _HUNK.match(raw)
+            header, lines = raw if found else "", []
+            old, new = (int(found["old"]), int(found["new"])) if found else (0, 0)
+        elif header and raw[:1] in ("+", "-", " "):
             lines.append(Line(raw[0], raw[1:], old, new))
             old += raw[0] != "+"
             new += raw[0] != "-"

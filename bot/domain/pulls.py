@@ -66,7 +66,8 @@ class ChangedFile:
     """One file of a pull request, as GitHub's REST "files" call gives it.
 
     ``patch`` is None where GitHub sends none: binary, only renamed, empty, or too large. It is empty where no diff
-    is to be had at all, as in a sample of facts.
+    is to be had at all, as in a sample of facts. ``unread`` are the changed lines that it lacks because it was cut
+    when it was read; of a file that has no patch, because that could not be read.
     """
 
     path: str
@@ -75,6 +76,16 @@ class ChangedFile:
     deletions: int
     patch: str | None = None
     previous_path: str | None = None
+    unread: int = 0
+
+    def with_patch(self, patch: str | None, unread: int) -> ChangedFile:
+        """The same with a patch, of which so many changed lines could not be read."""
+        return replace(self, patch=patch, unread=unread)
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether there is a patch, and it can't be read. Not known of one without patches."""
+        return self.patch is None and self.unread > 0
 
     @property
     def changed_lines(self) -> int:

@@ -14,7 +14,7 @@ from bot.domain.errors import UsageError
 from bot.domain.texts import quoted
 
 _LAST_DAYS = re.compile(r"(\d{1,4})d", re.I)
-_RANGE = re.compile(r"(.+?)\s*(?:\.{2,3}|…)\s*(.+)")
+_TO = re.compile(r"\.{2,3}|…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,9 @@ def _named(text: str, today: LocalDay) -> Span:
         return _single(today.date, zone)
     if found := _LAST_DAYS.fullmatch(text):
         return _last_days(int(found[1]), today)
-    if found := _RANGE.fullmatch(text):
-        return Span(date_of(found[1]), date_of(found[2]), zone)
+    first, *last = (part.strip() for part in _TO.split(text, maxsplit=1))
+    if first and last and last[0]:
+        return Span(date_of(first), date_of(last[0]), zone)
     try:
         return _single(date_of(text), zone)
     except UsageError as error:

@@ -16,6 +16,8 @@ from bot.domain.texts import one_line, plural, shorten, without_comments
 HEADLINE_LIMIT = 120
 # why there is none where nobody gave a key: that is no failure
 NO_MODEL = "no model is set up"
+# why there is none of a pull request that is not as they are
+UNREAD = "it could not be read"
 _QUIET = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
 # a fallback may call a change trivial only where so few lines can hardly change the product's meaning
 _TINY = 20
@@ -91,6 +93,17 @@ class Summary:
     @property
     def is_fallback(self) -> bool:
         return bool(self.fallback)
+
+    @property
+    def is_unread(self) -> bool:
+        return self.fallback == UNREAD
+
+    @property
+    def lack(self) -> str:
+        """What a reader is told where it is not a model's; empty where it is."""
+        if self.is_unread:
+            return "could not be read"
+        return "facts only" if self.is_fallback else ""
 
 
 def verify(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:

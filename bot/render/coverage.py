@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from bot.domain.digest import Digest, Entry
 
@@ -21,13 +21,23 @@ def coverage(digest: Digest) -> str:
         f"{total - failed} of {total} read",
         f"{total - trivial} substantial, {trivial} trivial",
         _diffs(digest),
-        f"facts only: {_named(digest.fallbacks)}" if failed else "",
+        *_reduced(digest),
         f"{cached} from cache" if cached else "",
         _cost(digest.cost),
         count_difference(digest),
         *digest.missing,
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _reduced(digest: Digest) -> Iterator[str]:
+    """What is shown by its facts alone, and what because it could not be read."""
+    unread = digest.unread
+    others = [entry for entry in digest.fallbacks if entry not in unread]
+    if others:
+        yield f"facts only: {_named(others)}"
+    if unread:
+        yield f"could not be read: {_named(unread)}"
 
 
 def count_difference(digest: Digest) -> str:

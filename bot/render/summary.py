@@ -92,6 +92,6 @@ def facts(entry: Entry) -> str:
         size(pull),
         f"{pull.author.login}, {merge_state(pull)}",
         *([f"diff {entry.summary.coverage}"] if clipped else []),
-        *(["facts only"] if entry.summary.is_fallback else []),
+        *([entry.summary.lack] if entry.summary.is_fallback else []),
     ]
     return " · ".join(parts)

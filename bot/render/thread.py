@@ -83,7 +83,7 @@ def _facts(entry: Entry, digest: Digest) -> str:
         size(pull),
         f"{pull.author.login}, merged {digest.day.local(pull.merge_time):%H:%M} by {pull.merged_by.login}",
         *_ends(entry, digest),
-        *(["facts only"] if entry.summary.is_fallback else []),
+        *([entry.summary.lack] if entry.summary.is_fallback else []),
         *([f"diff {entry.summary.coverage}"] if entry.summary.coverage is not Coverage.FULL else []),
     ]
     return "; ".join(parts)

@@ -164,11 +164,12 @@ class _Reading:
         """Whether the model gave a summary, now or before."""
         self._check_whether_to_ask()
         entry = summaries.read(pull)
-        failure = entry.summary.fallback
+        # what could not be read says nothing of the model
+        failure = "" if entry.summary.is_unread else entry.summary.fallback
         with self._lock:
             self._limit.spent += summaries.cost(entry)
             self._failures = [*self._failures, failure] if failure else []
-        return not failure
+        return not entry.summary.is_fallback
 
     def _check_whether_to_ask(self) -> None:
         """Raises BackfillEnded where the model is not to be asked any more."""

@@ -13,10 +13,10 @@ from bot.domain.past import Past
 from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest, Repository, each_once
 from bot.domain.reverts import Revert, reverts_among, with_pairs
-from bot.domain.risk import assess
 from bot.domain.views import WHOLE, View
 from bot.ports import PullRequests
 from bot.services.chronicle import Around
+from bot.services.reading import assess_alone, read_alone
 
 Progress = Callable[[int, int], None]
 MakeOverview = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
@@ -106,7 +106,7 @@ class DailyDigest:
     def _rated(self, entries: Iterable[Entry], past: Past) -> list[Entry]:
         """What was merged earlier on the same day counts too: no entry by itself could know of it."""
         return [
-            replace(entry, risk=assess(entry.pull, self._classes_of(entry.pull.repository), past))
+            replace(entry, risk=assess_alone(entry.pull, self._classes_of(entry.pull.repository), past))
             for entry in entries
         ]
 
@@ -133,7 +133,7 @@ class DailyDigest:
         done: dict[int, Entry] = {}
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="digest")
         try:
-            for future in as_completed([pool.submit(self._entry, pull) for pull in pulls]):
+            for future in as_completed([pool.submit(read_alone, pull, self._entry) for pull in pulls]):
                 entry = future.result()
                 done[entry.number] = entry
                 progress(len(done), len(pulls))

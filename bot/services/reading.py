@@ -1,16 +1,24 @@
-"""Reads one pull request: its files, its summary, and what the rules say of it."""
+"""Reads one pull request: its files, its summary, and what the rules say of it.
+
+Each is worked on by itself: what can't be processed is shown by its facts, and the others as ever.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
-from bot.domain.areas import area_of
+from bot.domain.areas import OTHER, area_of
 from bot.domain.digest import Entry
-from bot.domain.errors import GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited
-from bot.domain.paths import ClassesOf, default_classes
+from bot.domain.errors import GitHubRefused, GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited
+from bot.domain.packing import Coverage
+from bot.domain.past import Past
+from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import PullRequest
-from bot.domain.risk import assess
+from bot.domain.risk import Risk, assess
+from bot.domain.summaries import UNREAD, fallback_summary
+from bot.domain.texts import one_line, shorten
 from bot.ports import PullRequests
 from bot.services.summarise import Summarised
 
@@ -31,7 +39,10 @@ class Reader:
         self._classes_of = classes_of
 
     def read(self, pull: PullRequest) -> Entry:
-        """A pull request with its files, its summary and what the rules say of it."""
+        """A pull request with its files, its summary and what the rules say of it, or its facts alone."""
+        return read_alone(pull, self._read)
+
+    def _read(self, pull: PullRequest) -> Entry:
         loaded = self.with_files(pull)
         done = self._summarise(loaded)
         classes = self._classes_of(loaded.repository)
@@ -53,3 +64,36 @@ class Reader:
         except (GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
             log.info("no files of %s#%d: %s", pull.repository, pull.number, error)
             return pull
+
+
+def read_alone(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry:
+    """The entry that ``read`` makes of a pull request; its facts where that meets a defect, which the log tells.
+
+    Raises:
+        PrdigestError: what ``read`` raises; trying again, or a person, may help there.
+    """
+    try:
+        return read(pull)
+    except PrdigestError:
+        raise
+    except Exception as error:
+        _tell(pull, error)
+        bare = replace(pull, files=None)
+        # no classes are needed without files
+        return Entry(bare, fallback_summary(bare, UNREAD, Coverage.NONE), Risk(0.0, ()), OTHER)
+
+
+def assess_alone(pull: PullRequest, classes: PathClasses, past: Past | None = None) -> Risk:
+    """What the rules say of a pull request; nothing where that meets a defect, which the log tells."""
+    try:
+        return assess(pull, classes, past)
+    except Exception as error:
+        _tell(pull, error)
+        return Risk(0.0, (), without_history=True)
+
+
+def _tell(pull: PullRequest, error: Exception) -> None:
+    """A line for each; where it came from is for whoever looks for it."""
+    said = shorten(one_line(f"{type(error).__name__}: {error}"), 200)
+    log.warning("%s#%d could not be read (%s)", pull.repository, pull.number, said)
+    log.debug("where #%d could not be read", pull.number, exc_info=error)

@@ -18,13 +18,13 @@ from bot.domain.references import Reference
 from bot.domain.relands import relands_among
 from bot.domain.requests import USUAL_RISKS, RisksRequest
 from bot.domain.reverts import WATCHED, is_revert
-from bot.domain.risk import assess, rank_by_risk, worth_a_look
+from bot.domain.risk import rank_by_risk, worth_a_look
 from bot.domain.risks import Assessed, RiskList
 from bot.ports import Merged, PullRequests
 from bot.services.chronicle import BACK, ON
 from bot.services.entries import Entries
 from bot.services.merges import merges_of
-from bot.services.reading import Reader
+from bot.services.reading import Reader, assess_alone
 
 # what was recorded of a repository's merges between two instants
 Recorded = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]
@@ -70,7 +70,7 @@ class RiskLister:
         loaded = self._together(self._loaded, found.candidates)
         classes = self._classes_of(request.repository)
         past = Past(each_once([*loaded, *found.known]), found.outcomes, classes, relands_among(found.known))
-        assessed = [Assessed(pull, assess(pull, classes, past)) for pull in loaded]
+        assessed = [Assessed(pull, assess_alone(pull, classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         is_sparing = self._is_sparing(request.repository)

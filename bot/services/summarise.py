@@ -10,7 +10,7 @@ from bot.domain.errors import ModelError
 from bot.domain.packing import Coverage, PackedDiff, pack
 from bot.domain.paths import ClassesOf, default_classes
 from bot.domain.pulls import PullRequest
-from bot.domain.summaries import NO_MODEL, Quote, Summary, fallback_summary, verify, without_unproven
+from bot.domain.summaries import NO_MODEL, UNREAD, Quote, Summary, fallback_summary, verify, without_unproven
 from bot.services.asking import Asker
 from bot.services.prompts import summary_prompt
 from bot.services.schemas import MOST_EVIDENCE, SummaryAnswer
@@ -55,6 +55,9 @@ class Summariser:
         if pull.files is None:
             return Summarised(self._fallback(pull, "its files could not be loaded", Coverage.NONE))
         diff = pack(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
+        if diff.coverage is Coverage.NONE and any(file.is_odd for file in pull.files):
+            log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
+            return Summarised(self._fallback(pull, UNREAD, diff.coverage))
         if self._asker is None:
             return Summarised(self._fallback(pull, NO_MODEL, diff.coverage))
         return self._asked(self._asker, pull, diff)

@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 from bot.sandbox.loopback import Loopback, Request, Response
 from tests.emulators.github_faults import FailureKind, Fault, failure
 from tests.emulators.github_graphql import GraphQL
-from tests.emulators.github_json import problem, user
+from tests.emulators.github_json import bare_json, problem, user
 from tests.emulators.github_limits import LIMIT_MESSAGE, LIMITS, Budget
 from tests.emulators.github_rest import Rest
 from tests.emulators.github_store import PullRecord, Store, changed_file, instant, pull, read_replay
@@ -67,7 +67,8 @@ class GitHubEmulator(Loopback):
         self._state = State({token})
         self._lock = threading.Lock()
         self._rest = Rest(self.store, self.url, lambda: set(self.search_hides))
-        self._graphql = GraphQL(self.store, lambda: set(self.search_hides), self._graphql_rate_limit)
+        self._odd: dict[int, Any] = {}
+        self._graphql = GraphQL(self.store, lambda: set(self.search_hides), self._graphql_rate_limit, self._odd)
 
     # --- what a test sets up and looks at
 
@@ -79,6 +80,13 @@ class GitHubEmulator(Loopback):
         """Add one recorded day: ``pulls.json`` and ``files/<number>.json``."""
         repository, pulls = read_replay(directory)
         self.add(repository, *pulls)
+
+    def spoil(self, number: int, node: Any) -> None:
+        """Answer GraphQL with these values of a pull request's fields, or with this in its place, right or not.
+
+        A text made by ``bare`` is sent without quotation marks: what Python itself can't write as JSON.
+        """
+        self._odd[number] = node
 
     def fail_next(self, kind: FailureKind, times: int = 1, match: str = "") -> None:
         """Fail the next calls whose path contains ``match``."""
@@ -137,7 +145,7 @@ class GitHubEmulator(Loopback):
                 ("GET", rf"{repo}/installation", self._installation),
             ]
         return [
-            ("POST", "/graphql", lambda request: Response.of_json(self._graphql.answer(request.json() or {}))),
+            ("POST", "/graphql", lambda request: bare_json(self._graphql.answer(request.json() or {}))),
             ("GET", repo, self._rest.repository),
             ("GET", rf"{repo}/pulls/(\d+)", self._rest.pull),
             ("GET", rf"{repo}/pulls/(\d+)/files", self._rest.files),

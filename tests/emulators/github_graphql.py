@@ -21,6 +21,7 @@ class GraphQL:
     store: Store
     hidden: Callable[[], set[int]]
     rate_limit: Callable[[], Node]
+    odd: dict[int, Any]
     viewer: str = "digest-tester"
 
     def answer(self, request: Node) -> Node:
@@ -35,7 +36,7 @@ class GraphQL:
             variable_values=request.get("variables"),
             operation_name=request.get("operationName"),
         )
-        return _body(result)
+        return _spoilt(_body(result), self.odd)
 
     def _root(self) -> Node:
         return {
@@ -71,3 +72,15 @@ def _refusal(error: GraphQLError) -> Node:
 def _body(result: ExecutionResult) -> Node:
     errors = [_refusal(error) for error in result.errors or []]
     return {"data": result.data, **({"errors": errors} if errors else {})}
+
+
+def _spoilt(value: Any, odd: dict[int, Any]) -> Any:
+    """The same with what was set for pull requests of some numbers in place of what a GitHub that is well says."""
+    if isinstance(value, list):
+        return [_spoilt(each, odd) for each in value]
+    if not isinstance(value, dict):
+        return value
+    changes = odd.get(value.get("number", 0), {})
+    if not isinstance(changes, dict):
+        return changes
+    return {name: changes.get(name, _spoilt(each, odd)) for name, each in value.items()}

@@ -5,10 +5,26 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from bot.sandbox.loopback import Response
 from tests.emulators.github_store import SITE, PullRecord, Repository, instant, sha
+
+
+_BARE = re.compile(rb'"\\ue000([^"]*)\\ue001"')
+
+
+def bare(text: str) -> str:
+    """A text that :func:`bare_json` sends without quotation marks, such as a number of thousands of digits."""
+    return f"\ue000{text}\ue001"
+
+
+def bare_json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """An answer as JSON, in which half characters are escaped."""
+    found = Response.of_json(value, status, headers)
+    return replace(found, body=_BARE.sub(rb"\1", found.body))
 
 
 def problem(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

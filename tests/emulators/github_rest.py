@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bot.sandbox.loopback import Request, Response
-from tests.emulators.github_json import issue_json, problem, pull_json, repository_json
+from tests.emulators.github_json import bare_json, issue_json, problem, pull_json, repository_json
 from tests.emulators.github_store import SEARCH_CAP, PullRecord, Repository, Search, Store, sha
 
 # "list pull request files" ends at 3,000 files; pages default to 30 items and hold at most 100
@@ -77,7 +77,7 @@ class Rest:
         tag = f'W/"{sha(json.dumps(shown))}"'
         if request.headers.get("if-none-match") == tag:
             return Response(304, headers={"ETag": tag})
-        return Response.of_json(shown, headers={"ETag": tag, **self._link(request, page, len(files))})
+        return bare_json(shown, headers={"ETag": tag, **self._link(request, page, len(files))})
 
     def search(self, request: Request) -> Response:
         asked = Search.of(request.query.get("q", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.domain.pulls import ChangedFile, PullRequest
-from bot.domain.texts import one_line, shorten
+from bot.domain.texts import one_line, plural, shorten
 
 _MOST_NAMED = 8
 _PATH = 80
@@ -54,7 +54,13 @@ class Ledger:
     def unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
         """Of these files, or all of the pull request, those of which GitHub gives no text."""
         for file in (pull.files or ()) if files is None else files:
-            if file.patch is None and file.changed_lines:
+            if file.is_odd:
+                self.unseen(f"{_named(file.path)} of #{pull.number} (its diff can't be read)")
+            elif file.unread:
+                self.unseen(
+                    f"{plural(file.unread, 'changed line')} of {_named(file.path)} of #{pull.number} (cut)"
+                )
+            elif file.patch is None and file.changed_lines:
                 self.unseen(f"{_named(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
             elif file.patch is None and file.status != "renamed":
                 self.unseen(f"{_named(file.path)} of #{pull.number} (binary or empty)")

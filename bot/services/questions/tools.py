@@ -296,6 +296,8 @@ class Toolbox:
         for file in pull.files or ():
             if where is not Where.TEXT and file.patch is None and file.changed_lines:
                 self.ledger.unseen(f"{shorten(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
+            elif where is not Where.TEXT and file.unread:
+                self.ledger.unseen(f"parts of {shorten(file.path, 80)} of #{pull.number} (its diff is cut)")
 
     def _cut(self, found: record.Bounded, what: str) -> str:
         if found.hidden:

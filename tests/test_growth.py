@@ -1,0 +1,167 @@
+"""Whatever reads text from outside takes time in proportion to its length, also of texts that are made to hurt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.adapters.git_clone import _repository as named_on_github
+from bot.adapters.git_records import commits_in
+from bot.adapters.history import _brief as brief
+from bot.domain.citations import Citation, proven
+from bot.domain.claims import lands_again
+from bot.domain.commits import Commit, merges_of, spoken_of
+from bot.domain.days import LocalDay, date_of, zone_of
+from bot.domain.earlier import title_key
+from bot.domain.errors import UsageError
+from bot.domain.markup import labelled, typed
+from bot.domain.mentions import references
+from bot.domain.numbers import without_unknown_numbers
+from bot.domain.outcomes import outcomes_among
+from bot.domain.packing import Coverage, pack
+from bot.domain.past import is_fix
+from bot.domain.patches import find_quote
+from bot.domain.prose import prose
+from bot.domain.pulls import PullRequest, Repository
+from bot.domain.references import parse_reference
+from bot.domain.relands import change_key, relands_among
+from bot.domain.repairs import repairs_among
+from bot.domain.requests import DigestRequest, Repositories, RisksRequest, ScoreRequest, SummaryRequest
+from bot.domain.reverts import is_revert, reverts_among
+from bot.domain.risk import assess
+from bot.domain.search import Where, search
+from bot.domain.secrets import patch_without_secrets, without_secrets
+from bot.domain.spans import span_of
+from bot.domain.subjects import subject_of
+from bot.domain.subscriptions import Subscription
+from bot.domain.summaries import fallback_summary
+from bot.domain.talk import is_for_others, is_remark
+from bot.domain.texts import one_line, printable, without_comments
+from bot.domain.wishes import Which, Wish, time_of
+from bot.render import harmless, mrkdwn, rich
+from bot.render.details import details_view
+from bot.render.report import report
+from bot.render.streaming import AnswerMarkdown, Links
+from bot.render.summary import summary_post
+from bot.render.terminal import summary as in_terminal
+from bot.render.thread import thread
+from bot.services.prompts import fenced, summary_prompt
+from bot.services.questions.plain import found_by_words
+from bot.services.questions.selecting import places
+from tests.attacks import PIECES, attack
+from tests.support import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull
+
+Parser = Callable[[str], object]
+KNOWN = Repositories(REPOSITORY)
+
+
+def refusing(parse: Parser) -> Parser:
+    """A parser of what people type: most of it is refused."""
+
+    def read(text: str) -> object:
+        try:
+            return parse(text)
+        except (UsageError, ValueError):
+            return None
+
+    return read
+
+
+def among_others(find: Callable[[Iterable[PullRequest]], object], field: str) -> Parser:
+    """Three pull requests, of which the later ones have the text, behind a word that begins a repair."""
+
+    def read(text: str) -> object:
+        said = {"title": "Fix the counter", field: f"Fix {text}"}
+        return find([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)])
+
+    return read
+
+
+def commit(text: str) -> Commit:
+    return Commit("a" * 40, NOON, "Ada", text, ())
+
+
+def record_of(text: str) -> bytes:
+    return b"\0".join((b"a" * 40, b"1772308800", b"Ada", text.encode(), b""))
+
+
+def answered(text: str) -> object:
+    """As it is streamed, some characters at a time."""
+    answer = AnswerMarkdown(Links(lambda _: None, lambda _: None))
+    for at in range(0, len(text), 40):
+        answer.feed(text[at : at + 40])
+    return answer.end()
+
+
+PARSERS: dict[str, Parser] = {
+    "one_line": one_line,
+    "printable": printable,
+    "without_comments": without_comments,
+    "prose": prose,
+    "typed": typed,
+    "labelled": labelled,
+    "without_secrets": without_secrets,
+    "patch_without_secrets": patch_without_secrets,
+    "fenced": lambda text: fenced("data", text),
+    "title_key": title_key,
+    "change_key": change_key,
+    "lands_again": lands_again,
+    "is_fix": is_fix,
+    "references": lambda text: list(references(text)),
+    "numbers": lambda text: without_unknown_numbers(text, frozenset({1})),
+    **{
+        f"{name}-in-{field}": among_others(find, field)
+        for name, find in (("reverts", reverts_among), ("repairs", repairs_among), ("relands", relands_among))
+        for field in ("title", "body", "commit_message")
+    },
+    "revert-of-title": lambda text: reverts_among([pull(1, title=text), pull(2, title=f"Revert {text}")]),
+    "revert-quoted": lambda text: reverts_among([pull(1, title=text), pull(2, title=f'Revert "{text}"')]),
+    "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
+    "assess": lambda text: assess(pull(title=text, body=text)),
+    "merges_of": lambda text: merges_of([commit(text)], REPOSITORY, "main"),
+    "merges_of-body": lambda text: merges_of([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
+    "spoken_of": lambda text: spoken_of([commit(text)]),
+    "git_records": lambda text: list(commits_in([record_of(text)])),
+    "brief": lambda text: brief(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
+    "pack": lambda text: pack((changed_file(patch=text),), 30_000, 1),
+    "find_quote": lambda text: find_quote(text, "never there"),
+    "find_quote-long": lambda text: find_quote("@@ -1 +1 @@\n+one line", text),
+    "find_quote-itself": lambda text: find_quote(f"@@ -1 +1 @@\n+{text}", text),
+    "proven": lambda text: proven(Citation("1", "engine/core.py", text), pull(files=[changed_file(patch=text)])),
+    "search": lambda text: list(search([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)),
+    "search-text": lambda text: list(search([entry(title=text, body=text)], ["x"], Where.TEXT)),
+    "places": lambda text: places((changed_file(patch=text),), "x"),
+    "found_by_words": lambda text: found_by_words(text, [entry(body=text)]),
+    "fallback": lambda text: fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
+    "prompt": lambda text: summary_prompt("m", pull(title=text, body=text), pack((), 1_000, 0)),
+    "is_remark": is_remark,
+    "is_for_others": lambda text: is_for_others(text, "U1"),
+    "reference": refusing(lambda text: parse_reference(text, REPOSITORY)),
+    "repository": refusing(Repository.parse),
+    "span": refusing(lambda text: span_of(text, DAY, 14)),
+    "summary-request": refusing(lambda text: SummaryRequest.parse(text, KNOWN)),
+    "risks-request": refusing(lambda text: RisksRequest.parse(text, KNOWN, DAY)),
+    "digest-request": refusing(lambda text: DigestRequest.parse(text, KNOWN, DAY)),
+    "score-request": refusing(lambda text: ScoreRequest.parse(text, KNOWN, DAY)),
+    "wish": refusing(lambda text: Wish.parse(text, KNOWN)),
+    "which": refusing(lambda text: Which.parse(text, KNOWN)),
+    "time": refusing(time_of),
+    "date": refusing(date_of),
+    "zone": refusing(zone_of),
+    "subject": lambda text: subject_of(text, KNOWN, DAY),
+    "subject-of-digest": lambda text: subject_of(f"digest:T1:C1:{text}", KNOWN, DAY),
+    "origin": named_on_github,
+    "escape": mrkdwn.escape,
+    "literal": harmless.literal,
+    "rich-prose": lambda text: rich.prose(text, {1: "https://x"}, 100_000),
+    "summary_post": lambda text: summary_post(entry(title=text, body=text)),
+    "details_view": lambda text: details_view(entry(title=text, body=text)),
+    "in_terminal": lambda text: in_terminal(entry(title=text, body=text)),
+    "report": lambda text: report(digest(entry(title=text))),
+    "thread": lambda text: thread(digest(entry(title=text))),
+    "answer": answered,
+    "answer-open": lambda text: answered(f"<answer>{text}"),
+}
