@@ -48,7 +48,9 @@ TABLE: dict[str, Odd] = {
     "half-in-merger": Odd({"mergedBy": {"__typename": "Bot", "login": HALF}}),
     "half-in-label": Odd({"labels": {"nodes": [{"name": HALF}, {"name": f"bug{HALF}"}]}}),
     "half-in-branch": Odd({"baseRefName": HALF}),
-    "half-in-commit": Odd({"mergeCommit": {"oid": HALF, "message": f"Revert {HALF}\n\nThis reverts commit {HALF}"}}),
+    "half-in-commit": Odd(
+        {"mergeCommit": {"oid": HALF, "message": f"Revert {HALF}\n\nThis reverts commit {HALF}"}}
+    ),
     "half-in-head": Odd({"mergeCommit": None, "headRefOid": HALF}),
     "half-in-state": Odd({"state": HALF}),
     "half-in-path": file(filename=f"engine/{HALF}.py"),
@@ -207,7 +209,9 @@ def any_odd(seed: int, count: int) -> dict[str, Odd]:
     return {f"{seed}-{number}": one() for number in range(count)}
 
 
-def add_odd(github: GitHubEmulator, repository: str, records: Mapping[str, Odd], first: int = 201) -> dict[str, int]:
+def add_odd(
+    github: GitHubEmulator, repository: str, records: Mapping[str, Odd], first: int = 201
+) -> dict[str, int]:
     """Add the records to the day, a minute apart; their numbers by name."""
     numbers = {name: number for number, name in enumerate(records, first)}
     for name, odd in records.items():

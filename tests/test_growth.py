@@ -1,26 +1,31 @@
-"""Whatever reads text from outside takes time in proportion to its length, also of texts that are made to hurt."""
+"""Whatever reads text from outside takes time in proportion to its length, also of texts that are made to hurt.
+
+Ten times the text may take thirty times the time, and what is quadratic takes a hundred times. The time is that of
+the thread on the processor: others may be at work beside it.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from bot.adapters.git_clone import _repository as named_on_github
+from bot.adapters.git_clone import named_on_github
 from bot.adapters.git_records import commits_in
-from bot.adapters.history import _brief as brief
+from bot.adapters.history import brief
 from bot.domain.citations import Citation, proven
 from bot.domain.claims import lands_again
 from bot.domain.commits import Commit, merges_of, spoken_of
-from bot.domain.days import LocalDay, date_of, zone_of
+from bot.domain.days import date_of, zone_of
+from bot.domain.digest import Entry
 from bot.domain.earlier import title_key
 from bot.domain.errors import UsageError
 from bot.domain.markup import labelled, typed
 from bot.domain.mentions import references
 from bot.domain.numbers import without_unknown_numbers
-from bot.domain.outcomes import outcomes_among
 from bot.domain.packing import Coverage, pack
 from bot.domain.past import is_fix
 from bot.domain.patches import find_quote
@@ -36,7 +41,6 @@ from bot.domain.search import Where, search
 from bot.domain.secrets import patch_without_secrets, without_secrets
 from bot.domain.spans import span_of
 from bot.domain.subjects import subject_of
-from bot.domain.subscriptions import Subscription
 from bot.domain.summaries import fallback_summary
 from bot.domain.talk import is_for_others, is_remark
 from bot.domain.texts import one_line, printable, without_comments
@@ -55,6 +59,11 @@ from tests.attacks import PIECES, attack
 from tests.support import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull
 
 Parser = Callable[[str], object]
+# what is done within that many seconds may be noise
+FLOOR = 0.03
+MOST_GROWTH, USUAL_GROWTH = 30, 18
+SHORT, LONG, LONGEST = 1_000, 10_000, 100_000
+TRIES = 4
 KNOWN = Repositories(REPOSITORY)
 
 
@@ -74,10 +83,16 @@ def among_others(find: Callable[[Iterable[PullRequest]], object], field: str) ->
     """Three pull requests, of which the later ones have the text, behind a word that begins a repair."""
 
     def read(text: str) -> object:
-        said = {"title": "Fix the counter", field: f"Fix {text}"}
+        said: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
         return find([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)])
 
     return read
+
+
+def called(text: str) -> Entry:
+    """An entry of a pull request with this title and description, rated as if they were others."""
+    made = entry(1)
+    return replace(made, pull=replace(made.pull, title=text, body=text))
 
 
 def commit(text: str) -> Commit:
@@ -132,9 +147,9 @@ PARSERS: dict[str, Parser] = {
     "find_quote-itself": lambda text: find_quote(f"@@ -1 +1 @@\n+{text}", text),
     "proven": lambda text: proven(Citation("1", "engine/core.py", text), pull(files=[changed_file(patch=text)])),
     "search": lambda text: list(search([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)),
-    "search-text": lambda text: list(search([entry(title=text, body=text)], ["x"], Where.TEXT)),
+    "search-text": lambda text: list(search([called(text)], ["x"], Where.TEXT)),
     "places": lambda text: places((changed_file(patch=text),), "x"),
-    "found_by_words": lambda text: found_by_words(text, [entry(body=text)]),
+    "found_by_words": lambda text: found_by_words(text, [called(text)]),
     "fallback": lambda text: fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
     "prompt": lambda text: summary_prompt("m", pull(title=text, body=text), pack((), 1_000, 0)),
     "is_remark": is_remark,
@@ -157,11 +172,67 @@ PARSERS: dict[str, Parser] = {
     "escape": mrkdwn.escape,
     "literal": harmless.literal,
     "rich-prose": lambda text: rich.prose(text, {1: "https://x"}, 100_000),
-    "summary_post": lambda text: summary_post(entry(title=text, body=text)),
-    "details_view": lambda text: details_view(entry(title=text, body=text)),
-    "in_terminal": lambda text: in_terminal(entry(title=text, body=text)),
-    "report": lambda text: report(digest(entry(title=text))),
-    "thread": lambda text: thread(digest(entry(title=text))),
+    "summary_post": lambda text: summary_post(called(text)),
+    "details_view": lambda text: details_view(called(text)),
+    "in_terminal": lambda text: in_terminal(called(text)),
+    "report": lambda text: report(digest(called(text), outcomes=())),
+    "thread": lambda text: thread(digest(called(text), outcomes=())),
     "answer": answered,
     "answer-open": lambda text: answered(f"<answer>{text}"),
 }
+
+# each took the square of its length, or ended in a defect
+ONCE_SLOW = [
+    ("title_key", "own-numbers-unended"),
+    ("title_key", "numbers-unspaced"),
+    ("change_key", "own-numbers-unended"),
+    ("reverts-in-title", "own-numbers-unended"),
+    ("repairs-in-title", "numbers-unspaced"),
+    ("revert-quoted", "own-numbers"),
+    ("numbers", "blanks"),
+    ("numbers", "windows-lines"),
+    ("span", "range-blanks"),
+    ("zone", "folders"),
+    ("literal", "angles"),
+    ("git_records", "letters"),
+]
+
+
+def seconds(parse: Parser, text: str) -> float:
+    before = time.thread_time()
+    parse(text)
+    return time.thread_time() - before
+
+
+def grows(parse: Parser, name: str, short: int, long: int, most: float) -> bool:
+    """Whether ten times the text takes more than ``most`` times the time, each time that it is tried."""
+    return all(
+        (taken := seconds(parse, attack(name, long))) > FLOOR
+        and taken > most * seconds(parse, attack(name, short))
+        for _ in range(TRIES)
+    )
+
+
+def slow(parse: Parser) -> Iterator[str]:
+    """The texts that take too long. The longest are tried only where the shorter ones leave a doubt."""
+    for name in PIECES:
+        is_doubtful = grows(parse, name, SHORT, LONG, USUAL_GROWTH)
+        if is_doubtful and grows(parse, name, LONG, LONGEST, MOST_GROWTH):
+            yield name
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_no_text_takes_the_square_of_its_length(name: str) -> None:
+    assert list(slow(PARSERS[name])) == []
+
+
+@pytest.mark.parametrize(("parser", "piece"), ONCE_SLOW)
+def test_what_took_the_square_of_its_length_takes_it_no_more(parser: str, piece: str) -> None:
+    assert not grows(PARSERS[parser], piece, SHORT, LONG, MOST_GROWTH)
+    assert not grows(PARSERS[parser], piece, LONG, LONGEST, MOST_GROWTH)
+
+
+def test_what_takes_the_square_of_its_length_is_noticed() -> None:
+    assert grows(
+        lambda text: [text.count("never") for _ in range(0, len(text), 4)], "words", SHORT, LONG, MOST_GROWTH
+    )

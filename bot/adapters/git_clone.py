@@ -74,7 +74,7 @@ class GitClone:
         branch, _ = self._head
         url = self._asked("config", "--get", "remote.origin.url")
         shallow = self._asked("rev-parse", "--is-shallow-repository")
-        return CloneFacts(branch, _repository(url), shallow == "true")
+        return CloneFacts(branch, named_on_github(url), shallow == "true")
 
     def commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
         """Stream them, oldest first; a shallow clone's oldest, whose change is unknown, is left out.
@@ -229,7 +229,7 @@ class GitClone:
         raise PrdigestError(f"git could not read {self._named} ({told}): run git fsck in it, or clone it again.")
 
 
-def _repository(url: str) -> Repository | None:
+def named_on_github(url: str) -> Repository | None:
     """The repository of an address on GitHub; the address itself may hold a password and is shown nowhere."""
     found = _GITHUB.fullmatch(url)
     if not found:

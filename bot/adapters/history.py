@@ -52,7 +52,7 @@ class RedisHistory:
             for pull in pulls:
                 key = _history(pull.repository, pull.merge_time.astimezone(UTC).date())
                 # what has its default need not be kept: no patch, no label
-                value = packed(_PULL.dump_json(_brief(pull), exclude_defaults=True).decode())
+                value = packed(_PULL.dump_json(brief(pull), exclude_defaults=True).decode())
                 put = together.hsetnx if pull.files is None else together.hset
                 put(key, str(pull.number), cast("str", value))
             together.execute()
@@ -107,7 +107,7 @@ def _dates(since: datetime, until: datetime) -> Iterable[dt.date]:
     return (first + timedelta(days=n) for n in range((last - first).days + 1))
 
 
-def _brief(pull: PullRequest) -> PullRequest:
+def brief(pull: PullRequest) -> PullRequest:
     """What is kept for good holds no credential that somebody wrote down by mistake."""
     body = _beginning(without_secrets(without_comments(pull.body)))
     message = _beginning(_rest_of(without_secrets(pull.commit_message), body))

@@ -19,16 +19,19 @@ _WRITTEN = {"<": "&lt;", ">": "&gt;"}
 # a name, an address or a tag begins right after the bracket
 _IN_CODE = {"<": f"<{JOINER}", ">": ">"}
 # what no mark begins with, and needs no look
-PLAIN = re.compile(r"[^<>`\[\]@#:wW]+")
+PLAIN_SIGN = r"[^<>`\[\]@#:wW]"
+PLAIN = re.compile(rf"{PLAIN_SIGN}+")
 
 
 def literal(text: str, *, in_code: bool = False) -> str:
     """The text with nothing alive in it."""
-    shown, at = "", 0
+    pieces: list[str] = []
+    at = 0
     while at < len(text):
         used, piece = neutral(text[at : at + _LONGEST], is_final=True, in_code=in_code) or (1, "")
-        shown, at = shown + piece, at + used
-    return shown
+        pieces.append(piece)
+        at += used
+    return "".join(pieces)
 
 
 def neutral(rest: str, *, is_final: bool, in_code: bool = False) -> tuple[int, str] | None:

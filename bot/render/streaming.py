@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from bot.domain.citations import Citation
 from bot.domain.numbers import number_of
 from bot.domain.texts import printable
-from bot.render.harmless import PLAIN, apart, literal, neutral
+from bot.render.harmless import PLAIN_SIGN, apart, literal, neutral
 
 _OPEN, _CLOSE = "<answer>", "</answer>"
 _CITE_BEGINS = re.compile(r"<cite(?!\w)")
-_WORD = re.compile(r"\s+|\S+")
+# a gap, or a word as far as it is plain
+_WORD = re.compile(rf"\s+|(?:(?!\s){PLAIN_SIGN})+")
 _CITE = re.compile(
     r'<cite\s+pr="(?P<pr>[^"<>\n]{1,200})"\s+path="(?P<path>[^"<>\n]{1,1000})"\s*>'
     r"(?P<quote>(?:(?!</cite>).){1,1500})</cite>",
@@ -104,13 +105,23 @@ class AnswerMarkdown:
     def _passed(self, *, is_final: bool) -> str:
         shown = ""
         while self._is_open or self._opened():
-            step = self._step(self._waiting[:_WINDOW], is_final=is_final) if self._waiting else None
+            shown += self._read(is_final=is_final)
+            if self._is_open:
+                break
+        return shown
+
+    def _read(self, *, is_final: bool) -> str:
+        """As far as the answer goes, or can be understood; what was read is cut off at the end, all at once."""
+        shown, at = "", 0
+        while self._is_open and at < len(self._waiting):
+            step = self._step(self._waiting[at : at + _WINDOW], is_final=is_final)
             if step is None:
                 break
             used, piece = step
-            raw, self._waiting = self._waiting[:used], self._waiting[used:]
+            raw, at = self._waiting[at : at + used], at + used
             self._last = raw[-1]
             shown += self._show(piece, raw)
+        self._waiting = self._waiting[at:]
         return shown
 
     def _opened(self) -> bool:
@@ -134,9 +145,9 @@ class AnswerMarkdown:
     def _step(self, rest: str, *, is_final: bool) -> Step:
         if self._is_skipping:
             return self._skipped(rest, is_final=is_final)
-        plain = PLAIN.match(rest)
-        if plain:
-            return _word(plain[0], rest, is_final=is_final)
+        word = _WORD.match(rest)
+        if word:
+            return _whole(word[0], rest, is_final=is_final)
         readers = {"<": self._angle, "`": self._code}
         if not self._is_fenced:
             readers |= {"[": self._bracket, "#": self._number}
@@ -219,12 +230,10 @@ class AnswerMarkdown:
         return f"[{found[0]}]({address})" if address else found[0]
 
 
-def _word(plain: str, rest: str, *, is_final: bool) -> Step:
+def _whole(word: str, rest: str, *, is_final: bool) -> Step:
     """One word or gap at a time, so that a limit cuts between them."""
-    word = _WORD.match(plain)
-    length = word.end() if word else 0
-    is_whole = is_final or length < len(rest) or len(rest) >= _WINDOW
-    return (length, plain[:length]) if is_whole else None
+    is_whole = is_final or len(word) < len(rest) or len(rest) >= _WINDOW
+    return (len(word), word) if is_whole else None
 
 
 def _may_go_on(rest: str, longest: int) -> bool:

@@ -36,7 +36,8 @@ class GraphQL:
             variable_values=request.get("variables"),
             operation_name=request.get("operationName"),
         )
-        return _spoilt(_body(result), self.odd)
+        answer: Node = _spoilt(_body(result), self.odd)
+        return answer
 
     def _root(self) -> Node:
         return {

@@ -12,7 +12,6 @@ from typing import Any
 from bot.sandbox.loopback import Response
 from tests.emulators.github_store import SITE, PullRecord, Repository, instant, sha
 
-
 _BARE = re.compile(rb'"\\ue000([^"]*)\\ue001"')
 
 
