@@ -137,7 +137,7 @@ def test_a_list_that_can_not_be_had_ends_it(error: PrdigestError) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [KeyboardInterrupt(), StoreUnavailable("The store is away."), KeyError("a fault")]
+    "error", [KeyboardInterrupt(), StoreUnavailable("The store is away."), RateLimited("Later.", 3_600.0)]
 )
 def test_after_an_error_what_has_not_begun_never_begins(error: BaseException) -> None:
     begun: list[int] = []
