@@ -5,17 +5,24 @@ from __future__ import annotations
 import os
 import sys
 
-import click
-
-from bot.domain.errors import PrdigestError, UsageError
-
 _FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
 
 
 def main() -> int:
     """Exit code: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted."""
     try:
-        # half a second of imports, in which Ctrl-C is no more than that too
+        return _run()
+    except KeyboardInterrupt:
+        return _interrupted()
+
+
+def _run() -> int:
+    # half a second of imports, in which Ctrl-C is no more than that too
+    import click  # noqa: PLC0415
+
+    from bot.domain.errors import PrdigestError, UsageError  # noqa: PLC0415
+
+    try:
         from bot.cli import run  # noqa: PLC0415
 
         run()
@@ -25,13 +32,17 @@ def main() -> int:
         return _say(str(error), _FAILURE)
     except click.ClickException as error:
         return _say(error.format_message(), _FAILURE)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED)
+    except click.Abort:
+        return _interrupted()
     except BrokenPipeError:
         # the reader of our output has left; the interpreter would complain about it once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _FAILURE
     return 0
+
+
+def _interrupted() -> int:
+    return _say("Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED)
 
 
 def _say(sentence: str, code: int) -> int:

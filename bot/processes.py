@@ -12,6 +12,7 @@ from datetime import datetime
 
 import waitress
 from flask import Flask
+from waitress import wasyncore
 
 from bot.clock import Clock
 from bot.config import Settings
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 _LAST_WORK = 25
 # seconds for requests that are being answered; they take milliseconds
 _LAST_REQUESTS = 3.0
+# seconds for idle threads to end
+_LAST_THREADS = 0.5
 _THREADS = 16
 # a web process serves the world; Slack's signature guards it
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
@@ -118,12 +121,12 @@ def _web(settings: Settings, wiring: Wiring, host: str = _EVERYWHERE) -> Iterato
     if settings.slack_app_token is None:
         app = web_app(lambda: _answers(wiring))
         add_events(app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SECRET))
-        with _serving(app, host, settings.port) as port:
+        with serving(app, host, settings.port) as port:
             yield port
         return
     with socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
         log.info("connected in Socket Mode")
-        with _serving(web_app(lambda: is_connected() and _answers(wiring)), host, settings.port) as port:
+        with serving(web_app(lambda: is_connected() and _answers(wiring)), host, settings.port) as port:
             yield port
 
 
@@ -161,21 +164,30 @@ def _desk(wiring: Wiring) -> Desk:
 
 
 @contextmanager
-def _serving(app: Flask, host: str, port: int) -> Iterator[int]:
-    server = _server(app, host, port)
-    threading.Thread(target=server.run, daemon=True, name="web").start()
+def serving(app: Flask, host: str, port: int) -> Iterator[int]:
+    """Serve an application until the end of the block; gives its port. Raises NotSetUp."""
+    sockets: dict[int, wasyncore.dispatcher] = {}
+    server = _server(app, host, port, sockets)
+    loop = threading.Thread(target=server.run, daemon=True, name="web")
+    loop.start()
     log.info("listening on port %s", server.effective_port)
     try:
         yield int(server.effective_port)
     finally:
         _finish(server.task_dispatcher)
-        server.close()
+        server.task_dispatcher.shutdown(timeout=_LAST_THREADS)
+        # by the thread that waits for them: under a running select they would be bad file descriptors
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
+        loop.join()
 
 
-def _server(app: Flask, host: str, port: int) -> waitress.server.BaseWSGIServer:
+def _server(
+    app: Flask, host: str, port: int, sockets: dict[int, wasyncore.dispatcher]
+) -> waitress.server.BaseWSGIServer:
     try:
         return waitress.create_server(
             app,
+            map=sockets,
             host=host,
             port=port,
             threads=_THREADS,

@@ -1,0 +1,91 @@
+"""A web process lets go of its sockets in the order that its own thread can bear."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+from flask import Flask
+
+from bot.processes import serving
+
+LOCAL = "127.0.0.1"
+
+
+@contextmanager
+def complaints() -> Iterator[list[threading.ExceptHookArgs]]:
+    """What threads died of."""
+    heard: list[threading.ExceptHookArgs] = []
+    usual, threading.excepthook = threading.excepthook, heard.append
+    try:
+        yield heard
+    finally:
+        threading.excepthook = usual
+
+
+def app() -> Flask:
+    made = Flask(__name__)
+    made.add_url_rule("/", view_func=lambda: "here")
+    return made
+
+
+def ask(port: int) -> http.client.HTTPConnection:
+    """A connection that stays open, as Slack's and browsers' do."""
+    connection = http.client.HTTPConnection(LOCAL, port, timeout=10)
+    connection.request("GET", "/")
+    assert connection.getresponse().read() == b"here"
+    return connection
+
+
+def loops() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "web"]
+
+
+@pytest.mark.parametrize("is_asked", [False, True], ids=["idle", "with a connection that is open"])
+def test_the_sockets_are_closed_by_the_thread_that_waits_for_them(is_asked: bool) -> None:
+    """Closed under a running select they are bad file descriptors, or those of others that came in their place."""
+    with complaints() as heard:
+        with serving(app(), LOCAL, 0) as port:
+            connection = ask(port) if is_asked else None
+        assert loops() == []
+        if connection:
+            connection.close()
+    assert heard == []
+
+
+def test_at_the_end_its_port_is_free_and_no_thread_is_left() -> None:
+    before = threading.active_count()
+    with serving(app(), LOCAL, 0) as port:
+        ask(port).close()
+    assert threading.active_count() == before
+    with socket.socket() as again, pytest.raises(ConnectionRefusedError):
+        again.connect((LOCAL, port))
+
+
+def test_what_is_being_answered_is_answered_before_the_end() -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+    made, answers = Flask(__name__), []
+
+    def slow() -> str:
+        begun.set()
+        assert goes_on.wait(10)
+        return "done"
+
+    made.add_url_rule("/", view_func=slow)
+
+    def get(port: int) -> None:
+        with closing(http.client.HTTPConnection(LOCAL, port, timeout=10)) as connection:
+            connection.request("GET", "/")
+            answers.append(connection.getresponse().read())
+
+    with serving(made, LOCAL, 0) as port:
+        asking = threading.Thread(target=get, args=(port,))
+        asking.start()
+        assert begun.wait(10)
+        threading.Timer(0.2, goes_on.set).start()
+    asking.join(10)
+    assert answers == [b"done"]
