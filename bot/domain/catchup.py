@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,12 +12,21 @@ from bot.domain.pulls import PullRequest, each_once
 from bot.domain.spans import Span
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A day of which it is not known what was merged; ``reason`` says why in a few words."""
+
+    date: dt.date
+    reason: str
+
+
 @dataclass(frozen=True)
 class CatchUp:
-    """The digests of consecutive days, oldest first; at least one."""
+    """The digests of the days of a span, oldest first, at least one; ``unknown`` are those that have none."""
 
     span: Span
     digests: tuple[Digest, ...]
+    unknown: tuple[Unknown, ...] = ()
 
     @property
     def name(self) -> str:

@@ -63,12 +63,14 @@ class Overview:
 class CountCheck:
     """How many merges an independent source counts, None if it gave no count, and which source that is.
 
-    ``unread`` records of GitHub's list say of no pull request, or of no time, that it was merged.
+    ``unread`` records of GitHub's list say of no pull request, or of no time, that it was merged. ``note`` is a
+    clause on why there is no count, where that is known.
     """
 
     counted: int | None
     source: str
     unread: int = 0
+    note: str = ""
 
     def doubt(self, listed: int) -> str:
         """What to tell a reader of ``listed`` merges if the count is another or there was none; else empty."""
@@ -77,7 +79,7 @@ class CountCheck:
 
     def _difference(self, listed: int) -> str:
         if self.counted is None:
-            return f"count not checked: {self.source} gave none"
+            return self.note or f"count not checked: {self.source} gave none"
         if self.counted == listed:
             return ""
         return f"incomplete? {self.source} name {plural(self.counted, 'merge')}, not {listed:,}"

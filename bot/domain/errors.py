@@ -25,6 +25,17 @@ class PullRequestNotFound(PrdigestError):
     """The repository has no pull request of that number."""
 
 
+class DayUnavailable(PrdigestError):
+    """It is not known what was merged on a day, and never will be; the sentence says of which days it is.
+
+    ``short`` says so in a few words, for a line about that day.
+    """
+
+    def __init__(self, message: str, short: str = "not known") -> None:
+        super().__init__(message)
+        self.short = short
+
+
 class GitHubRefused(PrdigestError):
     """GitHub refused the token or its permissions."""
 

@@ -30,7 +30,7 @@ class PullRequests(Protocol):
     """
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """All pull requests merged in the local day, without files."""
+        """All pull requests merged in the local day, without files. Raises DayUnavailable."""
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
         """One pull request, without files. Raises PullRequestNotFound."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
-from bot.domain.catchup import CatchUp
+from bot.domain.catchup import CatchUp, Unknown
 from bot.domain.digest import Digest
 from bot.domain.texts import one_line, shorten
 from bot.ports import Post
@@ -18,9 +21,8 @@ from bot.render.rich import Block, Element, block, bullets, context, header, pro
 
 def catch_up_post(found: CatchUp) -> Post:
     """One line for each day, then what was taken back, may hurt or needs action in all of them."""
-    title = (
-        f"{shorten(one_line(found.name), 60)} · {found.span.title}{found.whole.zone_note} · {merges(found.whole)}"
-    )
+    days = f"{found.span.title}{found.whole.zone_note}"
+    title = f"{shorten(one_line(found.name), 60)} · {days} · {_count(found)}"
     # links in prose, and then words, are left out where they would not fit
     versions = ((200, True), (120, False), (60, False))
     blocks = first_that_fits(_blocks(title, found, limit, links=links) for limit, links in versions)
@@ -31,11 +33,36 @@ def _blocks(title: str, found: CatchUp, limit: int, *, links: bool) -> list[Bloc
     """``limit`` is in characters, for the sentences of a day."""
     whole = found.whole
     known = addresses(whole) if links else {}
-    items = [_day(digest, addresses(digest) if links else {}, limit) for digest in found.digests]
+    dated = [*_known(found, limit, links=links), *_unknown(found)]
+    items = [item for _, item in sorted(dated, key=itemgetter(0))]
     days = block(section([text("Day by day", bold=True)]), bullets(items))
     taken_back = reverted(whole.standing, whole.older_reverts)
     what_matters = [*taken_back, *risky(whole, known), *actions(whole, known)]
     return [header(title), days, *what_matters, *coverage_line(whole), *_doubts(found)]
+
+
+def _count(found: CatchUp) -> str:
+    """What was merged, and on how many of the days that is known, if not on all."""
+    known = f" · {len(found.digests)} of {len(found.span)} days available" if found.unknown else ""
+    return merges(found.whole) + known
+
+
+def _known(found: CatchUp, limit: int, *, links: bool) -> Iterator[tuple[dt.date, list[Element]]]:
+    """A line for each day that has a digest."""
+    for digest in found.digests:
+        yield digest.day.date, _day(digest, addresses(digest) if links else {}, limit)
+
+
+def _unknown(found: CatchUp) -> Iterator[tuple[dt.date, list[Element]]]:
+    """A line for each run of days that have none, for the same reason."""
+
+    def run(placed: tuple[int, Unknown]) -> tuple[int, str]:
+        return placed[1].date.toordinal() - placed[0], placed[1].reason
+
+    for (_, reason), days in groupby(enumerate(found.unknown), run):
+        first, *_, last = [each.date for _, each in days] * 2
+        dates = _short(first) if first == last else f"{_short(first)} – {_short(last)}"  # noqa: RUF001 (a dash)
+        yield first, [text(dates, bold=True), text(f" · {reason}")]
 
 
 def _day(digest: Digest, known: dict[int, str], limit: int) -> list[Element]:
@@ -59,4 +86,8 @@ def _doubts(found: CatchUp) -> Iterator[Block]:
 
 
 def _date(digest: Digest) -> str:
-    return f"{digest.day.date:%a} {digest.day.date.day} {digest.day.date:%b}"
+    return _short(digest.day.date)
+
+
+def _short(date: dt.date) -> str:
+    return f"{date:%a} {date.day} {date:%b}"

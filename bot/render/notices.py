@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import (
+    DayUnavailable,
     GitHubRefused,
     GitHubUnavailable,
     InProgress,
@@ -24,7 +25,7 @@ BUSY = "I can't take this down right now: try again in a minute."
 _DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
 _NOT_SET_UP = "I am not set up for that: give the reference to whoever runs me."
 # errors whose sentence speaks to the one who asked
-_FOR_ASKERS = (UsageError, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
+_FOR_ASKERS = (UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
 # the sentences of these name settings and addresses; the log has them
 _IN_OTHER_WORDS: dict[type[PrdigestError], str] = {
     GitHubRefused: "GitHub does not let me read that: ask whoever runs me to look at the token.",
@@ -55,8 +56,9 @@ def regret(error: Exception, reference: str) -> Post:
 
 
 def in_words(error: Exception, reference: str) -> str:
-    """The same as a plain sentence."""
-    return f"{shorten(one_line(sentence(error)), _LIMIT - 20)} [{reference}]"
+    """The same as a plain sentence. A day that nobody can have is no failure to look up."""
+    said = shorten(one_line(sentence(error)), _LIMIT - 20)
+    return said if isinstance(error, DayUnavailable) else f"{said} [{reference}]"
 
 
 def sentence(error: Exception) -> str:

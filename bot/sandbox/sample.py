@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.domain.allowance import Allowance
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.digest import CountCheck, Digest, Entry, Overview, Theme
-from bot.domain.errors import PullRequestNotFound, RepositoryNotFound
+from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.pulls import Account, PullRequest, Repository
 from bot.domain.texts import plural
 from bot.ports import ChatModel, Merged, Model, PullRequests
@@ -91,16 +91,22 @@ class Sample:
     # pull requests
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """Those whose merge lies in the day, without files. Of other days than the sample's, no count is known.
+        """Those whose merge lies in the day, without files. Of a day that only overlaps the sample's, a part.
 
-        Raises RepositoryNotFound.
+        Raises:
+            RepositoryNotFound: it is another repository.
+            DayUnavailable: nothing of the day is in the sample.
         """
         self._require(repository)
         found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
-        is_its_own = (day.start, day.end) == (self.day.start, self.day.end)
-        zone = "" if day.zone == self.day.zone else f" in {self.day.zone}"
-        source = f"the sample, which holds {self.day.date:%-d %B %Y}{zone} alone,"
-        return Merged(found, CountCheck(len(found) if is_its_own else None, source))
+        if (day.start, day.end) == (self.day.start, self.day.end):
+            return Merged(found, CountCheck(len(found), "the sample"))
+        held = f"{self.day.date:%-d %B %Y}" + (f" ({self.day.zone})" if day.zone != self.day.zone else "")
+        if not found:
+            raise DayUnavailable(f"The sample holds {held} only.", "not in the sample")
+        return Merged(
+            found, CountCheck(None, "the sample", note=f"only a part of this day: the sample holds {held}")
+        )
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
         """One pull request, without files. Raises PullRequestNotFound, RepositoryNotFound."""

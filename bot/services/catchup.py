@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.domain.catchup import CatchUp
+from bot.domain.catchup import CatchUp, Unknown
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest
+from bot.domain.errors import DayUnavailable
 from bot.domain.pulls import Repository
 from bot.domain.spans import Span
 
@@ -15,8 +16,19 @@ from bot.domain.spans import Span
 def catch_up(
     build: Callable[[Repository, LocalDay, str], Digest], repository: Repository, span: Span, name: str
 ) -> CatchUp:
-    """Build the digest of every day, one after the other. Raises what building one raises."""
-    return CatchUp(span, tuple(_light(build(repository, day, name)) for day in span.days))
+    """Build the digest of every day, one after the other. Raises what building one raises.
+
+    A day of which nothing is known is named as such, unless it is so of all.
+    """
+    digests, unknown = [], []
+    for day in span.days:
+        try:
+            digests.append(_light(build(repository, day, name)))
+        except DayUnavailable as error:
+            if day == span.days[-1] and not digests:
+                raise
+            unknown.append(Unknown(day.date, error.short))
+    return CatchUp(span, tuple(digests), tuple(unknown))
 
 
 def _light(digest: Digest) -> Digest:

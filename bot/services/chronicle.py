@@ -10,14 +10,15 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Generic, TypeVar
 
 from bot.domain.days import LocalDay
-from bot.domain.errors import GitHubRefused, GitHubUnavailable, RateLimited, StoreUnavailable
+from bot.domain.errors import DayUnavailable, GitHubRefused, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.domain.outcomes import TakenBack, outcomes_among
 from bot.domain.past import REVERTS_WITHIN, Past
 from bot.domain.paths import ClassesOf, PathClasses, default_classes
 from bot.domain.pulls import PullRequest, Repository, each_once
 from bot.domain.relands import Reland, relands_among
 from bot.domain.risk import Risk, assess
-from bot.ports import History, Merged
+from bot.ports import History
+from bot.services.merges import MergedOn, list_day
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class Chronicle:
     def __init__(
         self,
         history: Callable[[], History],
-        merged_on: Callable[[Repository, LocalDay], Merged],
+        merged_on: MergedOn,
         now: Callable[[], datetime],
         classes_of: ClassesOf = default_classes,
     ) -> None:
@@ -107,8 +108,11 @@ class Chronicle:
             log.warning("history is not recorded: %s", error)
 
     def follow(self, repository: Repository, day: LocalDay) -> None:
-        """Record what was merged in a day. Raises StoreUnavailable, and what the list of a day raises."""
-        self._history().record(self._merged_on(repository, day).pulls)
+        """Record what was merged in a day, if it is known.
+
+        Raises StoreUnavailable, and what else the list of a day raises.
+        """
+        self._history().record(self._known_on(repository, day))
 
     def around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
         """What was ``merged`` in a day among what was recorded before, and what was merged since.
@@ -129,11 +133,15 @@ class Chronicle:
         known = self.recorded(repository, day.start - BACK, day.end + ON)
         known = tuple(pull for pull in known if pull.merge_time not in day)
         try:
-            listed = [pull for after in self._since(day) for pull in self._merged_on(repository, after).pulls]
+            listed = [pull for after in self._since(day) for pull in self._known_on(repository, after)]
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
             doubt = f"what was reverted since is not known ({str(error).rstrip('.')})"
             return Around.of([*merged, *known], doubt)
         return Around.of([*merged, *listed, *known])
+
+    def _known_on(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
+        found = list_day(self._merged_on, repository, day)
+        return () if isinstance(found, DayUnavailable) else found.pulls
 
     def _since(self, day: LocalDay) -> Sequence[LocalDay]:
         """The days after one up to now, if they are few: what was merged long ago was recorded then."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import (
+    DayUnavailable,
     GitHubRefused,
     InProgress,
     NotSetUp,
@@ -182,7 +183,10 @@ class Delivery:
         return int(merged) if merged else None
 
     def _failed(self, key: str, error: Exception, sentence: str) -> None:
-        """Record it, with the time of the next try."""
+        """Record it, with the time of the next try if there is any use in one."""
+        if isinstance(error, DayUnavailable):
+            self._records.save(key, error=sentence, hopeless="1")
+            return
         record, now = self._records.load(key), self._now()
         tries = int(record.get("tries", "0"))
         pause = _PAUSES[min(tries, len(_PAUSES) - 1)]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from bot.domain.pulls import PullRequest, newest_first
+from bot.domain.days import LocalDay
+from bot.domain.errors import DayUnavailable
+from bot.domain.pulls import PullRequest, Repository, newest_first
 from bot.ports import Merged
+
+MergedOn = Callable[[Repository, LocalDay], Merged]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +21,25 @@ class Merges:
     doubts: tuple[str, ...]
 
 
-def merges_of(lists: Iterable[Merged]) -> Merges:
-    """Put the lists of days together."""
-    known = tuple(lists)
+def list_day(merged_on: MergedOn, repository: Repository, day: LocalDay) -> Merged | DayUnavailable:
+    """List what was merged on a day, or tell why that is not known. Raises what else ``merged_on`` raises."""
+    try:
+        return merged_on(repository, day)
+    except DayUnavailable as error:
+        return error
+
+
+def merges_of(lists: Iterable[Merged | DayUnavailable]) -> Merges:
+    """Put the lists of days together; a day of which none is known is a doubt.
+
+    Raises:
+        DayUnavailable: there is not one list.
+    """
+    days = tuple(lists)
+    known = [each for each in days if isinstance(each, Merged)]
+    unknown = [each for each in days if isinstance(each, DayUnavailable)]
+    if unknown and not known:
+        raise unknown[-1]
     found = {pull.number: pull for each in known for pull in each.pulls}
-    doubts = dict.fromkeys(each.doubt for each in known if each.doubt)
-    return Merges(newest_first(tuple(found.values())), tuple(doubts))
+    doubts = [*(str(each).rstrip(".") for each in unknown), *(each.doubt for each in known if each.doubt)]
+    return Merges(newest_first(tuple(found.values())), tuple(dict.fromkeys(doubts)))

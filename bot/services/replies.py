@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import (
+    DayUnavailable,
+    InProgress,
+    PrdigestError,
+    SlackRefused,
+    SlackUnavailable,
+    StoreUnavailable,
+)
 from bot.domain.visits import Audience, Visit
 from bot.ports import Messenger, Post, PostRecords, Whispers
 from bot.ports.slack import SKEW
@@ -109,7 +116,7 @@ class Replies:
         except (StoreUnavailable, SlackUnavailable, InProgress):
             raise
         except PrdigestError as error:
-            log.warning("no answer [%s]: %s", visit.reference, error)
+            log_refusal(visit, error)
             return Answer.for_asker(regret(error, visit.reference), is_private=True)
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
@@ -172,6 +179,12 @@ def _way(visit: Visit, audience: Audience, answer: Answer) -> _Way:
 def _threads(visit: Visit) -> tuple[str, ...]:
     """Where an earlier try may have posted; in direct messages also at top level, next to what was asked."""
     return tuple(dict.fromkeys((visit.thread, visit.existing_thread) if visit.is_direct else (visit.thread,)))
+
+
+def log_refusal(visit: Visit, error: PrdigestError) -> None:
+    """Log that there is no answer, for whoever runs the bot, unless it could not be otherwise."""
+    level = logging.INFO if isinstance(error, DayUnavailable) else logging.WARNING
+    log.log(level, "no answer [%s]: %s", visit.reference, error)
 
 
 def _unshared(visit: Visit, error: SlackRefused) -> Post:

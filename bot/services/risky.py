@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from bot.domain.days import LocalDay
@@ -20,10 +21,10 @@ from bot.domain.requests import USUAL_RISKS, RisksRequest
 from bot.domain.reverts import WATCHED, is_revert
 from bot.domain.risk import rank_by_risk, worth_a_look
 from bot.domain.risks import Assessed, RiskList
-from bot.ports import Merged, PullRequests
+from bot.ports import PullRequests
 from bot.services.chronicle import BACK, ON
 from bot.services.entries import Entries
-from bot.services.merges import merges_of
+from bot.services.merges import Merges, list_day, merges_of
 from bot.services.reading import Reader, assess_alone
 
 # what was recorded of a repository's merges between two instants
@@ -64,9 +65,10 @@ class RiskLister:
         span = request.span
         until = min(today.date, span.last + WATCHED)
         days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
-        lists = self._together(lambda day: self._pulls.merged_on(request.repository, day), days)
+        lists = self._together(partial(list_day, self._pulls.merged_on, request.repository), days)
+        merged = merges_of(lists[: len(span)])
         recorded = self._recorded(request.repository, span.days[0].start - BACK, span.days[-1].end + ON)
-        found = _Found(request, tuple(lists[: len(span)]), each_once([*merges_of(lists).pulls, *recorded]))
+        found = _Found(request, merged, each_once([*merges_of(lists).pulls, *recorded]))
         loaded = self._together(self._loaded, found.candidates)
         classes = self._classes_of(request.repository)
         past = Past(each_once([*loaded, *found.known]), found.outcomes, classes, relands_among(found.known))
@@ -106,11 +108,11 @@ class RiskLister:
 class _Found:
     """The merges of the days and of the week after, newest first."""
 
-    def __init__(self, request: RisksRequest, lists: tuple[Merged, ...], known: tuple[PullRequest, ...]) -> None:
+    def __init__(self, request: RisksRequest, merged: Merges, known: tuple[PullRequest, ...]) -> None:
         self._request = request
-        self._lists = lists
+        self._doubts = merged.doubts
         self.known = known
-        self._numbers = {pull.number for merged in lists for pull in merged.pulls}
+        self._numbers = {pull.number for pull in merged.pulls}
         self.outcomes = outcomes_among(known)
         self.gone = frozenset(found.pull.number for found in self.outcomes if found.stands)
 
@@ -138,7 +140,7 @@ class _Found:
             older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
             riskiest=riskiest,
             unread=unread,
-            doubts=tuple(doubt for merged in self._lists if (doubt := merged.doubt)),
+            doubts=self._doubts,
         )
 
     def _is_older_revert(self, pull: PullRequest) -> bool:

@@ -148,7 +148,7 @@ class Schedule:
             with _alone(each.name):
                 if each.record.get("done"):
                     continue
-                if now - each.at > self._window:
+                if each.record.get("hopeless") or now - each.at > self._window:
                     self._skip(each, now)
                 else:
                     self._send(each, now, digests)
@@ -180,7 +180,7 @@ class Schedule:
     def _skip(self, due: _Due, now: datetime) -> None:
         """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
         subscription, timing, first, record = due.subscription, due.subscription.timing, due.edition, due.record
-        after = timing.next_after(now - self._window)
+        after = timing.next_after(max(due.at, now - self._window))
         missed = replace(first, span=replace(first.span, last=timing.covers(after).first - _DAY))
         earlier = skipped_before(record, first)
         unposted = replace(missed.span, first=earlier.first) if earlier else missed.span

@@ -10,6 +10,7 @@ from hypothesis import given
 from bot.adapters.slack_errors import _SENTENCES
 from bot.domain import errors
 from bot.domain.errors import (
+    DayUnavailable,
     GitHubRefused,
     GitHubUnavailable,
     InProgress,
@@ -37,7 +38,7 @@ LOUD = (
     "Traceback (most recent call last): RuntimeError at https://api.github.example/graphql: set SLACK_BOT_TOKEN, "
     "GITHUB_TOKEN and redis://localhost:6379 (REDIS_URL) anew."
 )
-FOR_ASKERS = (UsageError, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
+FOR_ASKERS = (UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
 UNTOLD = re.compile(
     r"://|\b[A-Z]+_[A-Z_]+\b|\bxox|Traceback|[Ee]xception|\b[A-Z][a-z]+(?:[A-Z][a-z]+)*Error\b|\bNone\b|  File "
 )
@@ -66,6 +67,12 @@ def assert_for_a_person(said: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FOR_ASKERS])
 def test_what_an_error_says_to_an_operator_is_said_in_other_words(kind: type[PrdigestError]) -> None:
     assert_for_a_person(in_words(raised(kind, LOUD), REFERENCE))
+
+
+def test_a_day_that_nobody_can_have_is_a_sentence_without_a_reference() -> None:
+    assert in_words(DayUnavailable("The sample holds 28 February 2026 only."), REFERENCE) == (
+        "The sample holds 28 February 2026 only."
+    )
 
 
 @pytest.mark.parametrize(

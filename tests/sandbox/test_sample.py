@@ -14,11 +14,13 @@ from bot.config import load_settings
 from bot.domain.costs import NOTHING
 from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.digest import Digest
-from bot.domain.errors import ModelRejected, PullRequestNotFound, RepositoryNotFound
+from bot.domain.errors import DayUnavailable, ModelRejected, PullRequestNotFound, RepositoryNotFound
 from bot.domain.packing import pack
 from bot.domain.pulls import Repository
 from bot.domain.references import Reference
-from bot.domain.requests import RisksRequest
+from bot.domain.requests import DigestRequest, RisksRequest
+from bot.domain.spans import Span
+from bot.domain.subscriptions import Edition
 from bot.ports import Outside
 from bot.render import terminal
 from bot.render.coverage import coverage
@@ -31,6 +33,8 @@ from tests.support import REPOSITORY
 
 VLLM = Repository("vllm-project", "vllm")
 MORNING = datetime(2026, 3, 1, 17, 30, tzinfo=UTC)
+PART = "only a part of this day: the sample holds 28 February 2026 (America/Los_Angeles)"
+ONLY = r"^The sample holds 28 February 2026 only\.$"
 ANGELES = zone_of("America/Los_Angeles")
 
 
@@ -68,27 +72,31 @@ def built(wiring: Wiring) -> Digest:
     ("date", "zone", "count", "doubt"),
     [
         ("2026-02-28", "America/Los_Angeles", 18, ""),
-        ("2026-02-27", "America/Los_Angeles", 0, "the sample, which holds 28 February 2026 alone, gave none"),
-        ("2026-03-01", "America/Los_Angeles", 0, "the sample, which holds 28 February 2026 alone, gave none"),
-        (
-            "2026-02-28",
-            "UTC",
-            14,
-            "the sample, which holds 28 February 2026 in America/Los_Angeles alone, gave none",
-        ),
-        (
-            "2026-03-01",
-            "UTC",
-            4,
-            "the sample, which holds 28 February 2026 in America/Los_Angeles alone, gave none",
-        ),
+        ("2026-02-28", "UTC", 14, PART),
+        ("2026-03-01", "UTC", 4, PART),
     ],
 )
 def test_a_day_has_what_was_merged_in_it(sample: Sample, date: str, zone: str, count: int, doubt: str) -> None:
     found = sample.merged_on(VLLM, day(date, zone))
     assert len(found.pulls) == count
     assert all(pull.merge_time in day(date, zone) and pull.files is None for pull in found.pulls)
-    assert found.doubt.partition(": ")[2] == doubt
+    assert found.doubt == doubt
+
+
+@pytest.mark.parametrize(
+    ("date", "zone", "held"),
+    [
+        ("2026-02-27", "America/Los_Angeles", "28 February 2026"),
+        ("2026-03-01", "America/Los_Angeles", "28 February 2026"),
+        ("2026-02-27", "UTC", "28 February 2026 (America/Los_Angeles)"),
+    ],
+)
+def test_a_day_that_it_does_not_have_is_no_day_without_merges(
+    sample: Sample, date: str, zone: str, held: str
+) -> None:
+    with pytest.raises(DayUnavailable) as e:
+        sample.merged_on(VLLM, day(date, zone))
+    assert (str(e.value), e.value.short) == (f"The sample holds {held} only.", "not in the sample")
 
 
 def test_files_come_when_they_are_asked_for_and_without_diffs(sample: Sample) -> None:
@@ -178,7 +186,41 @@ def test_a_week_says_that_the_sample_has_one_day(wiring: Wiring) -> None:
     request = RisksRequest.parse("7d", wiring.repositories, wiring.today())
     said = terminal.message(wiring.answers.risks(request, "U0ASKER").public)
     assert "23 February – 1 March 2026 · 18 merged" in said  # noqa: RUF001 (a dash)
-    assert said.count("count not checked: the sample, which holds 28 February 2026 alone, gave none") == 1
+    assert said.count("The sample holds 28 February 2026 only") == 1
+    assert "nothing merged" not in said
+
+
+def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(wiring: Wiring) -> None:
+    request = DigestRequest.parse("7d", wiring.repositories, wiring.today())
+    said = terminal.message(wiring.answers.overview(request, "U0ASKER", "C0VLLM").public)
+    assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in said  # noqa: RUF001 (a dash)
+    assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in said  # noqa: RUF001 (a dash)
+    assert "Sat 28 Feb · 18 merged: " in said
+    assert "Sun 1 Mar · not in the sample" in said
+    assert "nothing merged" not in said
+
+
+@pytest.mark.parametrize("days", ["today", "2026-02-27", "2026-02-20..2026-02-27"])
+def test_days_that_it_does_not_have_are_refused_in_one_sentence(wiring: Wiring, days: str) -> None:
+    risks = RisksRequest.parse(days, wiring.repositories, wiring.today())
+    digest = DigestRequest.parse(days, wiring.repositories, wiring.today())
+    with pytest.raises(DayUnavailable, match=ONLY):
+        wiring.answers.risks(risks, "")
+    with pytest.raises(DayUnavailable, match=ONLY):
+        wiring.answers.overview(digest, "", "C0VLLM")
+
+
+def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(wiring: Wiring) -> None:
+    span = Span(date_of("2026-02-27"), date_of("2026-02-27"), ANGELES)
+    with pytest.raises(DayUnavailable):
+        wiring.scheduling.editions.build(Edition("C0DIGEST", VLLM, span))
+
+
+def test_what_became_of_the_day_is_looked_for_where_it_can_be(wiring: Wiring) -> None:
+    chronicle = wiring.looking_back.chronicle_of(Sample())
+    chronicle.follow(VLLM, day("2026-03-05"))
+    chronicle.follow(VLLM, day("2026-02-28"))
+    assert len(chronicle.read(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18
 
 
 def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(wiring: Wiring) -> None:

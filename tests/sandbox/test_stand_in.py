@@ -14,6 +14,7 @@ from redis import Redis
 from bot.config import load_settings
 from bot.domain.costs import NOTHING
 from bot.domain.days import LocalDay, date_of
+from bot.domain.errors import DayUnavailable
 from bot.domain.requests import Repositories
 from bot.domain.subjects import subject_of
 from bot.domain.talk import Memory, Question
@@ -195,12 +196,9 @@ def test_who_read_one_does_not_say_how_many_there_are() -> None:
     assert "2 of the 3 pull requests that I read ask" in answer("what may break our API?", about=ONE)
 
 
-def test_a_day_of_which_nothing_is_known_has_nothing_to_tell() -> None:
-    said = answer("who merged the most?", about="digest 2026-02-20 repo:vllm-project/vllm")
-    assert said == (
-        "There is nothing to tell: of what was asked there are no pull requests "
-        "(0 pull requests of 20 February 2026)."
-    )
+def test_a_thread_about_a_day_that_is_not_in_the_sample_is_told_so() -> None:
+    with pytest.raises(DayUnavailable, match="The sample holds 28 February 2026 only"):
+        answer("who merged the most?", about="digest 2026-02-20 repo:vllm-project/vllm")
 
 
 # how it is said

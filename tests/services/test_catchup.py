@@ -7,14 +7,22 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.catchup import Unknown
 from bot.domain.days import LocalDay
 from bot.domain.digest import Digest
-from bot.domain.errors import GitHubUnavailable, PrdigestError, RepositoryNotFound, StoreUnavailable
+from bot.domain.errors import (
+    DayUnavailable,
+    GitHubUnavailable,
+    PrdigestError,
+    RepositoryNotFound,
+    StoreUnavailable,
+)
 from bot.domain.pulls import Repository
 from bot.domain.spans import Span
 from bot.services.catchup import catch_up
 from tests.support import DAY, NOON, REPOSITORY, changed_file, digest, entry, pairs
 
+UNKNOWN = DayUnavailable("The sample holds one day only.", "not in the sample")
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 
 
@@ -48,6 +56,17 @@ def test_every_day_is_built_once_and_in_order(last: int) -> None:
     assert days.built == [("octo/engine", date, "Engine") for date in dates]
     assert [str(each.day.date) for each in found.digests] == dates
     assert (found.span, found.name, found.merged) == (span(1, last), "Engine", last)
+
+
+def test_days_of_which_nothing_is_known_are_named_as_such() -> None:
+    found = catch_up(Days(2, UNKNOWN), REPOSITORY, span(1, 3), "Engine")
+    assert [each.merged for each in found.digests] == [1, 1]
+    assert found.unknown == (Unknown(span(2, 2).first, "not in the sample"),)
+
+
+def test_where_nothing_is_known_of_any_day_that_is_said() -> None:
+    with pytest.raises(DayUnavailable, match="one day only"):
+        catch_up(Days(2, UNKNOWN), REPOSITORY, span(2, 2), "Engine")
 
 
 def test_no_patches_are_held_and_all_else_is() -> None:

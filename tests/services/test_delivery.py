@@ -12,6 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.domain.errors import (
+    DayUnavailable,
     GitHubRefused,
     GitHubUnavailable,
     NotSetUp,
@@ -382,6 +383,16 @@ def test_what_mends_itself_is_told_when_it_is_late(desk: Desk) -> None:
         desk.turn()
     assert told(desk)[0].startswith("✓")
     assert (standing(desk.slack), len(reports(desk.slack, ADMIN))) == (POSTED, 1)
+
+
+def test_a_day_of_which_nothing_is_known_is_skipped_at_once_and_nothing_is_posted(desk: Desk) -> None:
+    desk.kitchen.made = [DayUnavailable("The sample holds 27 February 2026 only.", "not in the sample")]
+    for minutes in range(5):
+        desk.turn(MINUTE if minutes else timedelta(0))
+    assert standing(desk.slack) == Standing([], [], [])
+    assert told(desk) == ["will not be posted: The sample holds 27 February 2026 only. "]
+    assert (outcomes(desk), len(desk.kitchen.built)) == (["skipped"], 1)
+    assert desk.planned(DAILY.id) == DUE + timedelta(days=1)
 
 
 def test_a_late_digest_that_somebody_asks_for_ends_what_was_told(desk: Desk) -> None:

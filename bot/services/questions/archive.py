@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bot.domain.areas import area_of
 from bot.domain.digest import Entry
@@ -20,7 +21,7 @@ from bot.domain.spans import Span
 from bot.domain.summaries import fallback_summary
 from bot.ports import PullRequests
 from bot.services.entries import Entries
-from bot.services.merges import Merges, merges_of
+from bot.services.merges import Merges, list_day, merges_of
 from bot.services.reading import Reader
 
 _NOT_SUMMARISED = "nobody asked for it before"
@@ -56,13 +57,13 @@ class Archive:
     def days(self, repository: Repository, span: Span) -> Days:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            merged = merges_of(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
+            merged = merges_of(pool.map(partial(list_day, self._pulls.merged_on, repository), span.days))
             return Days(repository, span, tuple(pool.map(self.entry, merged.pulls)), merged.doubts)
 
     def merged(self, repository: Repository, span: Span) -> Merges:
         """What was merged in some days, without files. Raises as :meth:`days`."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            return merges_of(pool.map(lambda day: self._pulls.merged_on(repository, day), span.days))
+            return merges_of(pool.map(partial(list_day, self._pulls.merged_on, repository), span.days))
 
     def one(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""

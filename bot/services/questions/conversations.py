@@ -18,7 +18,7 @@ from bot.render.notices import in_words
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Draft, Writer
-from bot.services.replies import Answer, Replies
+from bot.services.replies import Answer, Replies, log_refusal
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Conversations:
         except (StoreUnavailable, SlackUnavailable, InProgress):
             raise
         except PrdigestError as error:
-            log.warning("no answer [%s]: %s", question.visit.reference, error)
+            log_refusal(question.visit, error)
             self._regret(question, key, display, error)
         except Exception as error:
             log.exception("a defect [%s]", question.visit.reference)
