@@ -5,6 +5,7 @@ It talks as a model does, with the same tools, and says only what they found: wh
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from typing import Any
 
 from bot.domain.costs import NOTHING
 from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
-from bot.sandbox.rules.asked import Asked, asked, numbers_in
+from bot.sandbox.rules.asked import Asked, asked
+from bot.sandbox.rules.earlier import numbers_in
 from bot.sandbox.rules.findings import lines_of, told_in
 from bot.sandbox.rules.looking import Used, calls_after, first_calls
 from bot.sandbox.rules.telling import answer_to
@@ -22,6 +24,8 @@ _THINKS = 0.5
 _SPEAKS = 2.0
 _PAUSE = 0.12
 _PIECE = re.compile(r"(?:\s*\S+){1,3}\s*")
+# bot/services/questions/opening.py says it
+_TODAY = re.compile(r"Today is [A-Za-z]+ ((?a:\d{4}-\d\d-\d\d)) ")
 _QUESTION = '<question id="'
 
 
@@ -81,7 +85,7 @@ class _Talk:
         before, since = turns[: begins + 1], turns[begins + 1 :]
         record = "".join(part.text for part in before[0].parts if isinstance(part, Text) and part.stable)
         said = [text for turn in before if turn.by == "model" for text in _texts(turn)]
-        wanted = asked(list(_questions(before)), said[-1] if said else "", _subject(record))
+        wanted = asked(list(_questions(before)), said, _subject(record), _today(before))
         return cls(wanted, record, tuple(_used(since)), sum(map(bool, map(_results, since))))
 
 
@@ -98,6 +102,12 @@ def _questions(turns: Sequence[Turn]) -> Iterator[str]:
     for text in (text for turn in turns if turn.by == "person" for text in _texts(turn)):
         if text.startswith(_QUESTION):
             yield text.partition("\n")[2].rpartition("\n")[0]
+
+
+def _today(turns: Sequence[Turn]) -> dt.date | None:
+    """What day it is for the reader, which stands behind the question."""
+    said = (found for text in _texts(turns[-1]) if (found := _TODAY.match(text)))
+    return next((dt.date.fromisoformat(found[1]) for found in said), None)
 
 
 def _subject(record: str) -> tuple[int, ...]:

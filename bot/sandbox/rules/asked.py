@@ -2,71 +2,24 @@
 
 from __future__ import annotations
 
-import re
+import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+
+from bot.sandbox.rules import lexicon
+from bot.sandbox.rules.days import days_in
+from bot.sandbox.rules.declining import NO_DIFFS, doubt_of, refusal_of, wants_code
+from bot.sandbox.rules.earlier import answered_in, chosen_among, listed_in, names_that_one, numbers_in, pointed_at
+from bot.sandbox.rules.places import Place, place_in
+from bot.sandbox.rules.topics import Topic, topics_in, words_in
 
 # characters of a question that are looked at; what comes after them is no question any more
 _LONGEST = 2_000
-# as many pull requests can be read at a time; an answer may name all of a day
-_MOST_NUMBERS, _MOST_ANSWERED, _MOST_TOPICS = 6, 100, 3
-_NUMBER = re.compile(r"(?:#|/pull/|\b)(\d{1,9})\b")
-# shorter ones are versions and years
-_BARE = re.compile(r"\d{5,9}")
-_ADDRESS = re.compile(r"[a-z]{1,9}://\S*", re.I)
-_WORD = re.compile(r"[^\W_](?:[\w.+/-]{0,38}[^\W_])?")
-_FILLERS = frozenset(
-    """
-    a about act affect affected affects again all also am an and any anybody anyone anything are around as at be
-    because been by can change changed changes changing check code commit commits could day days describe did do
-    does doing done each else ever everybody everything everyone explain few find fix fixed fixes for from get
-    give got had has have he hello help her here hey hi him his how http https i if in into involve is it its just
-    kind know land landed like list look looking made make many may me mean merge merged merges might more most
-    much my name need new no not now of on one ones only or other our out over people please pr prs pull pulls
-    really relate related request requests say see shall she should show since so some someone something speak
-    still such talk tell than thank thanks that the their them then there these they thing things this those
-    through to today too top touch touched touches touching under until up us use used uses using very want was
-    way we were what when where which while why will with work would yes yesterday yet you your users user callers
-    caller clients customers first last others rest second sentence sentences team week word words
-    issue issues line lines problem problems total
-    """.split()
-)
-_BACK = ("revert", "undo", "undid", "rollback", "rolled", "taken", "backed")
-_RISK = ("risk", "danger", "worr", "scar")
-_SAFE = ("safe", "unsafe", "careful", "critical")
-_BREAKS = (
-    *("break", "broke", "incompat", "deprecat", "remov", "upgrad", "migrat", "action", "adapt"),
-    *("caller", "fail", "must"),
-)
-_WHO = ("who", "author", "wrote", "written")
-_WRITES = ("author", "wrote", "written", "contribut", "opened")
-_WHERE = ("file", "path", "where", "test", "line")
-_LARGE = ("big", "larg", "size", "lines")
-_TRIVIAL = ("trivial",)
-_NO_TOPICS = (
-    *(*_BACK, *_RISK, *_SAFE, *_BREAKS, *_WHO, *_WRITES, *_LARGE, *_TRIVIAL),
-    *("overview", "summar", "happen", "untested"),
-)
-_WITHOUT = frozenset({"no", "not", "without", "lack", "lacks", "missing", "untested", "any"})
-_THEM = frozenset({"them", "those", "they"})
-_IT = frozenset({"it", "its"})
-_SAME = frozenset({"and", "or", "what", "how", "about", "of", "then", "now", "also", "for"})
-_OPEN = frozenset(
-    {
-        *("what", "how", "summary", "overview", "everything", "all", "list", "which", "happened"),
-        *("summarise", "summarize"),
-    }
-)
-# what one does to the riskiest ones before the others
-_LOOKS = frozenset({"check", "look", "read", "review", "test", "try", "verify", "watch"})
-# other names of the same
-_ALIKE: dict[str, tuple[str, ...]] = {
-    "rocm": ("amd",),
-    "amd": ("rocm",),
-    "bitsandbytes": ("bnb",),
-    "bnb": ("bitsandbytes",),
-}
+# what one answer can tell more of
+_MOST_AT_A_TIME = 6
+_ONE_FIRST = "Which one? Ask by its number, for example “why is #{0} risky?”."
+_NO_ONE = "I don't know what you mean: name a pull request by its number, such as #35617."
 
 
 class Kind(Enum):
@@ -75,7 +28,9 @@ class Kind(Enum):
     ABOUT = auto()
     RISK_OF = auto()
     WHO_OF = auto()
+    WHEN_OF = auto()
     FILES_OF = auto()
+    CODE_OF = auto()
     BACK = auto()
     MERGERS = auto()
     AUTHORS = auto()
@@ -84,37 +39,44 @@ class Kind(Enum):
     TRIVIAL = auto()
     BREAKS = auto()
     RISKIEST = auto()
+    FLAGS = auto()
+    PLACE = auto()
     TOPIC = auto()
     DAY = auto()
+    DECLINED = auto()
+    LOST = auto()
     UNCLEAR = auto()
 
 
-_OF_ONES = (Kind.ABOUT, Kind.RISK_OF, Kind.WHO_OF, Kind.FILES_OF)
-# in this order: "is it safe to upgrade?" asks what breaks
+_OF_ONES = (Kind.ABOUT, Kind.RISK_OF, Kind.WHO_OF, Kind.WHEN_OF, Kind.FILES_OF, Kind.CODE_OF)
+# what says nothing of what is wanted
+_ANYTHING = (Kind.ABOUT, Kind.WHEN_OF, Kind.TOPIC, Kind.DAY, Kind.UNCLEAR)
+# in this order: "is it safe to upgrade?" asks what breaks, "can I safely ignore some?" what is trivial
 _OF_MANY = (
-    (Kind.RISKIEST, _RISK),
-    (Kind.BREAKS, _BREAKS),
-    (Kind.RISKIEST, _SAFE),
-    (Kind.LARGEST, _LARGE),
-    (Kind.TRIVIAL, _TRIVIAL),
+    (Kind.BACK, lexicon.BACK),
+    (Kind.RISKIEST, lexicon.RISK),
+    (Kind.TRIVIAL, lexicon.TRIVIAL),
+    (Kind.BREAKS, lexicon.BREAKS),
+    (Kind.RISKIEST, lexicon.SAFE),
+    (Kind.LARGEST, lexicon.LARGE),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """A word of the question as it was typed, and the words by which it is looked for: first its own stem."""
-
-    name: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Asked:
-    """A question. ``numbers`` are pull requests that it is about, or among which it asks; none for all."""
+    """A question.
+
+    ``numbers`` are pull requests that it is about, or among which it asks; none for all. ``days`` are those
+    that it names, as tools take them. ``place`` are the files that it is about, ``reason`` is why it is declined.
+    """
 
     kind: Kind
     numbers: tuple[int, ...] = ()
     topics: tuple[Topic, ...] = ()
+    days: str = ""
+    today: dt.date | None = None
+    place: Place | None = None
+    reason: str = ""
 
     @property
     def is_of_ones(self) -> bool:
@@ -122,108 +84,169 @@ class Asked:
         return self.kind in _OF_ONES
 
 
-def asked(questions: Sequence[str], last_answer: str, subject: tuple[int, ...]) -> Asked:
-    """The last of the questions, oldest first; ``subject`` are the pull requests that the thread is about."""
+def asked(
+    questions: Sequence[str], answers: Sequence[str], subject: tuple[int, ...], today: dt.date | None = None
+) -> Asked:
+    """The last of the questions, oldest first, as the answers are.
+
+    ``subject`` are the pull requests that the thread is about, ``today`` is the reader's date.
+    """
     question = questions[-1][:_LONGEST] if questions else ""
-    own, words, topics = numbers_in(question), _words(question), _topics(question)
-    meant = own or _meant(words, topics, (questions[:-1], last_answer, subject))
-    kind = _kind(words, meant, topics)
-    if own and _SAME.issuperset(words) and len(questions) > 1:
-        kind = _kind_before(questions[:-1], kind)
+    if reason := refusal_of(question):
+        return Asked(Kind.DECLINED, reason=reason)
+    pointed = () if numbers_in(question) else pointed_at(question, answers, subject)
+    if isinstance(pointed, str):
+        return Asked(Kind.LOST, reason=pointed)
+    found = _asked(question, questions[:-1], answers, pointed, subject)
+    found = found if pointed else _of_days(found, question, today)
+    doubt = doubt_of(question) if found.kind in _ANYTHING else ""
+    return Asked(Kind.DECLINED, reason=doubt) if doubt else found
+
+
+def _asked(
+    question: str,
+    before: Sequence[str],
+    answers: Sequence[str],
+    pointed: tuple[int, ...],
+    subject: tuple[int, ...],
+) -> Asked:
+    own, words, topics = numbers_in(question) or pointed, words_in(question), topics_in(question)
+    if not own and (again := _again(words, before, answers, subject)):
+        return again
+    among = () if own else _among(question, words, answers, subject)
+    meant = own or among or _meant(question, words, topics, (before, answers, subject))
+    if not meant and (place := place_in(question)):
+        return Asked(Kind.PLACE, place=place)
+    kind = _kind(question, words, topics, are_ones=bool(meant) and not among)
+    if kind is Kind.DECLINED:
+        return Asked(kind, reason=NO_DIFFS)
+    if own and before and lexicon.SAME.issuperset(set(words) - lexicon.POINTERS):
+        kind = _kind_before(before, answers, kind)
     return Asked(kind, meant, topics)
 
 
-def _kind_before(questions: Sequence[str], usual: Kind) -> Kind:
+def _among(
+    question: str, words: tuple[str, ...], answers: Sequence[str], subject: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The pull requests among which a question asks: "which of them have no tests?"."""
+    answer = answers[-1] if answers else ""
+    if lexicon.THEM.intersection(words) or (words[:1] == ("and",) and lexicon.WITHOUT.intersection(words)):
+        return answered_in(answer) or subject
+    return chosen_among(question, answer)
+
+
+def _again(
+    words: tuple[str, ...], before: Sequence[str], answers: Sequence[str], subject: tuple[int, ...]
+) -> Asked | None:
+    """What "why?" and "tell me more" ask of the last answer, and of nothing else."""
+    is_why = set(words) <= {"why", "but", "so", "and", "really"} and "why" in words
+    if not is_why and not ("more" in words and lexicon.MORE.issuperset(words)):
+        return None
+    last = listed_in(answers[-1]) if answers else ()
+    was_risky = bool(before) and asked(before, answers[:-1], subject).kind in (Kind.RISKIEST, Kind.RISK_OF)
+    numbers = last or subject
+    if not numbers:
+        return Asked(Kind.LOST, reason=_NO_ONE)
+    if len(numbers) > 1 and not (is_why and was_risky and len(numbers) <= _MOST_AT_A_TIME):
+        return Asked(Kind.LOST, reason=_ONE_FIRST.format(numbers[0]))
+    return Asked(Kind.RISK_OF if is_why else Kind.ABOUT, numbers)
+
+
+def _of_days(found: Asked, question: str, today: dt.date | None) -> Asked:
+    """With the days that it names; of single pull requests that it speaks of it asks for no days."""
+    if (
+        today is None
+        or found.reason
+        or not _may_name_days(found, question)
+        or not (days := days_in(question, today))
+    ):
+        return replace(found, today=today)
+    kind = Kind.DAY if found.kind in (Kind.UNCLEAR, Kind.ABOUT) else found.kind
+    return replace(found, kind=kind, numbers=(), days=days, today=today)
+
+
+def _may_name_days(found: Asked, question: str) -> bool:
+    if numbers_in(question):
+        return False
+    # what a thread is about is meant where nothing else is named
+    speaks_of_one = bool(lexicon.IT.intersection(words_in(question))) or names_that_one(question)
+    return not found.is_of_ones or (found.kind is Kind.ABOUT and not speaks_of_one)
+
+
+def _kind_before(questions: Sequence[str], answers: Sequence[str], usual: Kind) -> Kind:
     """What was asked of other pull requests before: "and #7?" asks the same of this one."""
-    before = asked(questions, "", (1,))
+    before = asked(questions, answers, (1,))
+    if before.kind is Kind.RISKIEST:
+        return Kind.RISK_OF
     return before.kind if before.is_of_ones else usual
 
 
-def numbers_in(text: str, most: int = _MOST_NUMBERS) -> tuple[int, ...]:
-    """The numbers of pull requests that a text names, each once."""
-    named = (found for found in _NUMBER.finditer(text) if found[0][0] in "#/" or _BARE.fullmatch(found[1]))
-    return tuple(dict.fromkeys(int(found[1]) for found in named))[:most]
-
-
 def _meant(
-    words: tuple[str, ...], topics: tuple[Topic, ...], before: tuple[Sequence[str], str, tuple[int, ...]]
+    question: str,
+    words: tuple[str, ...],
+    topics: tuple[Topic, ...],
+    before: tuple[Sequence[str], Sequence[str], tuple[int, ...]],
 ) -> tuple[int, ...]:
-    """What "them" and "it" are, where the question names no number."""
-    questions, answer, subject = before
-    if _THEM.intersection(words) or (words[:1] == ("and",) and _WITHOUT.intersection(words)):
-        return numbers_in(answer, _MOST_ANSWERED) or subject
-    if _IT.intersection(words) and not _is_named_before(words, topics):
-        return subject or numbers_in("".join(questions[-1:])) or numbers_in(answer)[:1]
-    is_wider = "most" in words or any(not topic.words[0].startswith(_WHERE) for topic in topics)
+    """What "it" is, or what the thread is about, where the question names no number."""
+    questions, answers, subject = before
+    answer = answers[-1] if answers else ""
+    says_it = bool(lexicon.IT.intersection(words)) and not _is_named_before(words, topics)
+    if says_it or names_that_one(question):
+        return subject or numbers_in("".join(questions[-1:])) or listed_in(answer)[:1]
+    others = (topic for topic in topics if topic.name.casefold() not in lexicon.FLAG_WORDS)
+    is_wider = "most" in words or any(not topic.words[0].startswith(lexicon.WHERE) for topic in others)
     return () if is_wider else subject
 
 
 def _is_named_before(words: tuple[str, ...], topics: tuple[Topic, ...]) -> bool:
     """Whether "it" is what the question itself has named: "did LoRA change, and is it risky?"."""
-    said = words[: min(words.index(word) for word in _IT if word in words)]
+    said = words[: min(words.index(word) for word in lexicon.IT if word in words)]
     return any(topic.name.casefold() in said for topic in topics)
-
-
-def _words(question: str) -> tuple[str, ...]:
-    return tuple(found.casefold() for found in _WORD.findall(question) if not found.isdecimal())
 
 
 def _has(words: Iterable[str], stems: tuple[str, ...]) -> bool:
     return any(word.startswith(stems) for word in words)
 
 
-def _kind(words: tuple[str, ...], numbers: tuple[int, ...], topics: tuple[Topic, ...]) -> Kind:
-    if _has(words, _BACK):
+def _kind(question: str, words: tuple[str, ...], topics: tuple[Topic, ...], *, are_ones: bool) -> Kind:
+    """``are_ones``: whether it is about single ones, and does not choose among several."""
+    text = " ".join(question.casefold().split())
+    if lexicon.FLAGS.search(text) and all(topic.name.casefold() in lexicon.FLAG_WORDS for topic in topics):
+        return Kind.FLAGS
+    if are_ones:
+        return _kind_of_ones(question, words)
+    if wants_code(question):
+        return Kind.DECLINED
+    if _has(words, lexicon.WHO) and not _has(words, lexicon.BACK) and (not topics or "most" in words):
+        return Kind.AUTHORS if _has(words, lexicon.WRITES) else Kind.MERGERS
+    return _kind_of_many(text, words, topics)
+
+
+def _kind_of_ones(question: str, words: tuple[str, ...]) -> Kind:
+    if _has(words, lexicon.BACK):
         return Kind.BACK
-    if _THEM.isdisjoint(words) and numbers:
-        return _kind_of_ones(words)
-    if _has(words, ("test", "untested")) and _WITHOUT.intersection(words):
-        return Kind.UNTESTED
-    if _has(words, _WHO) and (not topics or "most" in words):
-        return Kind.AUTHORS if _has(words, _WRITES) else Kind.MERGERS
-    return _kind_of_many(words, topics)
-
-
-def _kind_of_ones(words: tuple[str, ...]) -> Kind:
-    if _has(words, (*_RISK, *_SAFE, *_BREAKS)) or words == ("why",):
+    if wants_code(question):
+        return Kind.CODE_OF
+    if lexicon.WHEN.search(question.casefold()):
+        return Kind.WHEN_OF
+    doubts = (*lexicon.RISK, *lexicon.SAFE, *lexicon.BREAKS, *lexicon.TRIVIAL)
+    if _has(words, doubts) or words == ("why",) or lexicon.DUTIES.search(question.casefold()):
         return Kind.RISK_OF
-    if _has(words, _WHO):
+    if _has(words, lexicon.WHO):
         return Kind.WHO_OF
-    return Kind.FILES_OF if _has(words, (*_WHERE, *_LARGE)) else Kind.ABOUT
+    return Kind.FILES_OF if _has(words, (*lexicon.WHERE, *lexicon.LARGE)) else Kind.ABOUT
 
 
-def _kind_of_many(words: tuple[str, ...], topics: tuple[Topic, ...]) -> Kind:
+def _kind_of_many(text: str, words: tuple[str, ...], topics: tuple[Topic, ...]) -> Kind:
+    if _has(words, ("test", "untested")) and (lexicon.WITHOUT | lexicon.WITH).intersection(words):
+        return Kind.UNTESTED
     for kind, stems in _OF_MANY:
         if _has(words, stems):
             return kind
-    if "first" in words and _LOOKS.intersection(words):
+    if lexicon.DUTIES.search(text):
+        return Kind.BREAKS
+    if "first" in words and lexicon.LOOKS.intersection(words):
         return Kind.RISKIEST
     if topics:
         return Kind.TOPIC
-    return Kind.DAY if _OPEN.intersection(words) else Kind.UNCLEAR
-
-
-def _topics(question: str) -> tuple[Topic, ...]:
-    """Its own words, the most telling first: names are written with capitals or digits inside."""
-    typed = [found for found in _WORD.findall(_ADDRESS.sub(" ", question)) if _tells(found)]
-    ordered = sorted(typed, key=lambda word: (not _is_name(word), -len(word)))
-    named = {_stem(word): word for word in reversed(ordered)}
-    stems = list(dict.fromkeys(map(_stem, ordered)))[:_MOST_TOPICS]
-    return tuple(Topic(named[stem], (stem, *_ALIKE.get(stem, ()))) for stem in stems)
-
-
-def _tells(word: str) -> bool:
-    small = word.casefold()
-    return len(word) > 1 and small not in _FILLERS and not small.startswith(_NO_TOPICS) and not small.isdecimal()
-
-
-def _is_name(word: str) -> bool:
-    return any(char.isupper() or char.isdecimal() or char in "_./" for char in word[1:])
-
-
-def _stem(word: str) -> str:
-    """In small letters and without the s of many; a path as it is."""
-    small = word.casefold()
-    if "/" in word:
-        return word
-    return small[:-1] if len(small) > 4 and small.endswith("s") and not small.endswith("ss") else small
+    return Kind.DAY if _has(words, lexicon.GIST) or lexicon.OPEN.intersection(words) else Kind.UNCLEAR

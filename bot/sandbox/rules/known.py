@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from bot.sandbox.rules.asked import Asked
 from bot.sandbox.rules.findings import Told, lines_of, merged_in, told_in
 from bot.sandbox.rules.looking import BACK, LIST, PULL, Used
 from bot.sandbox.rules.wording import dated
+
+_DOUBT = re.compile(r"merged, newest first \[([^\]]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,20 @@ class Known:
 
     @property
     def refusals(self) -> list[str]:
-        """Why some could not be read."""
-        return [" ".join(lines_of(each.text)) for each in self.used if each.is_error and each.name == PULL]
+        """Why some could not be read, or none of the days that the question names."""
+        errors = [each for each in self.used if each.is_error and (each.name == PULL or self.asked.days)]
+        return list(dict.fromkeys(" ".join(lines_of(each.text)) for each in errors))
+
+    @property
+    def unknown_days(self) -> str:
+        """What is not known of the days that the question names, as a sentence; empty where they are known."""
+        if not self.asked.days:
+            return ""
+        doubts = [found[1] for each in self.used if (found := _DOUBT.search(each.text))]
+        said = next(iter([*doubts, *self.refusals]), "").rstrip(".")
+        # what is refused for how it was asked says what to write, after a colon
+        today = f"; today is {self.asked.today:%-d %B %Y}" if self.asked.today and ":" not in said else ""
+        return f"{said}{today}." if said else ""
 
     @property
     def back(self) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.sandbox.rules.asked import Asked, Kind, Topic
+from bot.sandbox.rules.asked import Asked, Kind
 from bot.sandbox.rules.findings import Told, hits_in, told_in
+from bot.sandbox.rules.topics import Topic, stem_of
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -30,6 +31,7 @@ _FIRST: Mapping[Kind, Sequence[Call]] = {
     Kind.DAY: [(LIST, {})],
     Kind.LARGEST: [(LIST, {})],
     Kind.TRIVIAL: [(LIST, {"types": ["TRIVIAL"]})],
+    Kind.FLAGS: [(LIST, {})],
 }
 
 
@@ -47,9 +49,17 @@ def first_calls(asked: Asked) -> Sequence[Call]:
     """What to ask the tools first."""
     if asked.is_of_ones:
         return _pulls(asked.numbers)
+    if not asked.days:
+        return _first(asked)
+    return [(name, {**arguments, "days": asked.days}) for name, arguments in _first(asked)]
+
+
+def _first(asked: Asked) -> Sequence[Call]:
     if asked.kind in (Kind.BREAKS, Kind.TOPIC):
         searches = [_search(topic) for topic in asked.topics]
         return [(LIST, {}), *searches, *(_by_files(topic) for topic in asked.topics[:_MOST_BY_FILES])]
+    if asked.place:
+        return [(LIST, {}), (LIST, {"paths": list(asked.place.paths)})]
     return _FIRST.get(asked.kind, ())
 
 
@@ -59,10 +69,20 @@ def calls_after(asked: Asked, record: str, used: Sequence[Used]) -> Sequence[Cal
         case Kind.TOPIC:
             return _pulls(found_on(asked, record, used).best)
         case Kind.BREAKS:
-            return _pulls([*demanding(asked, record, used), *found_on(asked, record, used).named])
+            found = found_on(asked, record, used)
+            return _pulls([*demanding(asked, record, used), *found.named, *found.filed, *found.in_area])
         case Kind.RISKIEST:
             return _pulls(riskiest(asked, used)[:3])
+        case Kind.FLAGS:
+            return _pulls(asked.numbers)
+        case Kind.PLACE:
+            return _pulls(placed(used))
     return ()
+
+
+def placed(used: Sequence[Used]) -> tuple[int, ...]:
+    """Those that change a file of the place that is asked about."""
+    return tuple(number for each in used if each.arguments.get("paths") for number in told_in(each.text))
 
 
 def _search(topic: Topic) -> Call:
@@ -81,18 +101,22 @@ def _pulls(numbers: Iterable[int]) -> list[Call]:
 class Found:
     """Pull requests that name the topics, best first; that have them in the names of files; that mention them.
 
-    ``topics`` are those that the first of these have.
+    ``topics`` are those that the first of these have, ``unmatched`` those that none has. ``in_area`` are others
+    whose area has a topic in its name. It ``is_weak`` where several words are only found apart from each other.
     """
 
     named: tuple[int, ...] = ()
     filed: tuple[int, ...] = ()
     said: tuple[int, ...] = ()
     topics: tuple[Topic, ...] = ()
+    unmatched: tuple[Topic, ...] = ()
+    in_area: tuple[int, ...] = ()
+    is_weak: bool = False
 
     @property
     def best(self) -> tuple[int, ...]:
         """Those that are about the topics: a file tells where nothing else does."""
-        return self.named or self.filed
+        return () if self.is_weak else self.named or self.filed
 
 
 def found_on(asked: Asked, record: str, used: Sequence[Used]) -> Found:
@@ -104,7 +128,19 @@ def found_on(asked: Asked, record: str, used: Sequence[Used]) -> Found:
     ranked = [number for number in sorted(known, key=lambda number: -points[number]) if points[number]]
     ranked = [number for number in ranked if not asked.numbers or number in asked.numbers]
     close = [number for number in ranked if points[number] >= least or all(number in each for each in weights)]
-    return _sorted(asked.topics, weights, ranked, close)
+    found = _sorted(asked.topics, weights, ranked, close)
+    unmatched = tuple(topic for topic, each in zip(asked.topics, weights, strict=True) if not each)
+    in_area = (number for number, told in known.items() if any(_is_in_area(told, topic) for topic in asked.topics))
+    beside = tuple(number for number in in_area if number not in (*found.best, *found.filed, *found.said))
+    return replace(found, unmatched=unmatched, in_area=beside, is_weak=_is_weak(asked.topics, weights))
+
+
+def _is_weak(topics: Sequence[Topic], weights: Sequence[Mapping[int, float]]) -> bool:
+    """Whether no pull request has all of several topics, or one that is a name where it says what it is about."""
+    if len(topics) < 2 or set.intersection(*(set(each) for each in weights)):
+        return False
+    names = (each for topic, each in zip(topics, weights, strict=True) if topic.is_name)
+    return any(weights) and not any(weight == _NAMED for each in names for weight in each.values())
 
 
 def _sorted(
@@ -135,18 +171,28 @@ def _weighed(topic: Topic, known: Mapping[int, Told], used: Sequence[Used]) -> M
     """How much each pull request has of a topic."""
     weights = {number: _NAMED for number, told in known.items() if _is_of(told, topic)}
     for each in used:
-        if (each.name, each.arguments) == _search(topic):
+        if _is_call(each, _search(topic)):
             for hit in hits_in(each.text):
                 weights[hit.number] = max(weights.get(hit.number, 0.0), _NAMED if hit.is_strong else _SAID)
-        if (each.name, each.arguments) == _by_files(topic):
+        if _is_call(each, _by_files(topic)):
             weights |= {number: max(weights.get(number, 0.0), _FILED) for number in told_in(each.text)}
     return {number: weight for number, weight in weights.items() if _holds(known.get(number), topic)}
 
 
+def _is_call(used: Used, call: Call) -> bool:
+    """Whether it is that use of a tool, of whatever days."""
+    return (used.name, {name: value for name, value in used.arguments.items() if name != "days"}) == call
+
+
 def _is_of(told: Told, topic: Topic) -> bool:
-    """Whether it is in an area of that name, or of a person of that name."""
-    own = {*told.area.casefold().split(), told.author.casefold(), told.merger.casefold()}
+    """Whether it is in the area of that name, or of a person of that name."""
+    own = {told.area.casefold(), told.author.casefold(), told.merger.casefold()}
     return not own.isdisjoint(topic.words)
+
+
+def _is_in_area(told: Told, topic: Topic) -> bool:
+    """Whether its area has the topic in its name: it may hold other things too."""
+    return any(stem_of(word) == topic.words[0] for word in told.area.split())
 
 
 def _holds(told: Told | None, topic: Topic) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from bot.sandbox.rules.findings import Told
 
 # of one pull request, where there are few of them
 MUCH = 45
+EXAMPLES = "“which of these touch ROCm?” or “what may break our callers?”"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.A)
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])")
 
@@ -46,6 +47,12 @@ def _in_words(day: re.Match[str]) -> str:
         return day[0]
 
 
+def at(when: str) -> str:
+    """An instant as the tools write it, in words."""
+    day, _, time = when.partition(" ")
+    return f"{dated(day)} at {time.removesuffix('Z')} UTC"
+
+
 def sized(told: Told) -> str:
     """How many files and lines."""
     return told.size.replace(" +", ", +").replace(" -", " \u2212")
@@ -63,5 +70,10 @@ def to_do(told: Told) -> str:
 
 def listed(numbers: Iterable[int]) -> str:
     """Their numbers, as they are said."""
-    *most, last = [f"#{number}" for number in numbers] or [""]
-    return f"{', '.join(most)} and {last}" if most else last
+    return joined([f"#{number}" for number in numbers], "and")
+
+
+def joined(words: Sequence[str], link: str) -> str:
+    """In a row, with a word before the last."""
+    *most, last = words or [""]
+    return f"{', '.join(most)} {link} {last}" if most else last

@@ -1,0 +1,77 @@
+"""The days that a question names, as the bot's tools take them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable
+
+_DAY = dt.timedelta(days=1)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"
+_ISO = r"(?a:\d{4}-\d\d-\d\d)"
+_NUMBER = r"(?P<day>(?a:\d{1,2}))(?:st|nd|rd|th)?"
+_YEAR = r"(?:,? (?P<year>(?a:\d{4})))?"
+# said of what was merged, unlike "what must we do today?"
+_MERGES = re.compile(r"\b(?:merg|land|ship|chang|new\b|happen|revert|went|added|came|update)")
+_DUTIES = re.compile(r"\b(?:should|must|need|can|do (?:i|we)|to do)\b")
+
+
+def days_in(question: str, today: dt.date) -> str:
+    """The days that are named, such as ``2026-02-27``, ``yesterday`` or ``7d``; empty for none."""
+    text = " ".join(question.casefold().split())
+    for pattern, named in _PATTERNS:
+        if (found := pattern.search(text)) and (days := named(found, today)):
+            return days
+    if re.search(r"\btoday\b", text) and (_MERGES.search(text) or not _DUTIES.search(text)):
+        return "today"
+    return ""
+
+
+def _as_written(found: re.Match[str], _: dt.date) -> str:
+    return re.sub(r"\s+", "", found[0])
+
+
+def _last(count: int) -> Callable[[re.Match[str], dt.date], str]:
+    return lambda found, today: f"{count}d"
+
+
+def _counted(found: re.Match[str], _: dt.date) -> str:
+    return f"{found['count']}d"
+
+
+def _dated(found: re.Match[str], today: dt.date) -> str:
+    """A date without a year is the last one of that name."""
+    month = _MONTHS.index(found["month"]) + 1
+    years: Iterable[int] = [int(found["year"])] if found["year"] else (today.year, today.year - 1)
+    for year in years:
+        try:
+            date = dt.date(year, month, int(found["day"]))
+        except ValueError:
+            continue
+        if found["year"] or date <= today:
+            return str(date)
+    return ""
+
+
+def _weekday(found: re.Match[str], today: dt.date) -> str:
+    """The last one before today; with "since", all days from it on."""
+    back = (today.weekday() - _WEEKDAYS.index(found["weekday"]) - 1) % 7 + 1
+    date = today - back * _DAY
+    return f"{date}..{today}" if found["since"] else str(date)
+
+
+_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], dt.date], str]], ...] = (
+    (re.compile(rf"\b{_ISO}(?: ?\.{{2,3}} ?{_ISO})?\b"), _as_written),
+    (re.compile(rf"\b{_NUMBER} (?:of )?{_MONTH}\b{_YEAR}"), _dated),
+    (re.compile(rf"\b{_MONTH} {_NUMBER}\b{_YEAR}"), _dated),
+    (re.compile(r"\b(?P<count>(?a:\d{1,3})) ?d(?:ays?)?\b"), _counted),
+    (re.compile(r"\bday before yesterday\b"), lambda _, today: str(today - 2 * _DAY)),
+    (re.compile(r"\bsince yesterday\b"), _last(2)),
+    (re.compile(r"\byesterday\b"), lambda _, __: "yesterday"),
+    (re.compile(r"\b(?:tomorrow|next (?:week|month))\b"), lambda _, today: str(today + _DAY)),
+    (re.compile(r"\b(?:this|last|past|the|whole|previous) week\b"), _last(7)),
+    (re.compile(r"\b(?:this|last|past|whole|previous) month\b"), _last(30)),
+    (re.compile(rf"\b(?P<since>since )?(?:on |last )?(?P<weekday>{'|'.join(_WEEKDAYS)})\b"), _weekday),
+)

@@ -1,0 +1,121 @@
+"""What rules can't answer, told by the words of the question, and the sentence that says so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_LANGUAGES = (
+    "german|deutsch|french|français|spanish|español|italian|portuguese|dutch|russian|polish|turkish|chinese|mandarin"
+    "|japanese|korean|hindi|arabic|swedish|danish|norwegian|finnish|czech|hebrew|ukrainian"
+)
+_DEEDS = (
+    "merge|revert|roll back|close|deploy|create|file|send|ping|email|remind|notify|assign|approve|block|rerun|fix"
+)
+NO_DIFFS = "There are no diffs in the sample, so rules can't show code."
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What is said where any of the patterns is found."""
+
+    said: str
+    patterns: tuple[str, ...]
+
+    def fits(self, text: str) -> bool:
+        return any(re.search(pattern, text) for pattern in self.patterns)
+
+
+# whatever else is asked
+_ALWAYS = (
+    _Refusal(
+        "Rules can't translate: they put together sentences of the sample, which is in English.",
+        (
+            rf"\b(?:in|into|to|auf|en) (?:{_LANGUAGES})\b",
+            rf"\b(?:{_LANGUAGES}) (?:please|bitte|summary|translation|version)\b",
+            r"\btranslat",
+        ),
+    ),
+    _Refusal(
+        "Rules can't reword what the sample says.",
+        (
+            r"\beli5\b|\brephrase\b|\blike i'?m (?:five|5)\b",
+            r"\b(?:simple|simpler|layman'?s?|other) (?:words|terms)\b",
+        ),
+    ),
+    _Refusal(
+        "Reviews and comments are not in the sample.",
+        (r"\b(?:reviewed|reviewers?|approv\w+|comment(?:s|ed)?|discuss\w*)\b",),
+    ),
+    _Refusal(
+        "The sample holds merged pull requests only.",
+        (
+            r"\b(?:still|currently) open\b|\bopen (?:prs?|pull requests?|issues?)\b",
+            r"\b(?:prs?|pull requests?) (?:is|are) open\b|\bunmerged\b|\bpending\b|\bbacklog\b",
+        ),
+    ),
+    _Refusal(
+        "Results of tests are not in the sample.",
+        (
+            r"\b(?:ci|build|tests?|pipelines?) (?:is |are |still )?(?:pass|green|red\b|fail|flaky)",
+            r"\bdid (?:ci|the build|(?:the )?tests?) pass",
+        ),
+    ),
+    _Refusal(
+        "I only answer questions here: I can't do that.",
+        (rf"^(?:please |(?:can|could|will|would) you )*(?:{_DEEDS}) (?!.*\bwhat\b)",),
+    ),
+    _Refusal(
+        "Rules have no opinion: they tell what the sample says.",
+        (
+            r"\b(?:do|would) you (?:think|recommend|suggest|prefer|like)\b",
+            r"\byour (?:opinion|favou?rite|advice)\b",
+        ),
+    ),
+    _Refusal(
+        "I answer questions about the sample by rules, without a model: by words, paths, people, risk and action.",
+        (
+            r"\b(?:who|what|how) are you\b|\bwhat can you\b|\bwhat (?:questions )?can i ask\b|^\W*help\b",
+            r"\bare you (?:an? |the )?\w+|\bhow do(?:es)? (?:this|you|it) work\b",
+        ),
+    ),
+)
+# where nothing else is told by the words
+_ELSE = (
+    _Refusal(
+        "Releases and plans are not in the sample: it holds what was merged on one day.",
+        (
+            r"\breleases?\b|\breleased\b|\bchangelog\b|\broadmap\b|\bplanned\b|\bupcoming\b",
+            r"\b(?:which|what|next) versions?\b|\bbackport|\bcherry.?pick",
+        ),
+    ),
+    _Refusal(
+        "Issues are not in the sample.",
+        (r"\b(?:which|what|linked|closes?|closed|github|resolves?) issues?\b",),
+    ),
+)
+_CODE = r"\b(?:diffs?|patch(?:es)?|snippets?)\b|\bshow\b.*\bcode\b|\bcode of\b|\bsource code\b"
+
+
+def refusal_of(question: str) -> str:
+    """Why rules can't answer it, whatever else is asked; empty where they may."""
+    return _first(question, _ALWAYS)
+
+
+def doubt_of(question: str) -> str:
+    """Why rules can't answer it where nothing else in it tells them what to do; empty where they may."""
+    return _first(question, _ELSE)
+
+
+def wants_code(question: str) -> bool:
+    """Whether it asks for a diff."""
+    return bool(re.search(_CODE, _plain(question)))
+
+
+def _first(question: str, known: tuple[_Refusal, ...]) -> str:
+    text = _plain(question)
+    return next((refusal.said for refusal in known if refusal.fits(text)), "")
+
+
+def _plain(question: str) -> str:
+    return " ".join(question.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
