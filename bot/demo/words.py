@@ -36,7 +36,7 @@ SAMPLE = About(
             "Computed here",
             "Everything else, by the bot that you would run: the schedule that posted the digest, risk and its "
             "reasons, areas and filters, every message, button, window and form. Questions are answered by rules "
-            "in the place of a model, with the bot's real tools.",
+            "in the place of a model, with the bot's real tools; what rules can't tell, they say so.",
         ),
         Fact(
             "Needs a key",
@@ -52,6 +52,7 @@ SAMPLE = About(
         Try("/prdigest subscribe at 09:00 path:vllm/v1"),
         Try("/prdigest schedule"),
         Try("which of these touch ROCm?", in_thread=True),
+        Try("and the second one?", in_thread=True),
         Try("why is #35441 risky?", in_thread=True),
         Try("what changed in the Anthropic endpoint?", in_thread=True),
     ),

@@ -66,7 +66,28 @@ def test_answers_come_as_they_are_written_and_can_be_judged(page: Page) -> None:
     answer.get_by_role("button", name="Good answer").click()
     page.get_by_text("Thank you").last.wait_for()
     direct.locator("#messages .replies").last.click()
-    expect(direct.locator("#thread .piece").nth(1)).to_contain_text("taken back")
+    expect(direct.locator("#thread .piece").nth(1)).to_contain_text("has been reverted")
+
+
+def test_the_answer_to_a_mention_opens_where_nobody_is_typing(page: Page) -> None:
+    say(page, "@prdigest what merged today?")
+    answer = page.locator("#thread .piece").nth(1)
+    expect(answer).to_contain_text("The sample holds 28 February 2026 only; today is 1 March 2026.")
+    page.get_by_role("link", name="Close thread").click()
+    came = say(page, "@prdigest tldr")
+    page.locator("#compose-text").fill("half a")
+    came.locator(".replies").wait_for()
+    expect(page.locator("#beside")).to_be_hidden()
+    expect(page.locator("#compose-text")).to_have_value("half a")
+
+
+def test_a_day_that_the_sample_lacks_is_refused_in_a_sentence(page: Page) -> None:
+    came = say(page, "/prrisks today")
+    came.get_by_text("The sample holds 28 February 2026 only.", exact=True).wait_for()
+    came = say(page, "/prdigest 7d")
+    overview = came.filter(has_text="1 of 7 days available")
+    expect(overview).to_contain_text("Mon 23 Feb – Fri 27 Feb · not in the sample")  # noqa: RUF001 (a dash)
+    expect(page.locator("#messages")).not_to_contain_text("nothing merged")
 
 
 def test_what_is_no_command_is_told_so_and_can_be_mended(page: Page) -> None:

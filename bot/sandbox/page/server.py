@@ -226,7 +226,7 @@ def _value(asked: Json) -> str | None:
 
 def _told(outcome: Outcome) -> Response:
     said = {"notice": outcome.notice, "errors": dict(outcome.errors), "options": list(outcome.options)}
-    return Response.of_json(said, headers=_HEADERS)
+    return Response.of_json({**said, "thread": outcome.thread}, headers=_HEADERS)
 
 
 def _refused(notice: str, status: int = 200) -> Response:

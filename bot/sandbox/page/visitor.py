@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -32,11 +32,15 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the person reads at once: a sentence, the errors of a form by block, or the options of a menu."""
+    """What the person reads at once: a sentence, the errors of a form by block, or the options of a menu.
+
+    ``thread`` is the message below which the bot will answer, where that is not open yet.
+    """
 
     notice: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[Json] = ()
+    thread: str = ""
 
 
 class Visitor:
@@ -79,8 +83,10 @@ class Visitor:
         said = self._mention.sub(f"<@{BOT_USER}>", escape(text, quote=False))
         where: dict[str, Any] = {"channel": place, "thread_ts": thread or None}
         is_named = f"<@{BOT_USER}>" in said and place != self.direct
-        done = self._person.mention(said, twin=True, **where) if is_named else self._person.message(said, **where)
-        return _taken(done)
+        if not is_named:
+            return _taken(self._person.message(said, **where))
+        done = self._person.mention(said, twin=True, **where)
+        return replace(_taken(done), thread="" if thread else done.payload["event"]["ts"])
 
     def _command(self, place: str, text: str, thread: str) -> Outcome:
         name, _, rest = text.partition(" ")

@@ -41,6 +41,13 @@ def test_what_is_typed_reaches_the_app_as_slack_sends_it(stage: Stage, text: str
     assert [message["text"] for message in stage.slack.messages(HOME)] == [kinds[0][1]]
 
 
+def test_a_mention_tells_where_it_will_be_answered(stage: Stage) -> None:
+    said = stage.do("say", place=HOME, text="@prdigest why?")
+    assert said["thread"] == stage.slack.messages(HOME)[0]["ts"]
+    assert stage.do("say", place=HOME, text="@prdigest why?", thread=said["thread"])["thread"] == ""
+    assert stage.do("say", place=HOME, text="why?")["thread"] == ""
+
+
 def test_in_direct_messages_the_bot_needs_no_name(stage: Stage) -> None:
     stage.do("say", place=DIRECT, text="@prdigest 35617")
     assert events(stage) == [("message", "<@U0BOT> 35617")]

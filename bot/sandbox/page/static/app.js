@@ -6,6 +6,7 @@ import { shown } from "./pieces.js";
 
 let live = null;
 const read = new Map(); // the newest message that was seen, by place
+let asked = ""; // where the thread will be in which the visitor's last mention is answered
 
 function show(screen) {
   const list = $("#messages");
@@ -18,6 +19,7 @@ function show(screen) {
   $("#status").textContent = screen.status;
   showWindow(screen.window);
   showNews(screen.latest);
+  openAnswer();
   const count = $("#refused");
   count.hidden = !screen.refused;
   count.textContent = screen.refused ? ` ${screen.refused} refused` : "";
@@ -29,6 +31,15 @@ function showNews(latest) {
     const link = $(`.side a[data-place="${CSS.escape(id)}"] .news`);
     if (link) link.hidden = Number(ts) <= Number(read.get(id));
   }
+}
+
+// a newcomer would take "1 reply" for nothing; whoever is elsewhere or typing by then stays there
+
+function openAnswer() {
+  if (!asked || !$(`#messages a[href="${CSS.escape(asked)}"]`)) return;
+  const isFree = !here.thread && !$(".main .composer textarea").value && !document.querySelector("dialog[open]");
+  if (isFree && asked.startsWith(`#/${here.place}/`)) location.hash = asked;
+  asked = "";
 }
 
 // where we are: #/PLACE or #/PLACE/THREAD, so that the browser's own back and forward work
@@ -92,6 +103,8 @@ async function say(form) {
   notice.textContent = said.notice;
   notice.hidden = !said.notice;
   if (said.failed && !box.value) box.value = text;
+  if (said.thread) asked = `#/${here.place}/${said.thread}`;
+  openAnswer();
 }
 
 function grow(box) {
