@@ -6,30 +6,41 @@ import anthropic
 from anthropic import Anthropic
 from anthropic.types import Message
 
-from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, usage_of
+from bot.adapters.calls import TooSlow, bounded
+from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, late, usage_of
+from bot.adapters.claude_transport import noting_client
 from bot.domain.errors import ModelRefused, ModelTruncated
 from bot.ports import Completion, Prompt
 
-# seconds for one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
+# seconds of silence in one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
 TIMEOUT = 60.0
+# seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that
+# comes slowly; asking begins no later try than that (bot.services.asking)
+CALL_SECONDS = 90.0
 
 
 def claude_client(api_key: str, base_url: str | None) -> Anthropic:
     """A client that leaves retries to the caller: the SDK's would honour a Retry-After of any length."""
-    return Anthropic(api_key=api_key, base_url=base_url, timeout=TIMEOUT, max_retries=0)
+    return Anthropic(
+        api_key=api_key, base_url=base_url, timeout=TIMEOUT, max_retries=0, http_client=noting_client()
+    )
 
 
 class ClaudeModel:
-    """``Model`` over the Messages API. May be shared by threads."""
+    """``Model`` over the Messages API. May be shared by threads. ``seconds`` is how long one call may take."""
 
-    def __init__(self, client: Anthropic) -> None:
+    def __init__(self, client: Anthropic, seconds: float = CALL_SECONDS) -> None:
         self._client = client
+        self._seconds = seconds
         self._advice = Advice()
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. See :class:`bot.ports.Model`."""
         try:
-            message = self._create(prompt)
+            with bounded(self._seconds):
+                message = self._create(prompt)
+        except TooSlow as error:
+            raise late() from error
         except anthropic.APIError as error:
             self._advice.on(error)
             raise in_words(error) from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import anthropic
@@ -13,7 +11,8 @@ from anthropic import Anthropic
 from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message
 
-from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, usage_of
+from bot.adapters.calls import TooSlow, bounded
+from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, late, usage_of
 from bot.domain.costs import NOTHING, Usage
 from bot.domain.errors import ModelBusy, ModelRefused
 from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
@@ -37,16 +36,21 @@ class ClaudeChat:
         """The next turn. See :class:`bot.ports.ChatModel`."""
         usage = NOTHING
         try:
-            with self._client.messages.stream(**_request(chat)) as stream, _closed_after(stream, chat.seconds):
+            # a stream in which only pings come is never silent, and the SDK tells of none
+            with bounded(max(_SHORTEST, chat.seconds)), self._client.messages.stream(**_request(chat)) as stream:
                 try:
                     message = _heard(stream, hear)
                 finally:
                     usage = _used(stream)
-        except anthropic.APIError as error:
-            self._advice.on(error)
-            failure = in_words(error)
+        except TooSlow as error:
+            failure = late()
             failure.usage = usage
             raise failure from error
+        except anthropic.APIError as error:
+            self._advice.on(error)
+            refusal = in_words(error)
+            refusal.usage = usage
+            raise refusal from error
         except ModelBusy as error:
             error.usage = usage
             raise
@@ -58,18 +62,6 @@ class ClaudeChat:
         if message is None:
             raise self._advice.elsewhere()
         return _reply(message)
-
-
-@contextmanager
-def _closed_after(stream: MessageStream[Any], seconds: float) -> Iterator[None]:
-    """A stream in which only pings come is never silent, and the SDK tells of none."""
-    timer = threading.Timer(max(_SHORTEST, seconds), stream.close)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _heard(stream: MessageStream[Any], hear: Callable[[str], bool]) -> Message | None:

@@ -44,10 +44,15 @@ class Advice:
             log.warning(advice)
 
 
+def late() -> ModelBusy:
+    """The call was ended at its deadline."""
+    return ModelBusy("the model did not answer in time")
+
+
 def in_words(error: anthropic.APIError) -> ModelError:
     """The error as the services know it."""
     if isinstance(error, anthropic.APITimeoutError):
-        return ModelBusy("the model did not answer in time")
+        return late()
     if isinstance(error, anthropic.APIStatusError):
         return _of_status(error)
     return ModelBusy("the model can't be reached")

@@ -1,47 +1,36 @@
-"""Calls to GitHub: authentication, retries, one client per thread."""
+"""Calls to GitHub: authentication, one client per thread, and a deadline for each request."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
-from github import Auth, Github, GithubRetry
-from github.GithubException import RateLimitExceededExceedsMaxWait
+from github import Auth, Github
 from requests.utils import parse_header_links
 
+from bot.adapters.calls import bounded
 from bot.adapters.cleaning import node_of
-from bot.adapters.github_calls import VERSION, ask, ask_graphql
+from bot.adapters.github_calls import ask, ask_graphql
 from bot.adapters.github_errors import AnswerUnreadable, GraphQLFailed
+from bot.adapters.github_transport import LONGEST_WAIT, REQUEST_SECONDS, BoundedRetry, make_github
 from bot.domain.pulls import Repository
 
-# seconds; longer waits are for a queue, not for a thread
-LONGEST_WAIT = 30
 # the "files" call ends there; pages that hold less than they may must not make it endless
 _MOST_FILES, _MOST_PAGES = 3_000, 300
 
 
-class _BoundedRetry(GithubRetry):
-    """Retries as GitHub wants it, but gives up at once where it asks for a pause longer than a thread may wait."""
-
-    def increment(self, *arguments: Any, **named: Any) -> Self:
-        response = named.get("response")
-        asked = "" if response is None else response.headers.get("Retry-After", "")
-        if response is not None and asked.isdigit() and int(asked) > LONGEST_WAIT:
-            headers = dict(response.headers)
-            response.close()
-            raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=float(asked))
-        found: Self = super().increment(*arguments, **named)  # type: ignore[assignment]
-        return found
-
-
 class GitHubClient:
-    """PyGithub for many threads. A client that threads share has been seen to mix up answers."""
+    """PyGithub for many threads. A client that threads share has been seen to mix up answers.
 
-    def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
+    ``seconds`` is how long one request may take. Each method raises TooSlow besides what PyGithub raises.
+    """
+
+    def __init__(self, base_url: str, auth: Auth.Auth | None, seconds: float = REQUEST_SECONDS) -> None:
         self._base_url = base_url
         self._auth = auth
+        self._seconds = seconds
         self._clients = threading.local()
 
     def graphql(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +39,8 @@ class GitHubClient:
         An answer that holds the repository and errors about single fields is used as it is.
         """
         given = {"owner": repository.owner, "name": repository.name, **variables}
-        data, errors = ask_graphql(self._client().requester, query, given)
+        with bounded(self._seconds):
+            data, errors = ask_graphql(self._client().requester, query, given)
         is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
         if is_missing or not node_of(data.get("repository")):
             raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
@@ -63,7 +53,8 @@ class GitHubClient:
     def _items(self, address: str) -> Iterator[Any]:
         parameters: dict[str, Any] = {"per_page": 100}
         for _ in range(_MOST_PAGES):
-            headers, page = ask(self._client().requester, "GET", address, parameters=parameters)
+            with bounded(self._seconds):
+                headers, page = ask(self._client().requester, "GET", address, parameters=parameters)
             if not isinstance(page, list):
                 raise AnswerUnreadable("no list of files")
             yield from page
@@ -76,16 +67,12 @@ class GitHubClient:
     def _client(self) -> Github:
         client: Github | None = getattr(self._clients, "client", None)
         if client is None:
-            client = self._clients.client = Github(
+            # no pause between calls: eight at a time are far below GitHub's hundred, and pauses only add up
+            client = self._clients.client = make_github(
                 auth=self._auth,
                 base_url=self._base_url,
                 timeout=20,
                 per_page=100,
-                user_agent="prdigest",
-                api_version=VERSION,
-                retry=_BoundedRetry(total=3, max_rate_limit_wait=LONGEST_WAIT),
-                # eight calls at a time are far below GitHub's hundred; a pause between calls only adds up
-                seconds_between_requests=None,
-                seconds_between_writes=None,
+                retry=BoundedRetry(total=3, max_rate_limit_wait=LONGEST_WAIT),
             )
         return client

@@ -15,6 +15,7 @@ from github import (
 )
 from github.GithubException import RateLimitExceededExceedsMaxWait
 
+from bot.adapters.calls import TooSlow
 from bot.domain.errors import (
     GitHubRefused,
     GitHubUnavailable,
@@ -53,6 +54,8 @@ def in_words(repository: Repository, number: int | None = None) -> Iterator[None
         raise GitHubUnavailable(
             f"GitHub's answer for {repository} can't be read ({error}): try again in a few minutes."
         ) from error
+    except TooSlow as error:
+        raise GitHubUnavailable("GitHub answers too slowly: try again in a few minutes.") from error
 
 
 def _of_graphql(error: GraphQLFailed, repository: Repository, number: int | None) -> PrdigestError:

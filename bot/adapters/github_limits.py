@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 
 import requests
-from github import Auth, Github, GithubException
+from github import Auth, GithubException
 
-from bot.adapters.github_calls import VERSION
+from bot.adapters.calls import TooSlow, bounded
+from bot.adapters.github_transport import REQUEST_SECONDS, make_github
 from bot.domain.allowance import Allowance
 
 log = logging.getLogger(__name__)
@@ -17,21 +18,14 @@ class GitHubLimits:
     """Asks for the limits of a token, with a client of its own that never waits. Not for several threads."""
 
     def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
-        self._github = Github(
-            auth=auth,
-            base_url=base_url,
-            timeout=20,
-            user_agent="prdigest",
-            api_version=VERSION,
-            retry=None,
-            seconds_between_requests=None,
-        )
+        self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
 
     def left(self) -> tuple[Allowance, ...]:
         """For REST and for GraphQL; empty where GitHub does not say, as an Enterprise Server without limits."""
         try:
-            found = self._github.get_rate_limit().resources
-        except (GithubException, requests.exceptions.RequestException) as error:
+            with bounded(REQUEST_SECONDS):
+                found = self._github.get_rate_limit().resources
+        except (GithubException, requests.exceptions.RequestException, TooSlow) as error:
             log.info("GitHub does not tell its limits: %s", error)
             return ()
         return tuple(Allowance(rate.remaining, rate.limit, rate.reset) for rate in (found.core, found.graphql))

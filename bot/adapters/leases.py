@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,22 +13,30 @@ from redis import Redis
 from redis.exceptions import LockNotOwnedError, RedisError
 from redis.lock import Lock
 
+from bot.services import deadlines
+
 log = logging.getLogger(__name__)
 
 # seconds after which the lease of a process that died is free again; a living one renews three times in it
 LIFETIME = 6.0
 _POLL = 0.1
+# seconds between two looks whether the process ends
+_LOOK = 1.0
 
 
 @contextmanager
 def lease(client: Redis, name: str, *, patience: float | None = None) -> Iterator[bool]:
     """Hold the lease ``name`` while the block runs; yields whether it is held.
 
-    The block begins once the lease is free, or without it after ``patience`` seconds if that is given.
+    The block begins once the lease is free, or without it after ``patience`` seconds if that is given, or when the
+    work may take no longer (:mod:`bot.services.deadlines`).
+
+    Raises:
+        Stopping: the process ends.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
     lock = Lock(client, f"lease:{name}", timeout=LIFETIME, sleep=_POLL, thread_local=False)
-    held = lock.acquire(blocking_timeout=patience)
+    held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.left()))
     if not held:
         yield False
         return
@@ -35,6 +45,17 @@ def lease(client: Redis, name: str, *, patience: float | None = None) -> Iterato
             yield True
     finally:
         _release(lock, name)
+
+
+def _acquire(lock: Lock, patience: float) -> bool:
+    """Wait for it; whether it was to be had within that many seconds."""
+    end = time.monotonic() + patience
+    while True:
+        if lock.acquire(blocking_timeout=max(0.0, min(_LOOK, end - time.monotonic()))):
+            return True
+        deadlines.limit().ending.check()
+        if time.monotonic() >= end:
+            return False
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 import httpx2
 
+from bot.adapters.calls import TooSlow, bounded
+from bot.adapters.httpx_trace import note_connections
 from bot.domain.errors import ModelBusy, ModelRejected
 
 # which the SDK asks for too
@@ -18,6 +20,7 @@ _REFUSALS = {401, 403}
 # of the key and the model: so answers what passes messages on and has no such address
 _SAY_NOTHING = {400, 404, 405, 501}
 _REFUSED = "the model's API key is refused"
+_LATE = "the model did not answer in time"
 _ELSEWHERE = "something else than the model answered"
 
 
@@ -45,12 +48,16 @@ class ClaudeProbe:
     def _answer(self, model: str) -> httpx2.Response:
         address = self._address + quote(model, safe="")
         try:
-            return httpx2.get(address, headers=self._headers, timeout=self._timeout, follow_redirects=True)
+            with bounded(self._timeout), httpx2.Client(timeout=self._timeout, follow_redirects=True) as client:
+                note_connections(client)
+                return client.get(address, headers=self._headers)
+        except TooSlow as error:
+            raise ModelBusy(_LATE) from error
         except UnicodeEncodeError as error:
             # no header holds such a key
             raise ModelRejected(_REFUSED) from error
         except httpx2.TimeoutException as error:
-            raise ModelBusy("the model did not answer in time") from error
+            raise ModelBusy(_LATE) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ModelBusy("the model can't be reached") from error
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from github import Auth, Github, GithubException
+from github import Auth, GithubException
 
 from bot.adapters.answer_time import time_of
-from bot.adapters.github_calls import ELSEWHERE, VERSION, ask_graphql, ask_json
+from bot.adapters.calls import bounded
+from bot.adapters.github_calls import ELSEWHERE, ask_graphql, ask_json
 from bot.adapters.github_errors import GraphQLFailed, in_words
+from bot.adapters.github_transport import make_github
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pulls import Repository
 from bot.ports.probes import Allowance, GitHubAccess
@@ -33,22 +35,12 @@ class PyGithubProbe:
     """``GitHubProbe`` over PyGithub. ``timeout`` is in seconds."""
 
     def __init__(self, base_url: str, auth: Auth.Auth, timeout: int) -> None:
-        client = Github(
-            auth=auth,
-            base_url=base_url,
-            timeout=timeout,
-            retry=None,
-            user_agent="prdigest",
-            api_version=VERSION,
-            # pauses are for those who ask for hours
-            seconds_between_requests=None,
-            seconds_between_writes=None,
-        )
-        self._requester = client.requester
+        self._timeout = timeout
+        self._requester = make_github(auth=auth, base_url=base_url, timeout=timeout, retry=None).requester
 
     def access(self) -> GitHubAccess:
         """Show the token. Asking for the limits counts against none."""
-        with in_words(_ANY):
+        with in_words(_ANY), bounded(self._timeout):
             try:
                 headers, answer = ask_json(self._requester, "GET", "/rate_limit")
             except GithubException as error:
@@ -62,7 +54,7 @@ class PyGithubProbe:
     def reads(self, repository: Repository) -> bool:
         """Read the number of one pull request, and the name of the default branch."""
         names = {"owner": repository.owner, "name": repository.name}
-        with in_words(repository):
+        with in_words(repository), bounded(self._timeout):
             data, errors = ask_graphql(self._requester, _READ, names)
             found = data.get("repository")
             if not found:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
 from bot.adapters.answer_time import time_of
 from bot.adapters.slack_errors import in_words
 from bot.adapters.slack_scopes import SCOPES
+from bot.adapters.slack_transport import BoundedWebClient
 from bot.ports.probes import Installed
 
 _APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)
@@ -20,7 +20,7 @@ class BotProbe:
     """``SlackProbe`` over the Web API. ``timeout`` is in seconds."""
 
     def __init__(self, token: str, base_url: str, timeout: int) -> None:
-        self._client = WebClient(token=token, base_url=base_url, timeout=timeout, retry_handlers=[])
+        self._client = BoundedWebClient(token, base_url=base_url, timeout=timeout, retry_handlers=[])
 
     def installed(self) -> Installed:
         """Show the token; Slack names its scopes beside the answer."""
@@ -47,7 +47,7 @@ class SocketModeProbe:
 
     def __init__(self, token: str, base_url: str, timeout: int) -> None:
         self._token = token
-        self._client = WebClient(base_url=base_url, timeout=timeout, retry_handlers=[])
+        self._client = BoundedWebClient(base_url=base_url, timeout=timeout, retry_handlers=[])
 
     def connect(self) -> None:
         """Slack gives an address, which nobody uses."""

@@ -9,24 +9,26 @@ from functools import cached_property
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
 
 from bot.adapters.slack_errors import in_words
+from bot.adapters.slack_transport import BoundedWebClient, RateLimits
 from bot.ports import Attachment
 
 EVENT = "prdigest"
 _PAGE = 200
 # a digest is looked for among that many messages of a channel, which no channel reaches in a day
 _MOST_PAGES = 10
+# seconds for one request; the SDK's own timeout, for a peer that says nothing
+_TIMEOUT = 30
 
 
-def slack_client(token: str, base_url: str) -> WebClient:
-    """A client that waits out rate limits and repeats nothing that may already have had its effect.
+def slack_client(token: str, base_url: str, seconds: int = _TIMEOUT) -> WebClient:
+    """A client that waits out short rate limits and repeats nothing that may already have had its effect.
 
-    Server errors are not repeated (the first call may have posted), nor are lost connections.
+    Server errors are not repeated (the first call may have posted), nor are lost connections. ``seconds`` is how
+    long one request may take.
     """
-    handlers = [RateLimitErrorRetryHandler(max_retry_count=5)]
-    return WebClient(token=token, base_url=base_url, timeout=30, retry_handlers=list(handlers))
+    return BoundedWebClient(token, base_url=base_url, timeout=seconds, retry_handlers=[RateLimits()])
 
 
 def direct_messages(client: WebClient, user: str) -> str:

@@ -16,6 +16,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.slack import SlackMessenger, metadata_of
 from bot.adapters.slack_errors import in_words
+from bot.adapters.slack_transport import BoundedWebClient
 from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable
 from bot.domain.texts import shorten
 from bot.domain.visits import Visit
@@ -50,7 +51,7 @@ class SlackDisplays:
     ) -> None:
         self._client = client
         # what comes in between is never waited for: the next call brings it too
-        self._hurried = WebClient(token=client.token, base_url=client.base_url, timeout=10, retry_handlers=[])
+        self._hurried = BoundedWebClient(client.token, base_url=client.base_url, timeout=10, retry_handlers=[])
         self._messenger = messenger
         self._clock = clock
         self._sleep = sleep

@@ -10,6 +10,7 @@ from urllib.error import HTTPError
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from bot.adapters.calls import TooSlow
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 
 _SENTENCES = {
@@ -42,6 +43,8 @@ def in_words(channel: str = "", token: str = _BOT_TOKEN) -> Iterator[None]:
         yield
     except SlackApiError as error:
         raise _of_answer(error, channel, token) from error
+    except TooSlow as error:
+        raise SlackUnavailable("Slack answers too slowly: try again in a few minutes.") from error
     # the SDK passes on what the socket raises
     except (SlackClientError, HTTPException, OSError) as error:
         if isinstance(error, HTTPError):

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.webhook import WebhookClient
 
 from bot.adapters.slack_errors import in_words
+from bot.adapters.slack_transport import send_to_hook
 from bot.domain.errors import SlackRefused, SlackUnavailable
 from bot.domain.visits import Visit
 from bot.ports import Post
 
 log = logging.getLogger(__name__)
 
-_TIMEOUT = 30
+# seconds
+_TIMEOUT = 10
 
 
 class SlackWhispers:
@@ -68,8 +69,13 @@ class SlackWhispers:
     def _responded(self, visit: Visit, post: Post) -> bool:
         """Slack takes a handful of answers, for half an hour; it says so with a status that is no success."""
         with in_words():
-            hook = WebhookClient(visit.response_url, timeout=_TIMEOUT)
-            answer = hook.send(**post.payload(), response_type="ephemeral", replace_original=False)
+            answer = send_to_hook(
+                visit.response_url,
+                _TIMEOUT,
+                **post.payload(),
+                response_type="ephemeral",
+                replace_original=False,
+            )
         if answer.status_code >= 500 or answer.status_code == 429:
             raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
         if answer.status_code != 200:

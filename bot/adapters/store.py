@@ -18,7 +18,8 @@ from redis.retry import Retry
 
 from bot.adapters.embedded import embedded_url
 from bot.adapters.leases import LIFETIME, lease
-from bot.domain.errors import InProgress, StoreUnavailable
+from bot.domain.errors import InProgress, OutOfTime, StoreUnavailable
+from bot.services import deadlines
 
 log = logging.getLogger(__name__)
 
@@ -133,8 +134,10 @@ class RedisCache:
 
     @contextmanager
     def lease(self, name: str) -> Iterator[None]:
-        """Wait for the lease of that name and hold it."""
-        with in_words(), lease(self._client, name):
+        """Wait for the lease of that name and hold it. Raises OutOfTime where it is not free in time."""
+        with in_words(), lease(self._client, name) as held:
+            if not held:
+                raise OutOfTime(deadlines.TOO_LONG)
             yield
 
 

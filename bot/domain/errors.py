@@ -52,6 +52,10 @@ class GitHubUnavailable(PrdigestError):
     """GitHub did not give a usable answer after retries."""
 
 
+class OutOfTime(PrdigestError):
+    """The work did not end within the time that whoever waits for it was promised."""
+
+
 class StoreUnavailable(PrdigestError):
     """Redis, or the embedded server, can't be started or reached."""
 

@@ -8,6 +8,7 @@ from bot.domain.errors import (
     GitHubUnavailable,
     InProgress,
     NotSetUp,
+    OutOfTime,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
@@ -25,7 +26,9 @@ BUSY = "I can't take this down right now: try again in a minute."
 _DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
 _NOT_SET_UP = "I am not set up for that: give the reference to whoever runs me."
 # errors whose sentence speaks to the one who asked
-_FOR_ASKERS = (UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
+_FOR_ASKERS = (
+    *(UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress, OutOfTime),
+)
 # the sentences of these name settings and addresses; the log has them
 _IN_OTHER_WORDS: dict[type[PrdigestError], str] = {
     GitHubRefused: "GitHub does not let me read that: ask whoever runs me to look at the token.",

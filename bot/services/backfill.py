@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -16,6 +15,7 @@ from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFo
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.spans import Span
 from bot.ports import Backfilled, History, PullRequests
+from bot.services.crew import Crew, results_as_done
 from bot.services.pace import Pace, Say
 
 # between two looks at GitHub's limits; few enough to keep the reserve
@@ -124,16 +124,12 @@ class Backfill:
         return Outcome(day, len(read), missing=missing)
 
     def _together(self, reading: _Reading, pulls: Iterable[PullRequest]) -> list[_Read]:
-        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="backfill")
-        try:
-            futures = [pool.submit(reading.read, pull) for pull in pulls]
+        with Crew(self._workers, "backfill") as crew:
+            futures = [crew.submit(reading.read, pull) for pull in pulls]
             # the first to fail ends it, wherever it stands: a refusal is not to be asked for again
-            for done in as_completed(futures):
-                done.result()
+            for _ in results_as_done(futures):
+                pass
             return [future.result() for future in futures]
-        finally:
-            # after an error or Ctrl-C, what has not begun never begins
-            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Reading:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
 from bot.domain.days import LocalDay
@@ -16,6 +15,7 @@ from bot.domain.reverts import Revert, reverts_among, with_pairs
 from bot.domain.views import WHOLE, View
 from bot.ports import PullRequests
 from bot.services.chronicle import Around
+from bot.services.crew import Crew, results_as_done
 from bot.services.reading import assess_alone, read_alone
 
 Progress = Callable[[int, int], None]
@@ -121,8 +121,8 @@ class DailyDigest:
             return pulls
         candidates = [pull for pull in pulls if view.filters.admit_facts(pull)]
         if view.filters.paths:
-            with ThreadPoolExecutor(self._workers, thread_name_prefix="files") as pool:
-                loaded = list(pool.map(self._with_files, candidates))
+            with Crew(self._workers, "files") as crew:
+                loaded = crew.each(self._with_files, candidates)
             candidates = [pull for pull in loaded if pull.files is None or view.filters.admit(pull)]
         fitting = {pull.number: pull for pull in candidates}
         shown = with_pairs(fitting, reverts)
@@ -131,15 +131,10 @@ class DailyDigest:
     def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
         progress(0, len(pulls))
         done: dict[int, Entry] = {}
-        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="digest")
-        try:
-            for future in as_completed([pool.submit(read_alone, pull, self._entry) for pull in pulls]):
-                entry = future.result()
+        with Crew(self._workers, "digest") as crew:
+            for entry in results_as_done([crew.submit(read_alone, pull, self._entry) for pull in pulls]):
                 done[entry.number] = entry
                 progress(len(done), len(pulls))
-        finally:
-            # after an error or Ctrl-C, what has not begun never begins
-            pool.shutdown(wait=True, cancel_futures=True)
         return tuple(done[pull.number] for pull in pulls)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,6 +22,7 @@ from bot.domain.risk import rank_by_risk, worth_a_look
 from bot.domain.risks import Assessed, RiskList
 from bot.ports import PullRequests
 from bot.services.chronicle import BACK, ON
+from bot.services.crew import Crew
 from bot.services.entries import Entries
 from bot.services.merges import Merges, list_day, merges_of
 from bot.services.reading import Reader, assess_alone
@@ -96,13 +96,8 @@ class RiskLister:
         return replace(known or self._entries.read(replace(pull, files=None)), risk=found.risk)
 
     def _together(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="risks") as pool:
-            futures = [pool.submit(work, item) for item in items]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        with Crew(self._workers, "risks") as crew:
+            return crew.each(work, items)
 
 
 class _Found:

@@ -5,7 +5,6 @@ No model is asked here: what was not summarised before has its facts alone.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,6 +19,7 @@ from bot.domain.secrets import patch_without_secrets
 from bot.domain.spans import Span
 from bot.domain.summaries import fallback_summary
 from bot.ports import PullRequests
+from bot.services.crew import Crew
 from bot.services.entries import Entries
 from bot.services.merges import Merges, list_day, merges_of
 from bot.services.reading import Reader
@@ -56,14 +56,14 @@ class Archive:
 
     def days(self, repository: Repository, span: Span) -> Days:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            merged = merges_of(pool.map(partial(list_day, self._pulls.merged_on, repository), span.days))
-            return Days(repository, span, tuple(pool.map(self.entry, merged.pulls)), merged.doubts)
+        merged = self.merged(repository, span)
+        with Crew(self._workers, "archive") as crew:
+            return Days(repository, span, tuple(crew.each(self.entry, merged.pulls)), merged.doubts)
 
     def merged(self, repository: Repository, span: Span) -> Merges:
         """What was merged in some days, without files. Raises as :meth:`days`."""
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="archive") as pool:
-            return merges_of(pool.map(partial(list_day, self._pulls.merged_on, repository), span.days))
+        with Crew(self._workers, "archive") as crew:
+            return merges_of(crew.each(partial(list_day, self._pulls.merged_on, repository), span.days))
 
     def one(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
