@@ -10,17 +10,31 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.domain.errors import PrdigestError
 from bot.ports import Queue
+from bot.services import deadlines
+from bot.services.deadlines import Ending, Stopping
 from bot.services.schedule import Schedule
 
 log = logging.getLogger(__name__)
+
+
+# seconds; the next tick, a minute later, goes on where this one had to stop
+_TICK = 50.0
 
 
 class Clock:
     """Ticks. Several clocks, restarts and missed ticks change nothing."""
 
     def __init__(
-        self, schedule: Schedule, digests: Queue, mends: Queue, watches: Queue, now: Callable[[], datetime]
+        self,
+        schedule: Schedule,
+        digests: Queue,
+        mends: Queue,
+        watches: Queue,
+        now: Callable[[], datetime],
+        ending: Ending | None = None,
     ) -> None:
+        """``ending`` interrupts a tick."""
+        self._ending = ending or Ending()
         self._schedule = schedule
         self._digests = digests
         self._mends = mends
@@ -30,7 +44,10 @@ class Clock:
     def tick(self) -> None:
         """Put what is due on the queues; while a service is away, the next minute is waited for."""
         try:
-            self._schedule.tick(self._now(), self._digests, self._mends, self._watches)
+            with deadlines.within(_TICK, self._ending):
+                self._schedule.tick(self._now(), self._digests, self._mends, self._watches)
+        except Stopping:
+            log.info("the clock stops in the middle of a tick; the next one goes on from there")
         except PrdigestError as error:
             log.warning("the clock missed a minute: %s", error)
 

@@ -7,10 +7,12 @@ job did it finds done when it runs again.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from dramatiq import Actor, BrokerError, Retry, Worker
@@ -18,7 +20,7 @@ from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.adapters.broker import broker_of
+from bot.adapters.broker import PutBack, broker_of
 from bot.domain.days import zone_of
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.domain.pulls import Repository
@@ -28,6 +30,9 @@ from bot.domain.subscriptions import Edition
 from bot.domain.visits import Audience, Visit
 from bot.render.greetings import Greeting, greeting
 from bot.render.notices import already_there, in_words, notice
+from bot.services import deadlines
+from bot.services.crew import Crew, result_of
+from bot.services.deadlines import Ending, Stopping
 from bot.services.replies import Answer
 from bot.wiring import Wiring
 
@@ -42,6 +47,19 @@ _LOOK = 200
 _THANKS = "Noted, thank you: it is kept with the question and what the answer was made of."
 _FORGOTTEN = "That answer is too old for me to know what it was made of: ask again, then vote."
 _QUICK, _LONG, _TALK = "prdigest", "prdigest-long", "prdigest-questions"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How many seconds one try of a job may take.
+
+    Who asked for something ``quick`` is told within that what came of it. A day of a busy repository that nobody
+    read before takes a minute, an overview has up to fourteen (``long``). Of the questions in a thread each has
+    a time of its own, so that their job has none.
+    """
+
+    quick: float = 120.0
+    long: float = 1_200.0
 
 
 class ActorQueue:
@@ -61,8 +79,11 @@ class ActorQueue:
 class Jobs:
     """The actors on a store's queues; ``send`` puts a job there, a worker runs it."""
 
-    def __init__(self, wiring: Wiring, store: Redis) -> None:
+    def __init__(self, wiring: Wiring, store: Redis, ending: Ending | None = None, times: Times = Times()) -> None:
+        """``ending`` interrupts jobs that run, which go back to their queues."""
         self._wiring = wiring
+        self._ending = ending or Ending()
+        self._times = times
         self._quick, self._long, self._talk = (broker_of(store) for _ in range(3))
         self.summary = self._answering(self._summary)
         self.risks = self._answering(self._risks)
@@ -82,8 +103,6 @@ class Jobs:
             max_retries=8,
             min_backoff=_SECOND,
             max_backoff=_MINUTE,
-            # all that waits in a thread, four minutes each
-            time_limit=180 * _MINUTE,
         )
         self.long_risks = self._on(self._long, self._long_risks, max_retries=5, min_backoff=_SECOND)
         self.overview = self._on(self._long, self._overview, max_retries=5, min_backoff=_SECOND)
@@ -114,9 +133,16 @@ class Jobs:
     def _on(self, broker: RedisBroker, work: Callable[..., None], **options: Any) -> ActorQueue:
         name = work.__name__.strip("_")
         queue = {self._quick: _QUICK, self._long: _LONG, self._talk: _TALK}[broker]
-        limits = {"time_limit": 20 * _MINUTE, **options}
+        seconds = {self._quick: self._times.quick, self._long: self._times.long, self._talk: math.inf}[broker]
+        limited = partial(deadlines.within, seconds, self._ending)
+        # Dramatiq's own time limit would interrupt no thread that waits for another one
         actor = Actor(
-            _in_a_line(work), broker=broker, actor_name=name, queue_name=queue, priority=0, options=limits
+            _in_a_line(work, limited),
+            broker=broker,
+            actor_name=name,
+            queue_name=queue,
+            priority=0,
+            options=options,
         )
         return ActorQueue(actor)
 
@@ -124,10 +150,11 @@ class Jobs:
         """Read all at once, answer in the order in which they were named."""
         asked, request = Visit(**visit), SummaryRequest.parse(text, self._wiring.repositories)
         answers = self._wiring.answers
-        with ThreadPoolExecutor(len(request.references), thread_name_prefix="summary") as pool:
-            made = {named: pool.submit(answers.summary, named, asked.name) for named in request.references}
-            for named, answer in made.items():
-                self._wiring.replies.give(asked, str(named), Audience(audience), answer.result)
+        with deadlines.sparing(self._wiring.replies.promises.telling):
+            crew = Crew(len(request.references), "summary")
+            made = {named: crew.submit(answers.summary, named, asked.name) for named in request.references}
+        for named, answer in made.items():
+            self._wiring.replies.give(asked, str(named), Audience(audience), partial(result_of, answer))
 
     def _risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         def make(asker: str) -> Answer:
@@ -248,13 +275,19 @@ class Jobs:
         self._wiring.scheduling.aftermath.amend(key)
 
 
-def _in_a_line(work: Callable[..., None]) -> Callable[..., None]:
-    """The same work; what is known to go wrong and is tried again is one line in the log, not a traceback."""
+def _in_a_line(
+    work: Callable[..., None], limited: Callable[[], AbstractContextManager[None]]
+) -> Callable[..., None]:
+    """The same work, in limited time; what is tried again is one line in the log, not a traceback."""
 
     @wraps(work)
     def done(*arguments: Any) -> None:
         try:
-            work(*arguments)
+            with limited():
+                work(*arguments)
+        except Stopping as error:
+            log.info("%s goes back to its queue", work.__name__.strip("_"))
+            raise PutBack from error
         except PrdigestError as error:
             log.warning("%s is tried again: %s", work.__name__.strip("_"), error)
             raise Retry(str(error)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import threading
 import time
@@ -18,14 +19,18 @@ from bot.clock import Clock
 from bot.config import Settings
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.jobs import Jobs
+from bot.services import deadlines
+from bot.services.deadlines import Ending, Stopping
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
 from bot.wiring import Wiring, required
 from handlers import Desk, Queues
 
 log = logging.getLogger(__name__)
 
-# seconds that a worker has to finish what it runs; what is left goes back to the queue
-_LAST_WORK = 25
+# seconds that jobs have to end after SIGTERM; then they are interrupted, and go back to the queue
+_LAST_WORK = 12.0
+# seconds for that. With those for requests it stays below the twenty that a process may take to end
+_PUTTING_BACK = 4.0
 # seconds for requests that are being answered; they take milliseconds
 _LAST_REQUESTS = 3.0
 # seconds for idle threads to end
@@ -39,29 +44,54 @@ _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa
 def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Enqueue what is due, every minute."""
     stopped = told_to_stop()
-    with _clock(wiring, now):
+    with ended_in_time(stopped) as ending, _clock(wiring, now, ending):
         _wait("clock", stopped)
 
 
 def run_worker(settings: Settings, wiring: Wiring) -> None:
-    """Run jobs. What runs at SIGTERM is finished; what does not finish in time is run again by another worker."""
+    """Run jobs. What runs at SIGTERM is finished; what does not finish in time goes back to its queue."""
     stopped = told_to_stop()
-    with _workers(settings, wiring):
+    with ended_in_time(stopped) as ending, _workers(settings, wiring, ending):
         _wait("worker", stopped)
 
 
 def run_web(settings: Settings, wiring: Wiring) -> None:
     """Take Slack's requests: over Socket Mode if there is an app token, else on PORT."""
     stopped = told_to_stop()
-    with _web(settings, wiring):
+    with ended_in_time(stopped), _web(settings, wiring):
         _wait("web", stopped)
 
 
 def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
     """All of them in this process."""
     stopped = told_to_stop()
-    with running(settings, wiring, now):
+    with ended_in_time(stopped) as ending, running(settings, wiring, now, ending):
         _wait("prdigest", stopped)
+
+
+@contextmanager
+def ended_in_time(stopped: threading.Event, last_work: float = _LAST_WORK) -> Iterator[Ending]:
+    """An end that comes ``last_work`` seconds after ``stopped`` is set, also to the block itself as it starts up.
+
+    The block ends early then, without an error; jobs that run are interrupted, whatever they wait for.
+    """
+    ending, is_through = Ending(), threading.Event()
+
+    def wait() -> None:
+        stopped.wait()
+        if not is_through.wait(last_work):
+            log.info("what is not done goes back")
+            ending.end()
+
+    threading.Thread(target=wait, daemon=True, name="ending").start()
+    try:
+        with deadlines.within(math.inf, ending):
+            yield ending
+    except Stopping:
+        log.info("stopped before it was ready")
+    finally:
+        is_through.set()
+        stopped.set()
 
 
 @contextmanager
@@ -69,26 +99,28 @@ def running(
     settings: Settings,
     wiring: Wiring,
     now: Callable[[], datetime],
+    ending: Ending,
     host: str = _EVERYWHERE,
     last_work: float = _LAST_WORK,
 ) -> Iterator[int]:
     """All of them in this process until the end of the block; gives the port of the web process on ``host``.
 
-    ``last_work`` is how many seconds there are at the end for jobs that run.
+    ``last_work`` is how many seconds there are at the end for jobs that run; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_workers(settings, wiring, last_work))
+        parts.enter_context(_workers(settings, wiring, ending, last_work))
         port = parts.enter_context(_web(settings, wiring, host))
         # last: who reads its first digest can press a button of it
-        parts.enter_context(_clock(wiring, now))
+        parts.enter_context(_clock(wiring, now, ending))
         yield port
 
 
 @contextmanager
-def _clock(wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
+def _clock(wiring: Wiring, now: Callable[[], datetime], ending: Ending) -> Iterator[None]:
     _ = wiring.repositories
     jobs = Jobs(wiring, wiring.store)
-    scheduler = Clock(wiring.scheduling.schedule, jobs.deliver, jobs.mend, jobs.watch, now).start()
+    clock = Clock(wiring.scheduling.schedule, jobs.deliver, jobs.mend, jobs.watch, now, ending)
+    scheduler = clock.start()
     try:
         yield
     finally:
@@ -97,9 +129,9 @@ def _clock(wiring: Wiring, now: Callable[[], datetime]) -> Iterator[None]:
 
 
 @contextmanager
-def _workers(settings: Settings, wiring: Wiring, last_work: float = _LAST_WORK) -> Iterator[None]:
+def _workers(settings: Settings, wiring: Wiring, ending: Ending, last_work: float = _LAST_WORK) -> Iterator[None]:
     wiring.prepare()
-    jobs = Jobs(wiring, wiring.store)
+    jobs = Jobs(wiring, wiring.store, ending)
     workers = jobs.workers(settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()
@@ -107,7 +139,8 @@ def _workers(settings: Settings, wiring: Wiring, last_work: float = _LAST_WORK) 
         yield
     finally:
         # together: the quick ones are not to wait until the long ones are through
-        stopping = [threading.Thread(target=worker.stop, args=(round(last_work * 1_000),)) for worker in workers]
+        patience = round((last_work + _PUTTING_BACK) * 1_000)
+        stopping = [threading.Thread(target=worker.stop, args=(patience,)) for worker in workers]
         for thread in stopping:
             thread.start()
         for thread in stopping:

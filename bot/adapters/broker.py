@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
-from dramatiq import Broker, MessageProxy
+from dramatiq import Broker, Message, MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
-from dramatiq.errors import ConnectionClosed
+from dramatiq.errors import ConnectionClosed, Retry
 from dramatiq.middleware import Retries, default_middleware
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -28,6 +28,10 @@ def broker_of(store: Redis) -> RedisBroker:
     """
     middleware = [_Retries() if kind is Retries else kind() for kind in default_middleware]
     return _Broker(client=store, heartbeat_timeout=10_000, maintenance_chance=1_000_000, middleware=middleware)
+
+
+class PutBack(Retry):
+    """A job did not fail, but its process ends: it goes back to its queue as it came, and counts no try."""
 
 
 class _Consumer(_RedisConsumer):
@@ -69,9 +73,12 @@ class _Retries(Retries):
         options = dict(message.options)
         while True:
             try:
-                super().after_process_message(  # type: ignore[no-untyped-call]
-                    broker, message, result=result, exception=exception
-                )
+                if isinstance(exception, PutBack):
+                    broker.enqueue(cast("Message[Any]", message))
+                else:
+                    super().after_process_message(  # type: ignore[no-untyped-call]
+                        broker, message, result=result, exception=exception
+                    )
             except RedisError as error:
                 log.warning("a job can't be put back yet: %s", error)
                 message.options.clear()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack, closing, contextmanager
 
@@ -16,7 +15,7 @@ from bot.adapters.embedded import end_embedded
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.demo.words import COMMANDS
 from bot.domain.errors import NotSetUp
-from bot.processes import running, told_to_stop
+from bot.processes import ended_in_time, running, told_to_stop
 from bot.sandbox.blockkit import Names
 from bot.sandbox.page.connection import Connection
 from bot.sandbox.page.screen import Place, Screen
@@ -27,6 +26,7 @@ from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
 from bot.sandbox.slack.server import LocalSlack
 from bot.sandbox.slack.team import Times
+from bot.services import deadlines
 from bot.wiring import Wiring
 
 _BOT = "prdigest"
@@ -56,9 +56,10 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         connection = Connection()
         started(parts.enter_context(_page(stage, slack, connection, port)).url)
         settings = stage.settings(team, state)
-        wiring = parts.enter_context(closing(Wiring(settings, stage.now, time.sleep, stage.outside)))
+        wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.outside)))
         stage.prepare(wiring)
-        events = parts.enter_context(running(settings, wiring, stage.now, _LOCAL, _LAST_WORK))
+        ending = parts.enter_context(ended_in_time(stopped, _LAST_WORK))
+        events = parts.enter_context(running(settings, wiring, stage.now, ending, _LOCAL, _LAST_WORK))
         connection.connect(HttpWire(f"http://{_LOCAL}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 

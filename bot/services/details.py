@@ -10,6 +10,7 @@ from bot.domain.references import Reference
 from bot.domain.visits import Visit
 from bot.ports import Views
 from bot.render.details import details_view, loading_view, regret_view
+from bot.services import deadlines
 from bot.services.entries import Entries
 from bot.services.replies import Replies
 
@@ -49,7 +50,8 @@ class Details:
 
     def _filled(self, visit: Visit, reference: Reference) -> dict[str, Any]:
         try:
-            return details_view(self._entries.named(reference))
+            with deadlines.sparing(self._replies.promises.telling):
+                return details_view(self._entries.named(reference))
         except StoreUnavailable:
             raise
         except PrdigestError as error:

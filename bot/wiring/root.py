@@ -40,7 +40,7 @@ from bot.services.entries import Entries
 from bot.services.overview import Overviewer, no_overview
 from bot.services.prompts import SUMMARY
 from bot.services.reading import Reader
-from bot.services.replies import Replies
+from bot.services.replies import Promises, Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import required
@@ -59,7 +59,7 @@ _ANSWERED = timedelta(days=1)
 class Wiring:
     """Builds each service when it is first asked for, so that a command needs only its own settings.
 
-    ``outside`` takes the place of GitHub and Claude.
+    ``outside`` takes the place of GitHub and Claude; ``promises`` says when an asker hears something.
     """
 
     def __init__(
@@ -68,7 +68,9 @@ class Wiring:
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         outside: Outside | None = None,
+        promises: Promises | None = None,
     ) -> None:
+        self._promises = promises or Promises()
         self.outside: Outside = outside or GitHubAndClaude(settings, now)
         self._settings = settings
         self._now = now
@@ -163,7 +165,8 @@ class Wiring:
     @cached_property
     def replies(self) -> Replies:
         """Answers each request once."""
-        return Replies(self.messenger, SlackWhispers(self.slack), self.answered, self._now, self.talking.remember)
+        whispers, remember = SlackWhispers(self.slack), self.talking.remember
+        return Replies(self.messenger, whispers, self.answered, self._now, remember, self._promises)
 
     @cached_property
     def details(self) -> Details:

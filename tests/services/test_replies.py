@@ -318,7 +318,6 @@ def test_an_error_is_told_once_and_not_made_again(office: Office) -> None:
 
 PASSED_ON = [
     StoreUnavailable("The store is away."),
-    SlackUnavailable("Slack is away."),
     InProgress("Another process is posting this."),
     KeyboardInterrupt(),
 ]
@@ -332,6 +331,32 @@ def test_what_may_be_better_later_is_passed_on_and_tried_again(office: Office, e
     assert (caught.value is error, office.whispered(), office.said()) == (True, [], [])
     office.replies().give(asked, "summary", Audience.CHANNEL, Make())
     assert office.said() == ["For everybody"]
+
+
+def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(office: Office) -> None:
+    asked = office.asked()
+    for _ in range(2):
+        with pytest.raises(SlackUnavailable):
+            office.replies().give(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
+    assert ["does not take my answer" in said for said in office.whispered()] == [True]
+    office.replies().give(asked, "digest", Audience.ASKER, Make())
+    assert office.whispered()[1:] == ["For you"]
+
+
+def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_the_next_try(office: Office) -> None:
+    asked = office.asked()
+    office.slack.fail_next("chat.postMessage", status=503)
+    with pytest.raises(SlackUnavailable):
+        office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    assert ["does not take my answer" in said for said in office.whispered()] == [True]
+    office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
+
+
+def test_a_channel_that_is_limited_for_long_leaves_the_answer_to_the_asker_at_once(office: Office) -> None:
+    office.slack.fail_next("chat.postMessage", retry_after=3_600)
+    office.replies().give(office.asked(), "summary", Audience.CHANNEL, Make())
+    assert (office.said(), office.whispered()) == ([], ["For you"])
 
 
 # --- an asker who is hard to reach

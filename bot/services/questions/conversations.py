@@ -15,6 +15,7 @@ from bot.ports import Display, Displays, Line, PostRecords
 from bot.render.answers import private_answer
 from bot.render.harmless import literal
 from bot.render.notices import in_words
+from bot.services import deadlines
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Draft, Writer
@@ -64,7 +65,8 @@ class Conversations:
 
     def _serve(self, place: str) -> None:
         while question := self._line.first(place):
-            self._answer(question)
+            with deadlines.within(self._replies.promises.answered):
+                self._answer(question)
             self._line.leave(place, question)
 
     def _answer(self, question: Question) -> None:
@@ -120,7 +122,8 @@ class Conversations:
         memory = self._memories.of(visit.channel, visit.thread, question.ts)
         draft = _loaded(record["draft"]) if "draft" in record else None
         if draft is None:
-            draft = self._writer.write(question, memory, display)
+            with deadlines.sparing(self._replies.promises.showing):
+                draft = self._writer.write(question, memory, display)
             self._records.save(key, draft=_dumped(draft))
         # a thumb may be pressed in the moment in which it is there
         begun = self._records.load(key).get("message", "")
