@@ -32,6 +32,7 @@ class _Call:
         self._seconds = seconds
         self._limit = limit
         self._lock = threading.Lock()
+        self._used: socket.socket | None = None
         self._held: socket.socket | None = None
         self.is_over = self._is_closed = False
         self.end = 0.0
@@ -51,6 +52,7 @@ class _Call:
             self._let_go()
             if self._is_closed:
                 return
+            self._used = used
             self._held = socket.fromfd(used.fileno(), used.family, used.type)
             if self.is_over:
                 self._shut()
@@ -67,6 +69,11 @@ class _Call:
         with self._lock:
             self._is_closed = True
             self._let_go()
+            if self.is_over and self._used:
+                # half an answer, which nobody closes, would keep it open
+                with suppress(OSError):
+                    socket.close(self._used.detach())
+            self._used = None
 
     def failure(self) -> BaseException:
         """Why it was ended."""

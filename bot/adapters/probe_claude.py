@@ -27,7 +27,7 @@ _ELSEWHERE = "something else than the model answered"
 class ClaudeProbe:
     """``ModelProbe`` over the Models API, which costs nothing. ``timeout`` is in seconds."""
 
-    def __init__(self, api_key: str, base_url: str, timeout: int) -> None:
+    def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
         self._address = f"{base_url.rstrip('/')}/v1/models/"
         self._headers = {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
         self._timeout = timeout

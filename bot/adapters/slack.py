@@ -22,7 +22,7 @@ _MOST_PAGES = 10
 _TIMEOUT = 30
 
 
-def slack_client(token: str, base_url: str, seconds: int = _TIMEOUT) -> WebClient:
+def slack_client(token: str, base_url: str, seconds: float = _TIMEOUT) -> WebClient:
     """A client that waits out short rate limits and repeats nothing that may already have had its effect.
 
     Server errors are not repeated (the first call may have posted), nor are lost connections. ``seconds`` is how

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import urllib.request
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from slack_sdk import WebClient
 from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryState
@@ -41,9 +41,9 @@ class BoundedWebClient(WebClient):
             return super().files_upload_v2(**named)
 
 
-def send_to_hook(url: str, seconds: int, **message: Any) -> WebhookResponse:
+def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
     """Send a message to a webhook, such as a ``response_url``. Raises TooSlow besides what the SDK raises."""
-    hook = WebhookClient(url, timeout=seconds)
+    hook = WebhookClient(url, timeout=cast("int", seconds))
     _open_through(hook.proxy)
     hook.proxy = None
     with bounded(seconds):
