@@ -65,14 +65,16 @@ class Answer:
 class Promises:
     """In seconds, when an asker hears something.
 
-    ``told`` is when at the latest. Of the time of a request ``telling`` is kept for saying what went wrong. Who
-    asks for something that may take longer hears after ``working`` that it is worked on. A question in a thread is
-    ``answered`` within its own time, of which Slack has ``showing``, and writing the rest (``Limits`` there).
+    ``told`` is when at the latest. Of the time of a request ``telling`` is kept for an answer to be posted, or for
+    what went wrong, and of that ``excusing`` for saying that Slack takes no post. Who asks for something that may
+    take longer hears after ``working`` that it is worked on. A question in a thread is ``answered`` within its own
+    time, of which Slack has ``showing``, and writing the rest (``Limits`` there).
     """
 
     told: float = 120.0
     working: float = 100.0
-    telling: float = 15.0
+    telling: float = 25.0
+    excusing: float = 10.0
     answered: float = 240.0
     showing: float = 30.0
 
@@ -147,7 +149,8 @@ class Replies:
     def _excused(self, visit: Visit, key: str) -> Iterator[None]:
         """Where Slack does not do what is needed for an answer, say so another way, before it is tried again."""
         try:
-            yield
+            with deadlines.sparing(self.promises.excusing):
+                yield
         except SlackUnavailable:
             self._excuse(visit, key)
             raise
@@ -220,7 +223,8 @@ class Replies:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
         post = answer.public if audience in _FOR_ALL else answer.private
         try:
-            self._messenger.post(visit.channel, post.payload(), key, thread or None, answer.about)
+            with deadlines.sparing(self.promises.excusing):
+                self._messenger.post(visit.channel, post.payload(), key, thread or None, answer.about)
         except SlackRefused as error:
             log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
             self._whispers.whisper(

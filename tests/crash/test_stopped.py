@@ -15,7 +15,7 @@ from tests.checks import closed_port, eventually
 from tests.command import Process
 from tests.crash.conftest import Site, Web
 
-STOPPED = 40  # seconds: a worker has 25 for its last work
+STOPPED = 20  # seconds: a worker has 12 for its last work
 
 
 def test_a_worker_that_stops_finishes_what_it_runs_and_hands_back_the_rest(site: Site) -> None:

@@ -1,0 +1,68 @@
+"""Peers drip, or want long pauses: each process ends in time all the same, and the next one does the work once."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.checks import closed_port, eventually
+from tests.crash.conftest import Site
+from tests.emulators.drip import Drip
+
+# seconds that a process may take to end, and between two bytes
+ENDED, INTERVAL = 20.0, 2.0
+
+
+@pytest.fixture
+def peers(site: Site) -> Iterator[dict[str, Drip]]:
+    """What stands before GitHub, Claude and Slack, healthy at first; the processes of the site ask there."""
+    names = {"GITHUB_API_URL": "github", "ANTHROPIC_BASE_URL": "claude", "SLACK_API_URL": "slack"}
+    with ExitStack() as stack:
+        drips = {
+            name: stack.enter_context(Drip(site.world.settings[variable])) for variable, name in names.items()
+        }
+        site.world.settings.update({variable: drips[name].url for variable, name in names.items()})
+        yield drips
+
+
+def test_processes_end_in_time_whatever_peers_do_and_the_next_one_does_the_work_once(
+    site: Site, peers: dict[str, Drip]
+) -> None:
+    web, worker = site.pair()
+    ada = site.person(web)
+    by_claude = ada.slash("/prsummary", "150")
+    eventually(lambda: len(site.answers(by_claude)) == 1)
+    # one waits for GitHub, one for the model, one for a pause that is short enough to be waited for
+    peers["claude"].interval = INTERVAL
+    asked = [ada.slash("/prsummary", "101")]
+    eventually(lambda: bool(site.world.claude.requests[1:]))
+    site.world.slack.fail_next("chat.postMessage", retry_after=28)
+    asked.append(ada.slash("/prrisks", "2026-02-28 path:none"))
+    eventually(lambda: len(site.world.slack.calls_to("chat.postMessage")) > 1)
+    peers["github"].interval = INTERVAL
+    before = len(peers["github"].paths)
+    asked += [ada.slash("/prsummary", "102"), ada.slash("/prdigest", "2026-03-01 private")]
+    eventually(lambda: len(peers["github"].paths) >= before + 2)
+    peers["slack"].interval = INTERVAL
+    clock, late = site.start("clock"), site.start("web", PORT=str(closed_port()))
+    time.sleep(2)
+
+    began = time.monotonic()
+    processes = [worker, clock, late]
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    codes = [process.wait(timeout=3 * ENDED) for process in processes]
+    assert time.monotonic() - began < ENDED
+    assert codes == [0, 0, 0]
+    assert not site.store.keys("dramatiq:__acks__*prdigest*"), "nobody waits until this one counts as dead"
+    assert [len(site.answers(delivery)) for delivery in asked] == [0] * len(asked)
+
+    for peer in peers.values():
+        peer.heal()
+    site.worker()
+    site.await_answers(*asked)
+    assert [len(site.answers(delivery)) for delivery in asked] == [1] * len(asked)
