@@ -6,6 +6,7 @@ the thread on the processor: others may be at work beside it.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -233,6 +234,6 @@ def test_what_took_the_square_of_its_length_takes_it_no_more(parser: str, piece:
 
 
 def test_what_takes_the_square_of_its_length_is_noticed() -> None:
-    assert grows(
-        lambda text: [text.count("never") for _ in range(0, len(text), 4)], "words", SHORT, LONG, MOST_GROWTH
-    )
+    """The pattern that was looked for from the front, for the numbers at the end of a title."""
+    numbers = re.compile(r"(?:\s?\(#\d{1,9}\))+$")
+    assert grows(numbers.search, "own-numbers-unended", SHORT, LONG, MOST_GROWTH)
