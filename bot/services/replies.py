@@ -8,10 +8,7 @@ ours to the store, the asker gets it twice rather than never.
 from __future__ import annotations
 
 import logging
-import math
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -29,16 +26,13 @@ from bot.ports import Messenger, Post, PostRecords, Whispers
 from bot.ports.slack import SKEW
 from bot.render.notices import notice, regret
 from bot.services import deadlines
+from bot.services.asker_notices import USUAL, AskerNotices, Promises
 
 log = logging.getLogger(__name__)
 
 # Slack's codes for a channel that the bot is not in
 _CLOSED = {"not_in_channel", "channel_not_found", "thread_not_found"}
 _FOR_ALL = (Audience.CHANNEL, Audience.SHARED)
-_WORKING = "I am still at it; I say so when it is done, or what went wrong."
-_NOT_POSTED = (
-    "Slack does not take my answer right now. I go on trying for some minutes: ask again if it does not come."
-)
 _NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
 
 
@@ -59,24 +53,6 @@ class Answer:
     def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
         """One that has the same buttons wherever it is read."""
         return cls(post, post, is_private=is_private)
-
-
-@dataclass(frozen=True, slots=True)
-class Promises:
-    """In seconds, when an asker hears something.
-
-    ``told`` is when at the latest. Of the time of a request ``telling`` is kept for an answer to be posted, or for
-    what went wrong, and of that ``excusing`` for saying that Slack takes no post. Who asks for something that may
-    take longer hears after ``working`` that it is worked on. A question in a thread is ``answered`` within its own
-    time, of which Slack has ``showing``, and writing the rest (``Limits`` there).
-    """
-
-    told: float = 120.0
-    working: float = 100.0
-    telling: float = 25.0
-    excusing: float = 10.0
-    answered: float = 240.0
-    showing: float = 30.0
 
 
 class _Found(Enum):
@@ -106,13 +82,14 @@ class Replies:
         records: PostRecords,
         now: Callable[[], datetime],
         posted: Callable[[Visit, Answer], None] = lambda visit, answer: None,
-        promises: Promises = Promises(),
+        promises: Promises = USUAL,
     ) -> None:
         self._messenger = messenger
         self._whispers = whispers
         self._records = records
         self._now = now
         self._posted = posted
+        self._notices = AskerNotices(whispers, records, now, promises)
         self.promises = promises
 
     def give(self, visit: Visit, part: str, audience: Audience, make: Callable[[], Answer | None]) -> None:
@@ -145,26 +122,6 @@ class Replies:
         if answer:
             self._deliver(visit, key, audience, answer, found)
 
-    @contextmanager
-    def _excused(self, visit: Visit, key: str) -> Iterator[None]:
-        """Where Slack does not do what is needed for an answer, say so another way, before it is tried again."""
-        try:
-            with deadlines.sparing(self.promises.excusing):
-                yield
-        except SlackUnavailable:
-            self._excuse(visit, key)
-            raise
-
-    def _excuse(self, visit: Visit, key: str) -> None:
-        if not visit.response_url or "excused" in self._records.load(key):
-            return
-        try:
-            self._whispers.whisper(visit, notice(_NOT_POSTED))
-        except SlackUnavailable as error:
-            log.warning("the asker is not told yet [%s]: %s", visit.reference, error)
-        else:
-            self._records.save(key, excused=self._now().isoformat())
-
     def tell(self, visit: Visit, sentence: str) -> None:
         """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
         self.give(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(notice(sentence)))
@@ -172,8 +129,8 @@ class Replies:
     def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
         try:
             with (
-                self._excused(visit, key),
-                self._told_meanwhile(visit),
+                self._notices.excused(visit, key),
+                self._notices.told_meanwhile(visit),
                 deadlines.sparing(self.promises.telling),
             ):
                 return make()
@@ -185,28 +142,6 @@ class Replies:
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
             return Answer.for_asker(regret(error, visit.reference), is_private=True)
-
-    @contextmanager
-    def _told_meanwhile(self, visit: Visit) -> Iterator[None]:
-        """Who waits for what may take long is told that it is worked on, where there is a ``response_url``."""
-        if not visit.response_url or not self.promises.told < deadlines.left() < math.inf:
-            yield
-            return
-        timer = threading.Timer(self.promises.working, self._tell_meanwhile, [visit])
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            # what it says shall not come after the answer
-            timer.join(self.promises.telling)
-
-    def _tell_meanwhile(self, visit: Visit) -> None:
-        try:
-            self._whispers.whisper(visit, notice(_WORKING))
-        except SlackUnavailable as error:
-            log.info("the asker is not told that it is worked on [%s]: %s", visit.reference, error)
 
     def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _Found) -> None:
         way = _way(visit, audience, answer)
@@ -233,7 +168,7 @@ class Replies:
         except SlackUnavailable as error:
             # with a pause it had no effect; one that is longer than the work may take is not waited for
             if error.retry_after is None or not visit.response_url or audience is Audience.SHARED:
-                self._excuse(visit, key)
+                self._notices.excuse(visit, key)
                 raise
             log.info("no post to %s for %s s, the asker gets it", visit.channel, error.retry_after)
             self._whispers.whisper(visit, answer.private)
@@ -245,7 +180,7 @@ class Replies:
         """Whether an earlier try posted."""
         since = datetime.fromisoformat(begun) - SKEW
         try:
-            with self._excused(visit, key):
+            with self._notices.excused(visit, key):
                 posts = [
                     self._messenger.find_posts(visit.channel, since, thread or None) for thread in _threads(visit)
                 ]

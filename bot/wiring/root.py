@@ -32,6 +32,7 @@ from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.ports import Cache, Outside, PostRecords, PullRequests
 from bot.services.admission import Admission, Allowed
+from bot.services.asker_notices import Promises
 from bot.services.asking import Asker
 from bot.services.commands import Answers
 from bot.services.daily import DailyDigest, MakeOverview, Surroundings
@@ -40,7 +41,7 @@ from bot.services.entries import Entries
 from bot.services.overview import Overviewer, no_overview
 from bot.services.prompts import SUMMARY
 from bot.services.reading import Reader
-from bot.services.replies import Promises, Replies
+from bot.services.replies import Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
 from bot.wiring.credentials import required
