@@ -33,7 +33,7 @@ from tests.world import CHANNEL, World, add_small_day, world
 # seconds between two bytes; what jobs may take and askers are promised, shorter than those of a bot
 INTERVAL = 0.2
 TIMES = Times(quick=3.0, long=6.0)
-PROMISES = Promises(told=3.5, working=0.5, telling=2.0, excusing=1.0, answered=2.5, showing=1.0)
+PROMISES = Promises(told=3.5, working=0.5, telling=2.0, excusing=1.0, moment=0.5, answered=2.5, showing=1.0)
 SOON = 12.0
 
 

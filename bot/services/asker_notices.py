@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.errors import SlackUnavailable
 from bot.domain.visits import Visit
@@ -29,15 +29,17 @@ class Promises:
     """In seconds, when an asker hears something.
 
     ``told`` is when at the latest. Of the time of a request ``telling`` is kept for an answer to be posted, or for
-    what went wrong, and of that ``excusing`` for saying that Slack takes no post. Who asks for something that may
-    take longer hears after ``working`` that it is worked on. A question in a thread is ``answered`` within its own
-    time, of which Slack has ``showing``, and writing the rest (``Limits`` there).
+    what went wrong, and of that ``excusing`` for saying that Slack takes no post, which passes by itself if it is
+    only for a ``moment``. Who asks for something that may take longer hears after ``working`` that it is worked on.
+    A question in a thread is ``answered`` within its own time, of which Slack has ``showing``, and writing the rest
+    (``Limits`` there).
     """
 
     told: float = 120.0
     working: float = 100.0
     telling: float = 25.0
     excusing: float = 10.0
+    moment: float = 10.0
     answered: float = 240.0
     showing: float = 30.0
 
@@ -59,15 +61,22 @@ class AskerNotices:
     @contextmanager
     def excused(self, visit: Visit, key: str) -> Iterator[None]:
         """Where Slack does not do what is needed for an answer, say so another way, before it is tried again."""
+        began = self._now()
         try:
             with deadlines.sparing(self._promises.excusing):
                 yield
         except SlackUnavailable:
-            self.excuse(visit, key)
+            self.excuse(visit, key, began)
             raise
 
-    def excuse(self, visit: Visit, key: str) -> None:
-        if not visit.response_url or "excused" in self._records.load(key):
+    def excuse(self, visit: Visit, key: str, began: datetime) -> None:
+        """Say once that Slack takes no answer, where that lasts. ``began`` is when this try to post did (aware)."""
+        record = self._records.load(key)
+        first = datetime.fromisoformat(record.get("troubled", began.isoformat()))
+        is_moment = self._now() - first < timedelta(seconds=self._promises.moment)
+        if "troubled" not in record:
+            self._records.save(key, troubled=began.isoformat())
+        if is_moment or not visit.response_url or "excused" in record:
             return
         try:
             self._whispers.whisper(visit, notice(_NOT_POSTED))

@@ -156,7 +156,7 @@ class Replies:
 
     def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
-        post = answer.public if audience in _FOR_ALL else answer.private
+        post, began = answer.public if audience in _FOR_ALL else answer.private, self._now()
         try:
             with deadlines.sparing(self.promises.excusing):
                 self._messenger.post(visit.channel, post.payload(), key, thread or None, answer.about)
@@ -168,7 +168,7 @@ class Replies:
         except SlackUnavailable as error:
             # with a pause it had no effect; one that is longer than the work may take is not waited for
             if error.retry_after is None or not visit.response_url or audience is Audience.SHARED:
-                self._notices.excuse(visit, key)
+                self._notices.excuse(visit, key, began)
                 raise
             log.info("no post to %s for %s s, the asker gets it", visit.channel, error.retry_after)
             self._whispers.whisper(visit, answer.private)

@@ -335,21 +335,25 @@ def test_what_may_be_better_later_is_passed_on_and_tried_again(office: Office, e
 
 def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(office: Office) -> None:
     asked = office.asked()
-    for _ in range(2):
+    told = []
+    for seconds in (0, 5, 20, 40):
+        replies = office.replies(NOW + timedelta(seconds=seconds))
         with pytest.raises(SlackUnavailable):
-            office.replies().give(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
-    assert ["does not take my answer" in said for said in office.whispered()] == [True]
+            replies.give(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
+        told.append(["does not take my answer" in said for said in office.whispered()])
+    assert told == [[], [], [True], [True]], "what passes within a moment needs no words"
     office.replies().give(asked, "digest", Audience.ASKER, Make())
     assert office.whispered()[1:] == ["For you"]
 
 
-def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_the_next_try(office: Office) -> None:
-    asked = office.asked()
-    office.slack.fail_next("chat.postMessage", status=503)
-    with pytest.raises(SlackUnavailable):
-        office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_a_later_try(office: Office) -> None:
+    asked, later = office.asked(), office.replies(NOW + timedelta(seconds=20))
+    office.slack.fail_next("chat.postMessage", status=503, times=2)
+    for replies in (office.replies(), later):
+        with pytest.raises(SlackUnavailable):
+            replies.give(asked, "summary", Audience.CHANNEL, Make())
     assert ["does not take my answer" in said for said in office.whispered()] == [True]
-    office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    later.give(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
 
