@@ -30,9 +30,9 @@ class Promises:
 
     ``told`` is when at the latest. Of the time of a request ``telling`` is kept for an answer to be posted, or for
     what went wrong, and of that ``excusing`` for saying that Slack takes no post, which passes by itself if it is
-    only for a ``moment``. Who asks for something that may take longer hears after ``working`` that it is worked on.
-    A question in a thread is ``answered`` within its own time, of which Slack has ``showing``, and writing the rest
-    (``Limits`` there).
+    only for a ``moment``. Who asks for something that may take longer hears after ``working`` that it is worked
+    on. A question in a thread is ``answered`` within its own time, of which Slack has ``showing``, and writing the
+    rest (``Limits`` there).
     """
 
     told: float = 120.0
@@ -70,7 +70,7 @@ class AskerNotices:
             raise
 
     def excuse(self, visit: Visit, key: str, began: datetime) -> None:
-        """Say once that Slack takes no answer, where that lasts. ``began`` is when this try to post did (aware)."""
+        """Say once that Slack takes no answer, where that lasts. This try to post ``began`` then (aware)."""
         record = self._records.load(key)
         first = datetime.fromisoformat(record.get("troubled", began.isoformat()))
         is_moment = self._now() - first < timedelta(seconds=self._promises.moment)
