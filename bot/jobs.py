@@ -66,12 +66,12 @@ class ActorQueue:
     """``Queue`` of the messages to one actor."""
 
     def __init__(self, actor: Actor[Any, None]) -> None:
-        self.actor = actor
+        self._actor = actor
 
     def send(self, *arguments: Any) -> None:
         """Put a message on the queue."""
         try:
-            self.actor.send(*arguments)
+            self._actor.send(*arguments)
         except (RedisError, BrokerError) as error:
             raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
 
@@ -135,13 +135,15 @@ class Jobs:
         queue = {self._quick: _QUICK, self._long: _LONG, self._talk: _TALK}[broker]
         seconds = {self._quick: self._times.quick, self._long: self._times.long, self._talk: math.inf}[broker]
         limited = partial(deadlines.within, seconds, self._ending)
+        # Dramatiq's own time limit does not run in workers that share their process, and would reach no thread that
+        # waits for another one
         actor = Actor(
             _in_a_line(work, limited),
             broker=broker,
             actor_name=name,
             queue_name=queue,
             priority=0,
-            options={"time_limit": _backstop(seconds), **options},
+            options=options,
         )
         return ActorQueue(actor)
 
@@ -272,15 +274,6 @@ class Jobs:
 
     def _amend(self, key: str) -> None:
         self._wiring.scheduling.aftermath.amend(key)
-
-
-def _backstop(seconds: float) -> int:
-    """Milliseconds after which Dramatiq ends a job whose own deadline did not; if unset, that is ten minutes.
-
-    It ends code that runs, not a thread that waits for another one. A thread's questions may take all the time
-    there is, four minutes each.
-    """
-    return 180 * _MINUTE if math.isinf(seconds) else round(seconds * _SECOND) + _MINUTE
 
 
 def _in_a_line(

@@ -20,7 +20,7 @@ from bot.domain.pulls import Repository
 from bot.domain.subscriptions import Subscription, Timing
 from bot.domain.talk import Question
 from bot.domain.visits import Visit
-from bot.jobs import ActorQueue, Jobs, Times
+from bot.jobs import Jobs, Times
 from bot.services import deadlines
 from bot.services.asker_notices import Promises
 from bot.services.deadlines import Ending
@@ -154,16 +154,3 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     records = RedisPostRecords(team.wiring.store)
     assert seconds_until(lambda: "retry" in records.load(key)) < SOON
     assert "too slowly" in records.load(key)["error"]
-
-
-def test_dramatiq_ends_no_job_before_its_own_deadline(team: Team) -> None:
-    """Without a limit of its own it would end each after ten minutes, in the middle of a long digest."""
-    limits = {
-        name: queue.actor.options["time_limit"] / 1_000
-        for name, queue in vars(team.jobs).items()
-        if isinstance(queue, ActorQueue)
-    }
-    assert limits["summary"] > TIMES.quick
-    assert limits["deliver"] > TIMES.long
-    assert limits["questions"] > 3_600
-    assert min(limits.values()) > TIMES.quick
