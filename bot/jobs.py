@@ -135,8 +135,8 @@ class Jobs:
         queue = {self._quick: _QUICK, self._long: _LONG, self._talk: _TALK}[broker]
         seconds = {self._quick: self._times.quick, self._long: self._times.long, self._talk: math.inf}[broker]
         limited = partial(deadlines.within, seconds, self._ending)
-        # Dramatiq's own time limit does not run in workers that share their process, and would reach no thread that
-        # waits for another one
+        # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
+        # that waits for another one
         actor = Actor(
             _in_a_line(work, limited),
             broker=broker,
