@@ -18,6 +18,7 @@ from bot.domain.errors import (
     ModelError,
     ModelRejected,
     NotSetUp,
+    OutOfTime,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
@@ -38,7 +39,9 @@ LOUD = (
     "Traceback (most recent call last): RuntimeError at https://api.github.example/graphql: set SLACK_BOT_TOKEN, "
     "GITHUB_TOKEN and redis://localhost:6379 (REDIS_URL) anew."
 )
-FOR_ASKERS = (UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress)
+FOR_ASKERS = (
+    *(UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress, OutOfTime),
+)
 UNTOLD = re.compile(
     r"://|\b[A-Z]+_[A-Z_]+\b|\bxox|Traceback|[Ee]xception|\b[A-Z][a-z]+(?:[A-Z][a-z]+)*Error\b|\bNone\b|  File "
 )

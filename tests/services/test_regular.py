@@ -25,7 +25,7 @@ from tests.checks import is_one_sentence
 from tests.emulators.slack import SlackEmulator
 from tests.services.doubles import KnownPulls, MemoryCache, MemoryWhispers, Summaries
 from tests.services.posting import HOME, MemoryMessenger
-from tests.services.regularly import FIXED, OWN, PRIVATE, REPOSITORIES, TOKYO, Team, ask, at, read
+from tests.services.regularly import ANGELES, FIXED, OWN, PRIVATE, REPOSITORIES, TOKYO, Team, ask, at, read
 from tests.support import REPOSITORY, changed_file, pull
 
 CORE = (changed_file("engine/core.py", 500, 500),)
@@ -46,9 +46,8 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
 def editions(pulls: KnownPulls = PULLS) -> Editions:
     reader = Reader(pulls, Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
-    return Editions(
-        DailyDigest(pulls, entries.read, overview, reader.with_files, 2), lambda named: named.name, lambda _: None
-    )
+    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
+    return Editions(daily, lambda named: named.name, lambda _: ANGELES)
 
 
 @pytest.fixture

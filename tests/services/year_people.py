@@ -38,7 +38,7 @@ TIMES = {
     "Pacific/Chatham": ("09:00", "03:00"),
     "Pacific/Apia": ("09:00", "00:00"),
 }
-BY_HAND = 2_000
+BY_HAND = 500
 VIEWS = ("", "", "", "only:risky", "not-author:bots path:csrc")
 _FIRST, _LAST = dt.date(2024, 12, 28), dt.date(2026, 1, 4)
 _DATES = tuple(_FIRST + n * DAY for n in range((_LAST - _FIRST).days + 1))
