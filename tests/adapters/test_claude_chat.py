@@ -101,7 +101,7 @@ def before() -> Iterator[set[threading.Thread]]:
     """What was busy before: no timer outlives its talk, and no connection."""
     found = busy()
     yield found
-    assert eventually(lambda: busy() <= found, 3)
+    assert eventually(lambda: busy() <= found)
 
 
 # --- words
@@ -112,12 +112,11 @@ def test_words_come_piece_by_piece_and_in_order(claude: ClaudeEmulator) -> None:
     reply = talk(claude, says.Text(WORDS, pace=0.005), hear=ear)
     assert (ear.text, len(ear.said)) == (WORDS, -(-len(WORDS) // PIECE))
     assert (reply.calls, reply.is_cut) == ((), False)
-    assert ear.times[-1] - ear.times[0] > 0.005 * (len(ear.said) - 2)
 
 
 def test_words_are_heard_before_the_rest_of_them_is_written(claude: ClaudeEmulator) -> None:
     ear = Ear()
-    talk(claude, says.Stall("Half of it", 0.3, " and the rest."), hear=ear)
+    talk(claude, says.Stall("Half of it", 1.5, " and the rest."), hear=ear)
     first, last = ear.times
     assert (ear.said, last - first > 0.25) == (["Half of it", " and the rest."], True)
 
@@ -348,12 +347,13 @@ def test_the_last_round_without_tools_keeps_system_and_tools_in_the_cache(claude
 def test_who_has_heard_enough_ends_it_at_once_and_knows_what_it_took_so_far(
     claude: ClaudeEmulator, before: set[threading.Thread]
 ) -> None:
-    claude.script(says.Text(WORDS * 5, pace=0.05))
+    claude.script(says.Text(WORDS * 5, pace=0.2))
     ear, begun = Ear(enough=2), time.monotonic()
     with chat_at(claude.url) as model:
         reply = model.converse(CHAT, ear)
-        assert time.monotonic() - begun < 1.5
-        assert eventually(lambda: busy() <= before, 1)
+        # to the end it would take longer than the test's own patience
+        assert time.monotonic() - begun < 6
+        assert eventually(lambda: busy() <= before)
     assert (ear.text, reply.calls, reply.is_cut) == (WORDS[: 2 * PIECE], (), False)
     assert reply.usage == replace(billed(claude.usages[0]), output=1)
 
@@ -377,9 +377,9 @@ def test_what_goes_wrong_in_hearing_comes_out_as_it_is_and_ends_it(
     def hear(_: str) -> bool:
         raise failure
 
-    claude.script(says.Text(WORDS * 5, pace=0.05))
+    claude.script(says.Text(WORDS * 5, pace=0.2))
     with chat_at(claude.url) as model:
         with pytest.raises(SlackUnavailable) as caught:
             model.converse(CHAT, hear)
-        assert eventually(lambda: busy() <= before, 1)
+        assert eventually(lambda: busy() <= before)
     assert caught.value is failure

@@ -40,7 +40,7 @@ def _nothing_left() -> Iterator[None]:
     """No timer outlives its talk, and no connection."""
     found = busy()
     yield
-    assert eventually(lambda: busy() <= found, 3)
+    assert eventually(lambda: busy() <= found)
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ def test_who_says_nothing_for_too_long_is_busy() -> None:
     assert {name: (heard, error.usage.prompt > 0) for name, (_, heard, error) in found.items()} == {
         name: (heard, has_usage) for name, (_, heard, has_usage) in SILENT.items()
     }
-    # the shortest that a talk waits is a second; then comes one ping more
-    assert max(taken for taken, _, _ in found.values()) < 1.0 + 9 / 60 + 1.0
+    # the shortest that a talk waits is a second; the model is silent for nine
+    assert max(taken for taken, _, _ in found.values()) < 7
 
 
 def test_pings_within_the_time_keep_a_silent_model_alive(claude: ClaudeEmulator) -> None:

@@ -66,7 +66,7 @@ def test_every_cached_value_runs_out(cache: RedisCache, store: Redis) -> None:
 
 def test_a_value_that_ran_out_is_gone(cache: RedisCache) -> None:
     cache.put("key", "value", timedelta(seconds=1))
-    assert eventually(lambda: cache.get("key") is None, 3)
+    assert eventually(lambda: cache.get("key") is None)
 
 
 def test_records_are_added_to_and_never_run_out(records: RedisPostRecords, store: Redis) -> None:
@@ -88,7 +88,7 @@ def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Re
 def test_records_that_ran_out_are_gone(store: Redis) -> None:
     records = RedisPostRecords(store, timedelta(seconds=1))
     records.save("answer:1", done="now")
-    assert eventually(lambda: records.load("answer:1") == {}, 3)
+    assert eventually(lambda: records.load("answer:1") == {})
 
 
 def test_records_without_a_lifetime_take_none_from_others_of_another_key(store: Redis) -> None:

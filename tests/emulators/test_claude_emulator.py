@@ -140,12 +140,12 @@ def test_an_error_in_a_stream_arrives_after_the_text(sdk: Anthropic, claude: Cla
 
 
 def test_a_stream_may_be_left_early(sdk: Anthropic, claude: ClaudeEmulator) -> None:
-    claude.pace = 0.02
+    claude.pace = 0.1
     claude.script(Text("word " * 500))
     began = time.monotonic()
     with sdk.messages.stream(model=MODEL, max_tokens=5000, messages=HELLO) as stream:  # type: ignore[arg-type]
         next(iter(stream.text_stream))
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
 
 
 # --- failures
@@ -192,7 +192,7 @@ def test_a_hanging_call_times_out_and_does_not_hold_the_emulator() -> None:
         claude.script(Hang(30))
         with pytest.raises(anthropic.APITimeoutError):
             ask(sdk.with_options(max_retries=0), timeout=0.1)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 def test_the_sdk_retries_an_overload(claude: ClaudeEmulator, sdk: Anthropic) -> None:

@@ -40,7 +40,7 @@ def test_a_step_has_its_own_pace(sdk: Anthropic, claude: ClaudeEmulator, stream:
     spent = time.monotonic() - began
     assert found == "one two three"
     # ten events at least; without a stream there is nothing to pace
-    assert (0.1 if stream else 0) <= spent < 5
+    assert (0.1 if stream else 0) <= spent < 30
 
 
 def test_a_stall_sends_pings_and_goes_on(claude: ClaudeEmulator) -> None:

