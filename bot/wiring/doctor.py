@@ -23,7 +23,7 @@ from bot.services.doctor.settings import Given, faults_of
 from bot.wiring.credentials import github_auth, required
 from bot.wiring.from_settings import connected, fixed_subscription, known_repositories, path_settings
 
-# seconds for one call; whoever runs the doctor waits, also on a busy machine, and what takes longer fails people too
+# seconds for one call, also on a busy machine; what takes longer fails people too
 _TIMEOUT = 8
 _PATIENCE = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
 
