@@ -1,8 +1,8 @@
-"""``python -m benchmarks``: what a day, commands, questions, the clock, a demo and starts cost, beside bounds.
+"""``python -m benchmarks``: what a day, commands, questions, the clock, a demo, starts and a patch cost.
 
-Everything but the clock runs as processes against loopback emulators with fixed latencies, all of it on an empty
-embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``, ``questions``,
-``clock``, ``evaluate``, ``demo`` or ``starts`` runs one part.
+Each stands beside its bound. All but the clock and the patch run as processes against loopback emulators with fixed
+latencies, on an empty embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``,
+``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one part.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from benchmarks.commands import time_acknowledgements, time_cached_answers, time
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
+from benchmarks.patch import measure_a_large_patch
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
@@ -25,6 +26,7 @@ PARTS = {
     "evaluate": (time_evaluate,),
     "demo": (time_the_demo,),
     "starts": (time_the_starts,),
+    "patch": (measure_a_large_patch,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 

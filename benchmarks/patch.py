@@ -1,0 +1,43 @@
+"""How much memory a patch of a million lines takes, from the answer of GitHub to the text for a model."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import TypeVar
+
+from benchmarks.table import Table
+from bot.adapters.cleaning import file_of
+from bot.domain.packing import pack
+
+T = TypeVar("T")
+
+LINES = 1_000_000
+# the default of PRDIGEST_DIFF_TOKENS
+BUDGET = 30_000
+# of one file 500,000 characters are kept
+MOST_KEPT, MOST_PACKING = 1.0, 20.0
+_MEGABYTE = 1_000_000
+
+
+def measure_a_large_patch(table: Table) -> None:
+    """What is kept of the file, and the peak while it is packed; in megabytes beside what GitHub sent."""
+    lines = "\n".join(f"+line {number}" for number in range(LINES))
+    patch = f"@@ -0,0 +1,{LINES} @@\n{lines}"
+    sent = {"filename": "engine/core.py", "status": "added", "additions": LINES, "patch": patch}
+    file, kept, _ = _traced(lambda: file_of(sent))
+    _, _, peak = _traced(lambda: pack([file], BUDGET, 1))
+    print(f"a patch of {LINES:,} lines: {len(patch) / _MEGABYTE:.1f} MB sent")
+    table.row("memory that is kept of it", kept, MOST_KEPT, "MB")
+    table.row("peak of memory while it is packed for a model", peak, MOST_PACKING, "MB")
+
+
+def _traced(work: Callable[[], T]) -> tuple[T, float, float]:
+    """What the work gives, what it leaves in memory and what it took at most, in megabytes."""
+    tracemalloc.start()
+    try:
+        made = work()
+        left, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return made, left / _MEGABYTE, peak / _MEGABYTE
