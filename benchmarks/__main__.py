@@ -1,8 +1,8 @@
 """``python -m benchmarks``: what a day, commands, questions, the clock, a demo, starts and a patch cost.
 
-Each stands beside its bound. All but the clock and the patch run as processes against loopback emulators with fixed
-latencies, on an empty embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``, ``commands``,
-``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one part.
+Each stands beside its bound. All but the clock and the patch run as processes against loopback emulators with
+fixed latencies, on an empty embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``,
+``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one part.
 """
 
 from __future__ import annotations
