@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import anthropic
 from anthropic import Anthropic
 from anthropic.types import Message
 
-from bot.adapters.calls import TooSlow, bounded
-from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, late, usage_of
+from bot.adapters.calls import bounded
+from bot.adapters.claude_errors import FAILURES, TRUNCATIONS, Advice, in_words, usage_of
 from bot.adapters.claude_transport import noting_client
 from bot.domain.errors import ModelRefused, ModelTruncated
 from bot.ports import Completion, Prompt
@@ -39,9 +38,7 @@ class ClaudeModel:
         try:
             with bounded(self._seconds):
                 message = self._create(prompt)
-        except TooSlow as error:
-            raise late() from error
-        except anthropic.APIError as error:
+        except FAILURES as error:
             self._advice.on(error)
             raise in_words(error) from error
         if not isinstance(message, Message):

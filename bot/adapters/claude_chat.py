@@ -11,8 +11,8 @@ from anthropic import Anthropic
 from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message
 
-from bot.adapters.calls import TooSlow, bounded
-from bot.adapters.claude_errors import TRUNCATIONS, Advice, in_words, late, usage_of
+from bot.adapters.calls import bounded
+from bot.adapters.claude_errors import FAILURES, TRUNCATIONS, Advice, in_words, usage_of
 from bot.domain.costs import NOTHING, Usage
 from bot.domain.errors import ModelBusy, ModelRefused
 from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
@@ -42,15 +42,11 @@ class ClaudeChat:
                     message = _heard(stream, hear)
                 finally:
                     usage = _used(stream)
-        except TooSlow as error:
-            failure = late()
+        except FAILURES as error:
+            self._advice.on(error)
+            failure = in_words(error)
             failure.usage = usage
             raise failure from error
-        except anthropic.APIError as error:
-            self._advice.on(error)
-            refusal = in_words(error)
-            refusal.usage = usage
-            raise refusal from error
         except ModelBusy as error:
             error.usage = usage
             raise

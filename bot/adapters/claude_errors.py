@@ -7,6 +7,8 @@ import logging
 import anthropic
 from anthropic.types import Usage as BilledUsage
 
+from bot.adapters import claude_sentences
+from bot.adapters.calls import TooSlow
 from bot.domain.costs import Usage
 from bot.domain.errors import ModelBusy, ModelError, ModelRejected
 
@@ -21,6 +23,10 @@ _ADVICE = {401: _KEY, 403: _KEY, 404: _NAME}
 # what an error event in the middle of a stream, whose status was a success, may say that passes by itself
 _PASSING = {"overloaded_error", "rate_limit_error", "api_error", "timeout_error"}
 
+# how a call ends without an answer: by the service, the network, or at its deadline
+FAILURES = (TooSlow, anthropic.APIError)
+Failure = TooSlow | anthropic.APIError
+
 
 class Advice:
     """Tells whoever runs the bot, once, what readers of an answer have no use for."""
@@ -28,15 +34,16 @@ class Advice:
     def __init__(self) -> None:
         self._given: set[str] = set()
 
-    def on(self, error: anthropic.APIError) -> None:
+    def on(self, error: Failure) -> None:
         """If a setting may be at fault, say which; if our request is, say what the service says of it."""
-        status = getattr(error, "status_code", 0)
-        self._give(_ADVICE.get(status, f"Claude refuses a request: {error.message}" if status == 400 else ""))
+        if isinstance(error, anthropic.APIStatusError):
+            status = error.status_code
+            self._give(_ADVICE.get(status, f"Claude refuses a request: {error.message}" if status == 400 else ""))
 
     def elsewhere(self) -> ModelBusy:
         """A page of whoever stands between comes as it is, whatever the SDK's types say."""
         self._give(_ELSEWHERE)
-        return ModelBusy("something else than the model answered")
+        return ModelBusy(claude_sentences.ELSEWHERE)
 
     def _give(self, advice: str) -> None:
         if advice and advice not in self._given:
@@ -44,18 +51,13 @@ class Advice:
             log.warning(advice)
 
 
-def late() -> ModelBusy:
-    """The call was ended at its deadline."""
-    return ModelBusy("the model did not answer in time")
-
-
-def in_words(error: anthropic.APIError) -> ModelError:
+def in_words(error: Failure) -> ModelError:
     """The error as the services know it."""
-    if isinstance(error, anthropic.APITimeoutError):
-        return late()
+    if isinstance(error, TooSlow | anthropic.APITimeoutError):
+        return ModelBusy(claude_sentences.LATE)
     if isinstance(error, anthropic.APIStatusError):
         return _of_status(error)
-    return ModelBusy("the model can't be reached")
+    return ModelBusy(claude_sentences.AWAY)
 
 
 def usage_of(used: BilledUsage) -> Usage:
@@ -73,11 +75,11 @@ def usage_of(used: BilledUsage) -> Usage:
 def _of_status(error: anthropic.APIStatusError) -> ModelError:
     status = error.status_code
     if status in (401, 403):
-        return ModelRejected("the model's API key is refused")
+        return ModelRejected(claude_sentences.REFUSED)
     if status == 404:
         return ModelRejected("there is no model of that name")
     if status in (408, 409, 429) or status >= 500:
-        return ModelBusy("the model is busy", _retry_after(error))
+        return ModelBusy(claude_sentences.BUSY, _retry_after(error))
     if status == 200 and _kind(error) in _PASSING:
         return ModelBusy("the model broke off")
     return ModelRejected(f"the model refused the request with status {status}")

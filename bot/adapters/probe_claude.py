@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx2
 
 from bot.adapters.calls import TooSlow, bounded
+from bot.adapters.claude_sentences import AWAY, BUSY, ELSEWHERE, LATE, REFUSED
 from bot.adapters.httpx_trace import note_connections
 from bot.domain.errors import ModelBusy, ModelRejected
 
@@ -19,9 +20,6 @@ _VERSION = "2026-10-21"
 _REFUSALS = {401, 403}
 # of the key and the model: so answers what passes messages on and has no such address
 _SAY_NOTHING = {400, 404, 405, 501}
-_REFUSED = "the model's API key is refused"
-_LATE = "the model did not answer in time"
-_ELSEWHERE = "something else than the model answered"
 
 
 class ClaudeProbe:
@@ -36,13 +34,13 @@ class ClaudeProbe:
         """Whether the key may use a model of that name; None where only a message would show it."""
         answer = self._answer(model)
         if answer.status_code in _REFUSALS:
-            raise ModelRejected(_REFUSED)
+            raise ModelRejected(REFUSED)
         if answer.status_code in _SAY_NOTHING:
             return False if _is_missing(answer, model) else None
         if not answer.is_success:
-            raise ModelBusy("the model is busy")
+            raise ModelBusy(BUSY)
         if _json(answer).get("type") != "model":
-            raise ModelBusy(_ELSEWHERE)
+            raise ModelBusy(ELSEWHERE)
         return True
 
     def _answer(self, model: str) -> httpx2.Response:
@@ -52,14 +50,14 @@ class ClaudeProbe:
                 note_connections(client)
                 return client.get(address, headers=self._headers)
         except TooSlow as error:
-            raise ModelBusy(_LATE) from error
+            raise ModelBusy(LATE) from error
         except UnicodeEncodeError as error:
             # no header holds such a key
-            raise ModelRejected(_REFUSED) from error
+            raise ModelRejected(REFUSED) from error
         except httpx2.TimeoutException as error:
-            raise ModelBusy(_LATE) from error
+            raise ModelBusy(LATE) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise ModelBusy("the model can't be reached") from error
+            raise ModelBusy(AWAY) from error
 
 
 def _json(answer: httpx2.Response) -> dict[str, Any]:
