@@ -175,12 +175,11 @@ class Jobs:
         self._reply(visit, "score", audience, make)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
-        channel = Visit(**visit).channel
+        wiring, channel = self._wiring, Visit(**visit).channel
 
         def make(asker: str) -> Answer:
-            wiring = self._wiring
             request = DigestRequest.parse(text, wiring.repositories, wiring.today(), wiring.today)
-            return self._wiring.answers.overview(request, asker, channel)
+            return wiring.answers.overview(request, asker, channel)
 
         self._reply(visit, "overview", audience, make)
 

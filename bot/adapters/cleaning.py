@@ -87,8 +87,9 @@ def account_of(value: object) -> Account:
 
 def count_of(value: object) -> int:
     """How many: 0 for what is no number or below, at most what fits into 32 bits."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return min(max(value, 0), _MOST) if is_number and isinstance(value, int) else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return min(max(value, 0), _MOST)
 
 
 def number_of(value: object) -> int | None:

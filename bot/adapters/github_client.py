@@ -67,7 +67,6 @@ class GitHubClient:
     def _client(self) -> Github:
         client: Github | None = getattr(self._clients, "client", None)
         if client is None:
-            # no pause between calls: eight at a time are far below GitHub's hundred, and pauses only add up
             client = self._clients.client = make_github(
                 auth=self._auth,
                 base_url=self._base_url,

@@ -30,7 +30,7 @@ from bot.domain.references import parse_reference
 from bot.domain.spans import Span
 from bot.domain.subscriptions import Edition
 from bot.render import terminal
-from bot.render.digest import render
+from bot.render.digest import Rendered, render
 from bot.render.report import report
 from bot.render.summary_json import summary_json
 
@@ -84,7 +84,7 @@ def digest_command(
         wanted = _wanted(settings, repo, date, timezone, name)
         if dry_run:
             names_zone = wanted.day.zone != settings.prdigest_timezone
-            shown = render(replace(_digest(wiring, wiring.daily, wanted), names_zone=names_zone))
+            shown = _rendered(wiring, wanted, names_zone=names_zone)
             click.echo(json.dumps(shown.payload(), indent=2, ensure_ascii=False))
             return
         target = channel or settings.prdigest_channel
@@ -94,7 +94,7 @@ def digest_command(
         edition = Edition(target, wanted.repository, span)
         names_zone = wiring.scheduling.editions.names_zone(edition)
         published = wiring.scheduling.delivery.publish(
-            edition, lambda: render(replace(_digest(wiring, wiring.daily, wanted), names_zone=names_zone))
+            edition, lambda: _rendered(wiring, wanted, names_zone=names_zone)
         )
     for note in published.notes:
         click.echo(note, err=True)
@@ -130,6 +130,11 @@ def _wanted(
     repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
     day = LocalDay(date_of(date), zone) if date else yesterday(now(), zone)
     return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
+
+
+def _rendered(wiring: Wiring, wanted: _Wanted, *, names_zone: bool) -> Rendered:
+    """The messages of a digest; its heading names the zone where readers would expect another."""
+    return render(replace(_digest(wiring, wiring.daily, wanted), names_zone=names_zone))
 
 
 def _digest(wiring: Wiring, daily: DailyDigest, wanted: _Wanted) -> Digest:
