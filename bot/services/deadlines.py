@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from bot.domain.errors import OutOfTime
+# what an asker reads where the time is up
+TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
 
 
 class Stopping(BaseException):
@@ -105,16 +106,6 @@ def left() -> float:
     return max(0.0, limit().end - time.monotonic())
 
 
-def check() -> None:
-    """Raises Stopping where the process ends, OutOfTime where the time is up."""
-    limit().ending.check()
-    if left() <= 0:
-        raise OutOfTime(TOO_LONG)
-
-
 def sleep(seconds: float) -> None:
     """Pause, but not past the deadline. Raises Stopping as soon as the process ends."""
     limit().ending.wait(min(seconds, left()))
-
-
-TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
