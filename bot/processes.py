@@ -6,18 +6,14 @@ import logging
 import math
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
-import waitress
-from flask import Flask
-from waitress import wasyncore
-
 from bot.clock import Clock
 from bot.config import Settings
-from bot.domain.errors import NotSetUp, StoreUnavailable
+from bot.domain.errors import StoreUnavailable
+from bot.http_server import serving
 from bot.jobs import Jobs
 from bot.services import deadlines
 from bot.services.deadlines import Ending, Stopping
@@ -31,11 +27,6 @@ log = logging.getLogger(__name__)
 _LAST_WORK = 12.0
 # seconds for that. With those for requests it stays below the twenty that a process may take to end
 _PUTTING_BACK = 4.0
-# seconds for requests that are being answered; they take milliseconds
-_LAST_REQUESTS = 3.0
-# seconds for idle threads to end
-_LAST_THREADS = 0.5
-_THREADS = 16
 # a web process serves the world; Slack's signature guards it
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
 _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
@@ -154,12 +145,13 @@ def _web(settings: Settings, wiring: Wiring, host: str = _EVERYWHERE) -> Iterato
     if settings.slack_app_token is None:
         app = web_app(lambda: _answers(wiring))
         add_events(app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SECRET))
-        with serving(app, host, settings.port) as port:
+        with serving(app, host, settings.port, MOST_BYTES) as port:
             yield port
         return
     with socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
         log.info("connected in Socket Mode")
-        with serving(web_app(lambda: is_connected() and _answers(wiring)), host, settings.port) as port:
+        app = web_app(lambda: is_connected() and _answers(wiring))
+        with serving(app, host, settings.port, MOST_BYTES) as port:
             yield port
 
 
@@ -194,48 +186,6 @@ def _desk(wiring: Wiring) -> Desk:
         today=wiring.today,
         zone_of=wiring.scheduling.zone_of,
     )
-
-
-@contextmanager
-def serving(app: Flask, host: str, port: int) -> Iterator[int]:
-    """Serve an application until the end of the block; gives its port. Raises NotSetUp."""
-    sockets: dict[int, wasyncore.dispatcher] = {}
-    server = _server(app, host, port, sockets)
-    loop = threading.Thread(target=server.run, daemon=True, name="web")
-    loop.start()
-    log.info("listening on port %s", server.effective_port)
-    try:
-        yield int(server.effective_port)
-    finally:
-        _finish(server.task_dispatcher)
-        server.task_dispatcher.shutdown(timeout=_LAST_THREADS)
-        # by the thread that waits for them: under a running select they would be bad file descriptors
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
-        loop.join()
-
-
-def _server(
-    app: Flask, host: str, port: int, sockets: dict[int, wasyncore.dispatcher]
-) -> waitress.server.BaseWSGIServer:
-    try:
-        return waitress.create_server(
-            app,
-            map=sockets,
-            host=host,
-            port=port,
-            threads=_THREADS,
-            connection_limit=1_000,
-            max_request_body_size=MOST_BYTES,
-        )
-    except OSError as error:
-        raise NotSetUp(f"PORT {port} can't be used ({error.strerror}): set it to another one.") from error
-
-
-def _finish(dispatcher: waitress.task.ThreadedTaskDispatcher) -> None:
-    """Let what is being answered be answered."""
-    end = time.monotonic() + _LAST_REQUESTS
-    while (dispatcher.queue or dispatcher.active_count) and time.monotonic() < end:
-        time.sleep(0.05)
 
 
 def _answers(wiring: Wiring) -> bool:

@@ -1,0 +1,199 @@
+"""The HTTP server of the web process: waitress, with bounds on what a client may keep it waiting for.
+
+Waitress bounds a connection by the time since its last byte, so that a byte now and then keeps it for ever, and
+once its connections are used up it accepts nobody. Here a request has to be whole in time, however its bytes come,
+and a connection more than there is room for takes the place of the one that has been waiting longest.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+from waitress import wasyncore
+from waitress.adjustments import Adjustments
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.server import TcpWSGIServer
+from waitress.task import ThreadedTaskDispatcher
+
+from bot.domain.errors import NotSetUp
+
+log = logging.getLogger(__name__)
+
+_THREADS = 16
+# connections that waitress itself would stop accepting at; :class:`Bounds` are reached long before
+_FAR_AWAY = 100_000
+_SWEEP = 1.0  # seconds between two looks for connections that are late
+# seconds for requests that are being answered; they take milliseconds
+_LAST_REQUESTS = 3.0
+# seconds for idle threads to end
+_LAST_THREADS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long the server waits for a client, in seconds of monotonic time, and for how many at once.
+
+    ``request`` is for the first byte of a connection, and for the rest of a request after its first byte: Slack
+    gives up on its own requests after 3. ``idle`` is for the next request of a connection that stays open; the
+    usual load balancers close theirs after 60. ``connections`` leaves half of the 1,024 open files that a process
+    usually may have to everything else. A proxy in front is one ``address``.
+    """
+
+    request: float = 10.0
+    idle: float = 120.0
+    connections: int = 500
+    address: int = 200
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Refuses a request whose end two headers tell: a proxy in front may believe the other one."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        is_sized = "CONTENT_LENGTH" in self.headers
+        # what is left of this header was not obeyed: HTTP/1.0 does not know it
+        if (self.chunked and is_sized) or "TRANSFER_ENCODING" in self.headers:
+            raise ParsingError("Content-Length and Transfer-Encoding can't be combined")
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]
+    """A connection that knows since when it waits for its client, and until when."""
+
+    parser_class = _Parser
+
+    def __init__(self, server: _Server, *arguments: Any, **options: Any) -> None:
+        super().__init__(server, *arguments, **options)
+        self._bounds = server.bounds
+        self.since = time.monotonic()
+        self.deadline = self.since + self._bounds.request
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is the client's turn."""
+        return not self.requests and not self.will_close
+
+    def received(self, data: bytes) -> bool:
+        if self.request is None:
+            # never later than it was: blank lines between requests would extend it for ever
+            self.deadline = min(self.deadline, time.monotonic() + self._bounds.request)
+        return bool(super().received(data))
+
+    def service(self) -> None:
+        try:
+            super().service()
+        finally:
+            self.since = time.monotonic()
+            self.deadline = self.since + (self._bounds.idle if self.request is None else self._bounds.request)
+
+
+class _Server(TcpWSGIServer):  # type: ignore[misc]
+    """Lets go of connections that are late, and of the oldest that waits where there are too many."""
+
+    channel_class = _Channel
+
+    def __init__(self, *arguments: Any, bounds: Bounds, **options: Any) -> None:
+        self.bounds = bounds
+        self._next_sweep = 0.0
+        self._let_go = 0
+        super().__init__(*arguments, **options)
+
+    def readable(self) -> bool:
+        """Is asked before each wait for events."""
+        now = time.monotonic()
+        if now >= self._next_sweep:
+            self._next_sweep = now + _SWEEP
+            self._sweep(now)
+        return bool(super().readable())
+
+    def handle_accept(self) -> None:
+        before = set(self.active_channels)
+        super().handle_accept()
+        for number in self.active_channels.keys() - before:
+            self._make_room(self.active_channels[number].addr[0])
+
+    def _make_room(self, address: str) -> None:
+        present = [channel for channel in self.active_channels.values() if not channel.will_close]
+        neighbours = [channel for channel in present if channel.addr[0] == address]
+        if len(neighbours) > self.bounds.address:
+            self._close(_oldest(neighbours))
+        elif len(present) > self.bounds.connections:
+            self._close(_oldest(present))
+
+    def _sweep(self, now: float) -> None:
+        channels = self.active_channels.values()
+        self._close(channel for channel in channels if channel.waits and now > channel.deadline)
+        if self._let_go:
+            # one line for all: who opens a thousand does not get a thousand
+            log.info("closed %d connections that kept the server waiting or were too many", self._let_go)
+            self._let_go = 0
+
+    def _close(self, channels: Iterable[_Channel]) -> None:
+        for channel in channels:
+            # the loop closes it in its next round
+            channel.will_close = True
+            self._let_go += 1
+
+
+def _oldest(channels: list[_Channel]) -> list[_Channel]:
+    """The one that has been waiting longest. Where all are being answered, the one that has just come."""
+    waiting = [channel for channel in channels if channel.waits]
+    return [min(waiting, key=lambda channel: channel.since)] if waiting else channels[-1:]
+
+
+@contextmanager
+def serving(app: Flask, host: str, port: int, most_bytes: int, bounds: Bounds = Bounds()) -> Iterator[int]:
+    """Serve an application until the end of the block; gives its port. A body has fewer than ``most_bytes``.
+
+    Raises NotSetUp where the port can't be had.
+    """
+    sockets: dict[int, wasyncore.dispatcher] = {}
+    server = _server(app, host, port, most_bytes, bounds, sockets)
+    loop = threading.Thread(target=server.run, daemon=True, name="web")
+    loop.start()
+    log.info("listening on port %s", server.effective_port)
+    try:
+        yield int(server.effective_port)
+    finally:
+        _finish(server.task_dispatcher)
+        server.task_dispatcher.shutdown(timeout=_LAST_THREADS)
+        # by the thread that waits for them: under a running select they would be bad file descriptors
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
+        loop.join()
+
+
+def _server(
+    app: Flask, host: str, port: int, most_bytes: int, bounds: Bounds, sockets: dict[int, wasyncore.dispatcher]
+) -> _Server:
+    settings = Adjustments(
+        host=host,
+        port=port,
+        threads=_THREADS,
+        connection_limit=_FAR_AWAY,
+        max_request_body_size=most_bytes,
+        # select can't look at files whose number is above 1,023
+        asyncore_use_poll=True,
+    )
+    dispatcher = ThreadedTaskDispatcher()
+    dispatcher.set_thread_count(settings.threads)
+    try:
+        return _Server(
+            app, sockets, dispatcher=dispatcher, adj=settings, sockinfo=settings.listen[0], bounds=bounds
+        )
+    except OSError as error:
+        dispatcher.shutdown(timeout=_LAST_THREADS)
+        raise NotSetUp(f"PORT {port} can't be used ({error.strerror}): set it to another one.") from error
+
+
+def _finish(dispatcher: ThreadedTaskDispatcher) -> None:
+    """Let what is being answered be answered."""
+    end = time.monotonic() + _LAST_REQUESTS
+    while (dispatcher.queue or dispatcher.active_count) and time.monotonic() < end:
+        time.sleep(0.05)
