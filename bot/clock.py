@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
@@ -17,8 +17,25 @@ from bot.services.schedule import Schedule
 log = logging.getLogger(__name__)
 
 
+_EVERY = timedelta(minutes=1)
 # seconds; the next tick, a minute later, goes on where this one had to stop
 _TICK = 50.0
+
+
+class _SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]
+    """Goes on where somebody sets the computer's clock back.
+
+    The library waits in monotonic time and plans by the computer's clock: after two hours back it would do nothing
+    for two hours.
+    """
+
+    def _process_jobs(self) -> float | None:
+        now = datetime.now(UTC)
+        for job in self.get_jobs():
+            if job.next_run_time > now + _EVERY:
+                log.warning("the computer's clock was set back to %s", now.isoformat(timespec="seconds"))
+                job.modify(next_run_time=now)
+        return super()._process_jobs()  # type: ignore[no-any-return]
 
 
 class Clock:
@@ -53,11 +70,11 @@ class Clock:
 
     def start(self) -> BackgroundScheduler:
         """Tick at once and then every minute, in a thread of the scheduler."""
-        scheduler = BackgroundScheduler(timezone="UTC")
+        scheduler = _SteadyScheduler(timezone="UTC")
         scheduler.add_job(
             self.tick,
             "interval",
-            minutes=1,
+            seconds=_EVERY.total_seconds(),
             next_run_time=self._now(),
             coalesce=True,
             misfire_grace_time=None,

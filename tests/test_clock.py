@@ -188,6 +188,16 @@ def test_the_minutes_of_a_machine_that_slept_are_one_tick() -> None:
         assert running.planned > datetime.now(UTC)
 
 
+def test_it_goes_on_where_the_clock_of_the_computer_is_set_back(caplog: pytest.LogCaptureFixture) -> None:
+    """What it planned is two hours ahead then."""
+    with Running(Ticks()).started() as running:
+        assert running.is_through(1)
+        running.hurry(by=-2 * HOUR)
+        assert running.is_through(2)
+        assert running.planned < datetime.now(UTC) + 2 * MINUTE
+    assert "was set back" in caplog.text
+
+
 def test_a_clock_that_is_stopped_ends_its_tick_first() -> None:
     go_on = threading.Event()
     ticks = Ticks(lambda: go_on.wait(30))
