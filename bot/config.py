@@ -13,7 +13,13 @@ from zoneinfo import ZoneInfo
 
 from platformdirs import user_state_path
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    SettingsConfigDict,
+)
 
 from bot.domain.days import zone_of
 from bot.domain.errors import NotSetUp, UsageError
@@ -31,6 +37,13 @@ def _http_address(value: str) -> str:
 _ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 
 DOTENV = ".env"
+
+# whoever answers at an address is shown these
+_SHOWN_TO = {
+    "github_api_url": ("github_token", "github_app_private_key"),
+    "anthropic_base_url": ("anthropic_api_key",),
+    "slack_api_url": ("slack_bot_token", "slack_app_token"),
+}
 
 Address = Annotated[str, AfterValidator(_http_address)]
 
@@ -147,20 +160,48 @@ class Usable:
 def usable_settings() -> Usable:
     """The settings of this process. A file that can't be read at all leaves nothing but defaults."""
     try:
-        return Usable(Settings(), {})
+        problems = {**_mixed_origins(), **_bad_values()}
     except UnicodeDecodeError:
         return Usable(Settings.model_construct(), {DOTENV: "save it as UTF-8 text"})
     except OSError as error:
         return Usable(Settings.model_construct(), {DOTENV: f"it can't be read ({error.strerror})"})
-    except ValidationError as error:
-        problems: dict[str, str] = {}
-        for each in error.errors():
-            # of several problems of one value the first says what to write
-            problems.setdefault(str(each["loc"][0]), str(each["msg"]).removeprefix("Value error, ").rstrip("."))
     defaults: dict[str, Any] = {
         name: Settings.model_fields[name].get_default(call_default_factory=True) for name in problems
     }
     return Usable(Settings(**defaults), {name.upper(): reason for name, reason in problems.items()})
+
+
+def _mixed_origins() -> dict[str, str]:
+    """Which addresses would be sent a secret that was set in another place, and what to do.
+
+    A file that came with a folder shall not send tokens of the environment to its own host, nor shall a gateway
+    that the environment names for another program get those of the file.
+    """
+    environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
+    origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
+    values = file | environment
+    problems: dict[str, str] = {}
+    for address, secrets in _SHOWN_TO.items():
+        strays = [name for name in secrets if name in origins and origins[name] != origins.get(address)]
+        usual = Settings.model_fields[address].default
+        if strays and values.get(address, usual) != usual:
+            problems[address] = (
+                f"it is set in {origins[address]} and {strays[0].upper()} in {origins[strays[0]]}; "
+                "set both in the same place"
+            )
+    return problems
+
+
+def _bad_values() -> dict[str, str]:
+    """Which values can't be used, and what to write."""
+    problems: dict[str, str] = {}
+    try:
+        Settings()
+    except ValidationError as error:
+        for each in error.errors():
+            # of several problems of one value the first says what to write
+            problems.setdefault(str(each["loc"][0]), str(each["msg"]).removeprefix("Value error, ").rstrip("."))
+    return problems
 
 
 def load_settings() -> Settings:

@@ -79,3 +79,73 @@ def test_the_channel_of_operators_is_one_id(monkeypatch: Env, value: str) -> Non
 def test_the_channel_of_operators_may_be_any_or_none(monkeypatch: Env, value: str, expected: str | None) -> None:
     monkeypatch.setenv("PRDIGEST_ADMIN_CHANNEL", value)
     assert load_settings().prdigest_admin_channel == expected
+
+
+PAIRS = [
+    ("GITHUB_API_URL", "GITHUB_TOKEN"),
+    ("GITHUB_API_URL", "GITHUB_APP_PRIVATE_KEY"),
+    ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    ("SLACK_API_URL", "SLACK_BOT_TOKEN"),
+    ("SLACK_API_URL", "SLACK_APP_TOKEN"),
+]
+ELSEWHERE = "https://elsewhere.example/api/v3"
+
+
+def write(folder: Path, **values: str) -> None:
+    (folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+
+
+@pytest.mark.parametrize(("address", "secret"), PAIRS)
+def test_a_file_does_not_send_a_secret_of_the_environment_elsewhere(
+    monkeypatch: Env, tmp_path: Path, address: str, secret: str
+) -> None:
+    monkeypatch.setenv(secret, "of-the-environment")
+    write(tmp_path, **{address: ELSEWHERE})
+    with pytest.raises(NotSetUp) as caught:
+        load_settings()
+    assert str(caught.value) == (
+        f"{address} can't be used: it is set in .env and {secret} in the environment; set both in the same place. "
+        "See `prdigest env`."
+    )
+    assert getattr(usable_settings().settings, address.lower()) != ELSEWHERE
+
+
+@pytest.mark.parametrize(("address", "secret"), PAIRS)
+def test_the_environment_does_not_send_a_secret_of_the_file_elsewhere(
+    monkeypatch: Env, tmp_path: Path, address: str, secret: str
+) -> None:
+    """It may name a gateway for another program."""
+    monkeypatch.setenv(address, ELSEWHERE)
+    write(tmp_path, **{secret: "of-the-file"})
+    with pytest.raises(NotSetUp, match=rf"^{address} can't be used: it is set in the environment and {secret} in"):
+        load_settings()
+
+
+@pytest.mark.parametrize(("address", "secret"), PAIRS)
+def test_an_address_and_a_secret_of_one_place_go_together(
+    monkeypatch: Env, tmp_path: Path, address: str, secret: str
+) -> None:
+    write(tmp_path, **{address: ELSEWHERE, secret: "of-the-file"})
+    assert getattr(load_settings(), address.lower()) == ELSEWHERE
+    monkeypatch.setenv(address, ELSEWHERE)
+    monkeypatch.setenv(secret, "of-the-environment")
+    assert getattr(load_settings(), address.lower()) == ELSEWHERE
+
+
+@pytest.mark.parametrize(("address", "secret"), PAIRS)
+def test_the_usual_address_may_be_written_anywhere(
+    monkeypatch: Env, tmp_path: Path, address: str, secret: str
+) -> None:
+    usual = Settings.model_fields[address.lower()].default
+    monkeypatch.setenv(secret, "of-the-environment")
+    write(tmp_path, **{address: usual})
+    assert getattr(load_settings(), address.lower()) == usual
+
+
+def test_an_address_of_the_file_that_the_environment_overrides_harms_nothing(
+    monkeypatch: Env, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "of-the-environment")
+    monkeypatch.setenv("GITHUB_API_URL", "https://github.example/api/v3")
+    write(tmp_path, GITHUB_API_URL=ELSEWHERE, GITHUB_TOKEN="of-the-file")
+    assert load_settings().github_api_url == "https://github.example/api/v3"
