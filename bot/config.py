@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from platformdirs import user_state_path
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -23,7 +23,7 @@ from pydantic_settings import (
 
 from bot.domain.days import zone_of
 from bot.domain.errors import NotSetUp, UsageError
-from bot.domain.pulls import Repository
+from bot.domain.pulls import Repository, web_address
 
 
 def _http_address(value: str) -> str:
@@ -95,17 +95,25 @@ class Settings(BaseSettings):
     prdigest_state_dir: Path = Field(default_factory=lambda: user_state_path("prdigest"))
     prdigest_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = None
 
+    @property
+    def github_web(self) -> str:
+        """Where the pages are of the GitHub that is asked."""
+        return web_address(self.github_api_url)
+
     @field_validator("prdigest_repo", mode="before")
     @classmethod
-    def _repository(cls, value: object) -> object:
-        return _parsed(Repository.parse, value, "write it as owner/name, such as vllm-project/vllm")
+    def _repository(cls, value: object, others: ValidationInfo) -> object:
+        def parse(text: str) -> Repository:
+            return Repository.parse(text, web_address(others.data.get("github_api_url", "")))
+
+        return _parsed(parse, value, "write it as owner/name, such as vllm-project/vllm")
 
     @field_validator("prdigest_repos", mode="before")
     @classmethod
-    def _repositories(cls, value: object) -> object:
+    def _repositories(cls, value: object, others: ValidationInfo) -> object:
         if not isinstance(value, str):
             return value
-        return tuple(cls._repository(name) for name in _items(value))
+        return tuple(cls._repository(name, others) for name in _items(value))
 
     @field_validator(
         "prdigest_allowed_workspaces", "prdigest_allowed_channels", "prdigest_allowed_users", mode="before"

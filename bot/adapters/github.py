@@ -42,7 +42,8 @@ class GitHubPullRequests:
             found = self._found(repository, day)
         listed = {pull.number: pull for pull in found.pulls}
         listed |= self._named_by_branch_only(repository, day, found, set(listed))
-        return Merged(newest_first(tuple(listed.values())), _count(found, listed))
+        pulls = (replace(pull, web=self._client.web) for pull in listed.values())
+        return Merged(newest_first(tuple(pulls)), _count(found, listed))
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
         """One pull request, without files."""
@@ -51,7 +52,7 @@ class GitHubPullRequests:
             node = node_of(node_of(data["repository"]).get("pullRequest"))
         if not node:
             raise PullRequestNotFound(f"{repository} has no pull request #{number}.")
-        return pull_of(repository, node, number)
+        return replace(pull_of(repository, node, number), web=self._client.web)
 
     def with_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files. One without changed files costs no call."""

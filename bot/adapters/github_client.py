@@ -15,7 +15,7 @@ from bot.adapters.cleaning import node_of
 from bot.adapters.github_calls import ask, ask_graphql
 from bot.adapters.github_errors import AnswerUnreadable, GraphQLFailed
 from bot.adapters.github_transport import LONGEST_WAIT, REQUEST_SECONDS, BoundedRetry, make_github
-from bot.domain.pulls import Repository
+from bot.domain.pulls import Repository, web_address
 
 # the "files" call ends there; pages that hold less than they may must not make it endless
 _MOST_FILES, _MOST_PAGES = 3_000, 300
@@ -24,11 +24,13 @@ _MOST_FILES, _MOST_PAGES = 3_000, 300
 class GitHubClient:
     """PyGithub for many threads. A client that threads share has been seen to mix up answers.
 
-    ``seconds`` is how long one request may take. Each method raises TooSlow besides what PyGithub raises.
+    ``seconds`` is how long one request may take; :attr:`web` is where this GitHub has its pages. Each method
+    raises TooSlow besides what PyGithub raises.
     """
 
     def __init__(self, base_url: str, auth: Auth.Auth | None, seconds: float = REQUEST_SECONDS) -> None:
         self._base_url = base_url
+        self.web = web_address(base_url)
         self._auth = auth
         self._seconds = seconds
         self._clients = threading.local()

@@ -31,7 +31,7 @@ name_option = click.option(
 
 def wanted_repository(settings: Settings, repo: str | None) -> Repository:
     """The option first, then the settings. Raises UsageError."""
-    repository = Repository.parse(repo) if repo else settings.prdigest_repo
+    repository = Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
     if repository is None:
         raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
     return repository

@@ -108,8 +108,8 @@ def digest_command(
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
     """Summarise one pull request: 35617, owner/repo#35617 or its address."""
     with wired() as (settings, wiring):
-        default = Repository.parse(repo) if repo else settings.prdigest_repo
-        reference = parse_reference(pull_request, default)
+        default = Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
+        reference = parse_reference(pull_request, default, settings.github_web)
         entry = wiring.entries.read(wiring.pulls.pull(reference.repository, reference.number))
     text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)
     click.echo(text)

@@ -70,7 +70,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     from bot.wiring.from_settings import path_settings  # noqa: PLC0415
 
     settings = load_settings()
-    repository = Repository.parse(repo) if repo else None
+    repository = Repository.parse(repo, settings.github_web) if repo else None
     window = Window(date_of(since), date_of(until), wanted_zone(settings, timezone))
     begin = _begin(window, history_from)
     _check_writable(scores)

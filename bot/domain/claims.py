@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bot.domain.mentions import Extent, Mention, Statement, statement, statements, verb
 from bot.domain.prose import prose
@@ -89,15 +89,15 @@ def claim_of(pull: PullRequest) -> Claim:
     button = _BUTTON.match(pull.commit_message)
     if button and _MAY_SAY.search(pull.title):
         claim.named.append((Mention(number=int(button[1])), claim.is_partial))
-    own = str(pull.repository).casefold()
-    claim.planned = {_at_home(mention, own) for mention in claim.planned}
-    named = ((_at_home(mention, own), part) for mention, part in claim.named)
+    claim.planned = {_at_home(mention, pull) for mention in claim.planned}
+    named = ((_at_home(mention, pull), part) for mention, part in claim.named)
     claim.named = [each for each in named if not each[0].repository and each[0] not in claim.planned]
     return claim
 
 
-def _at_home(mention: Mention, own: str) -> Mention:
-    return replace(mention, repository="") if mention.repository.casefold() == own else mention
+def _at_home(mention: Mention, pull: PullRequest) -> Mention:
+    is_own = mention.repository.casefold() == str(pull.repository).casefold()
+    return Mention(mention.number, mention.commit) if is_own and mention.web in ("", pull.web) else mention
 
 
 def _read_title(claim: Claim, title: str) -> bool:

@@ -52,8 +52,8 @@ class Earlier:
 
     def named(self, mention: Mention, by: PullRequest) -> PullRequest | None:
         """What ``by`` mentions, if that is of its repository and was merged before it."""
-        own = str(by.repository).casefold()
-        if (mention.repository or own).casefold() != own:
+        own = f"{by.web}/{by.repository}".casefold()
+        if f"{mention.web or by.web}/{mention.repository or by.repository}".casefold() != own:
             return None
         found = self.by_number.get(mention.number) if mention.number else self._of_commit(mention.commit)
         return found if found and found.merge_time < by.merge_time else None

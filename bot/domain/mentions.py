@@ -13,7 +13,7 @@ from itertools import islice
 
 _REFERENCE = re.compile(
     r"""
-    (?<![\w/.])https://github\.com/(?P<site>[\w.-]{1,100}/[\w.-]{1,100})/
+    (?<![\w/.])(?P<web>https?://[\w.-]{1,100}(?::\d{1,5})?)/(?P<site>[\w.-]{1,100}/[\w.-]{1,100})/
         (?:pull/(?P<page>\d{1,9})|commit/(?P<object>[0-9a-f]{7,40}))(?!\w)
     | (?<![\w/.@\#-])(?P<place>[\w.-]{1,100}/[\w.-]{1,100})?
         (?:\#(?P<number>\d{1,9})|(?<=\w)@(?P<at>[0-9a-f]{7,40}))(?!\w)
@@ -106,12 +106,13 @@ class Extent(Enum):
 class Mention:
     """A pull request by its ``number`` or, where that is 0, a commit by the beginning of its hash.
 
-    ``repository`` is empty where none was written.
+    ``repository`` is empty where none was written, and so is ``web``, where the pages are of an address.
     """
 
     number: int
     commit: str = ""
     repository: str = ""
+    web: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ def _another(text: str, end: int, *, is_list: bool, of_commits: bool) -> re.Matc
 def _mention(found: re.Match[str]) -> Mention:
     number = found["page"] or found["number"] or found["named"] or "0"
     commit = found["object"] or found["at"] or found["sha"] or ""
-    return Mention(int(number), commit.lower(), found["site"] or found["place"] or "")
+    return Mention(int(number), commit.lower(), found["site"] or found["place"] or "", found["web"] or "")
 
 
 def _is_commit(between: str, sha: str) -> bool:

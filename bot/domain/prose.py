@@ -15,7 +15,7 @@ _FALLBACK = re.compile(
     r"\broll-?\s?backs?\b|\bback-?out\b|\brevert(?:ing)? (?:plan|strategy|steps)|\bto revert\b", re.I
 )
 _LINK = re.compile(r"\[(?P<text>[^\[\]]{0,200})\]\((?P<address>[^\s()]{1,300})\)")
-_PULL_OR_COMMIT = re.compile(r"https://github\.com/[^/\s]{1,100}/[^/\s]{1,100}/(?:pull|commit)/")
+_PULL_OR_COMMIT = re.compile(r"https?://[^/\s]{1,100}/[^/\s]{1,100}/[^/\s]{1,100}/(?:pull|commit)/")
 
 
 def prose(markdown: str) -> str:

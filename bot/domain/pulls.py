@@ -6,14 +6,31 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from bot.domain.errors import UsageError
 from bot.domain.texts import quoted
 
 GITHUB = "https://github.com"
-# GitHub's own rule for names: letters, digits, '-', '_', '.', and owners without '_' or '.', never just dots
-_REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]*)/(?P<name>(?!\.{1,2}$)[A-Za-z0-9._-]{1,100})")
+# GitHub's own rule for names: letters, digits, '-', '_', '.', never just dots, and owners without '.'. Accounts of
+# people whom an enterprise manages end with '_' and its short name (docs.github.com, "Username considerations")
+_REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]*)/(?P<name>(?!\.{1,2}$)[A-Za-z0-9._-]{1,100})")
+# GitHub Enterprise Cloud with data residency has its pages at NAME.ghe.com and its interface at api.NAME.ghe.com
+_RESIDENT = ".ghe.com"
+
+
+def web_address(api: str) -> str:
+    """Where the pages are of the GitHub that has its interface at ``api``.
+
+    GitHub Enterprise Server has it at ``/api/v3`` of the same host (docs.github.com, "Quickstart for GitHub REST
+    API"). Whatever else stands in front of an interface, the pages are those of GitHub.com.
+    """
+    asked = urlsplit(api)
+    if (asked.hostname or "").endswith(_RESIDENT):
+        return f"https://{asked.netloc.removeprefix('api.')}"
+    if asked.path.rstrip("/").endswith("/api/v3"):
+        return f"{asked.scheme}://{asked.netloc}"
+    return GITHUB
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +41,13 @@ class Repository:
     name: str
 
     @classmethod
-    def parse(cls, text: str) -> Repository:
-        """Read ``owner/name``, also from a pasted address.
+    def parse(cls, text: str, web: str = GITHUB) -> Repository:
+        """Read ``owner/name``, also from a pasted address of the GitHub whose pages are at ``web``.
 
         Raises:
             UsageError: the text is neither.
         """
-        trimmed = text.strip().removeprefix(f"{GITHUB}/").removesuffix("/").removesuffix(".git")
+        trimmed = text.strip().removeprefix(f"{web}/").removesuffix("/").removesuffix(".git")
         found = _REPOSITORY.fullmatch(trimmed)
         if not found:
             raise UsageError(
@@ -41,10 +58,6 @@ class Repository:
     def __str__(self) -> str:
         return f"{self.owner}/{self.name}"
 
-    @property
-    def url(self) -> str:
-        return f"{GITHUB}/{self}"
-
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -53,9 +66,12 @@ class Account:
     login: str
     is_bot: bool = False
 
-    @property
-    def url(self) -> str:
-        return f"{GITHUB}/apps/{self.login}" if self.is_bot else f"{GITHUB}/{self.login}"
+    def page(self, web: str) -> str:
+        """Its address at the GitHub whose pages are at ``web``."""
+        if not self.is_bot:
+            return f"{web}/{self.login}"
+        is_server = web != GITHUB and not web.endswith(_RESIDENT)
+        return f"{web}/{'github-apps' if is_server else 'apps'}/{self.login}"
 
 
 GHOST = Account("ghost")
@@ -97,7 +113,7 @@ class PullRequest:
     """A pull request. Times are UTC. ``files`` is None until they were loaded.
 
     ``changed_files`` is GitHub's count; the list of files stops at 3,000. ``commit_message`` is that of the merge
-    commit, subject and all; empty where it is not known.
+    commit, subject and all; empty where it is not known. ``web`` is where its GitHub has its pages.
     """
 
     repository: Repository
@@ -117,10 +133,15 @@ class PullRequest:
     labels: tuple[str, ...] = ()
     files: tuple[ChangedFile, ...] | None = None
     commit_message: str = ""
+    web: str = GITHUB
 
     @property
     def url(self) -> str:
-        return f"{self.repository.url}/pull/{self.number}"
+        return self.sibling_url(self.number)
+
+    def sibling_url(self, number: int) -> str:
+        """Address of another pull request of its repository."""
+        return f"{self.web}/{self.repository}/pull/{number}"
 
     @property
     def commit(self) -> str:
@@ -159,7 +180,7 @@ class PullRequest:
 
     def line_url(self, path: str, line: int) -> str:
         """Address of a line of a file at :attr:`commit`; ``line`` counts from 1."""
-        return f"{self.repository.url}/blob/{self.commit}/{quote(path)}#L{line}"
+        return f"{self.web}/{self.repository}/blob/{self.commit}/{quote(path)}#L{line}"
 
 
 def newest_first(pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:

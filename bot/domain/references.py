@@ -11,7 +11,7 @@ from bot.domain.texts import quoted
 
 _NUMBER = re.compile(r"#?(\d{1,9})")
 _QUALIFIED = re.compile(r"([\w.-]+/[\w.-]+)#(\d{1,9})")
-_ADDRESS = re.compile(rf"{re.escape(GITHUB)}/([\w.-]+/[\w.-]+)/pull/(\d{{1,9}})(?:[/?#].*)?")
+_PAGE = re.compile(r"/([\w.-]+/[\w.-]+)/pull/(\d{1,9})(?:[/?#].*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,16 @@ class Reference:
         return f"{self.repository}#{self.number}"
 
 
-def parse_reference(text: str, default: Repository | None) -> Reference:
+def parse_reference(text: str, default: Repository | None, web: str = GITHUB) -> Reference:
     """Read how a person names a pull request; ``default`` is the repository of a bare number.
+
+    ``web`` is where GitHub has its pages.
 
     Raises:
         UsageError: the text names none, or a bare number where no repository is set.
     """
     trimmed = text.strip()
-    named = _QUALIFIED.fullmatch(trimmed) or _ADDRESS.fullmatch(trimmed)
+    named = _QUALIFIED.fullmatch(trimmed) or _address(trimmed, web)
     if named:
         return Reference(Repository.parse(named[1]), int(named[2]))
     bare = _NUMBER.fullmatch(trimmed)
@@ -44,3 +46,7 @@ def parse_reference(text: str, default: Repository | None) -> Reference:
     if default is None:
         raise UsageError("Of which repository? Give --repo owner/name or set PRDIGEST_REPO.")
     return Reference(default, int(bare[1]))
+
+
+def _address(text: str, web: str) -> re.Match[str] | None:
+    return _PAGE.fullmatch(text, len(web)) if text.startswith(web) else None

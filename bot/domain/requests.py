@@ -12,7 +12,7 @@ from bot.domain.days import LocalDay, Today, zone_of
 from bot.domain.errors import UsageError
 from bot.domain.filters import EVERYTHING, Filters
 from bot.domain.options import FILTERS, PRIVATE, Options, require_short, words_of
-from bot.domain.pulls import Repository
+from bot.domain.pulls import GITHUB, Repository
 from bot.domain.references import Reference, parse_reference
 from bot.domain.spans import Span, span_of
 from bot.domain.texts import quoted
@@ -31,10 +31,14 @@ SCORE = "score"
 
 @dataclass(frozen=True, slots=True)
 class Repositories:
-    """The repositories that the bot may speak of. Its token may read more than the people who ask."""
+    """The repositories that the bot may speak of. Its token may read more than the people who ask.
+
+    ``web`` is where their GitHub has its pages.
+    """
 
     default: Repository
     others: tuple[Repository, ...] = ()
+    web: str = GITHUB
 
     def known(self, wanted: Repository) -> Repository:
         """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
@@ -44,9 +48,13 @@ class Repositories:
         known = ", ".join(str(repository) for repository in (self.default, *self.others))
         raise UsageError(f"I don't speak of {wanted} here: ask about {known}.")
 
+    def parse(self, text: str) -> Repository:
+        """The repository that someone named. Raises UsageError."""
+        return self.known(Repository.parse(text, self.web))
+
     def reference(self, text: str) -> Reference:
         """The pull request that someone named. Raises UsageError."""
-        found = parse_reference(text, self.default)
+        found = parse_reference(text, self.default, self.web)
         return Reference(self.known(found.repository), found.number)
 
 
@@ -168,7 +176,7 @@ class DigestRequest:
 
 def _repository(found: Options, repositories: Repositories) -> Repository:
     named = found.last("repo")
-    return repositories.known(Repository.parse(named)) if named else repositories.default
+    return repositories.parse(named) if named else repositories.default
 
 
 def _span(found: Options, today: LocalDay, longest: int) -> Span:

@@ -57,9 +57,7 @@ class Wish:
         at = time_of(named["at"]) if "at" in named else None
         is_mine = named.get("tz", "").lower() == MINE
         return cls(
-            repository=repositories.known(Repository.parse(named["repo"]))
-            if "repo" in named
-            else repositories.default,
+            repository=repositories.parse(named["repo"]) if "repo" in named else repositories.default,
             at=at,
             zone=zone_of(named["tz"]) if "tz" in named and not is_mine else None,
             is_mine=is_mine,
@@ -144,7 +142,7 @@ class Which:
         if word.lower() == ALL:
             return cls(is_all=True)
         if "/" in word:
-            return cls(repository=repositories.known(Repository.parse(word)))
+            return cls(repository=repositories.parse(word))
         if word and not ID.fullmatch(word.lower()):
             raise UsageError(
                 f"I don't know {quoted(word)}: write a repository, an id as the list shows it, or all."

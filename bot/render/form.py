@@ -105,7 +105,7 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
     channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
     readers: dict[str, Callable[[], Any]] = {
         CHANNEL: lambda: _required(channel or is_personal),
-        REPOSITORY: lambda: repositories.known(Repository.parse(_chosen(values[REPOSITORY]))),
+        REPOSITORY: lambda: repositories.parse(_chosen(values[REPOSITORY])),
         AT: lambda: time_of(str(values[AT].get("selected_time") or "")),
         ZONE: lambda: None if zone == MINE else zone_of(zone),
         ONLY: lambda: only_of(_chosen(values[ONLY]).removeprefix(_EVERY)),

@@ -82,7 +82,7 @@ def lands_again(entry: Entry) -> list[Element]:
 
 
 def _numbered(pull: PullRequest, number: int) -> Element:
-    return link(f"{pull.repository.url}/pull/{number}", f"#{number}")
+    return link(pull.sibling_url(number), f"#{number}")
 
 
 def second_look_title(*, is_sparing: bool) -> list[Element]:

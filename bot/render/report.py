@@ -43,8 +43,8 @@ def _entry(place: int, entry: Entry, digest: Digest) -> str:
 def _facts(entry: Entry, digest: Digest) -> Iterator[str]:
     pull = entry.pull
     yield f"- **PR Number:** #{pull.number}"
-    yield f"- **Author:** {_account(pull.author)}"
-    yield f"- **Merged By:** {_account(pull.merged_by)}"
+    yield f"- **Author:** {_account(pull.author, pull.web)}"
+    yield f"- **Merged By:** {_account(pull.merged_by, pull.web)}"
     yield f"- **Merged time:** {digest.day.local(pull.merge_time):%Y-%m-%d %H:%M:%S}"
     yield f"- **Type:** `{entry.summary.type}`"
     if pull.changed_files:
@@ -58,8 +58,8 @@ def sections(summary: Summary) -> str:
     return "\n\n".join(f"**{name}**  \n{_escaped(text)}" for name, text in summary.sections)
 
 
-def _account(account: Account) -> str:
-    return f"[{account.login}]({account.url})"
+def _account(account: Account, web: str) -> str:
+    return f"[{account.login}]({account.page(web)})"
 
 
 def _escaped(text: str) -> str:

@@ -180,7 +180,7 @@ class Wiring:
         known = known_repositories(self._settings)
         if not known:
             raise NotSetUp("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
-        return Repositories(known[0], known[1:])
+        return Repositories(known[0], known[1:], self._settings.github_web)
 
     @cached_property
     def paths(self) -> PathSettings:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.pulls import GHOST, Account, Repository, newest_first
+from bot.domain.pulls import GHOST, GITHUB, Account, Repository, newest_first, web_address
 from tests.domain.refusals import refusal
 from tests.support import NOON, pull
 
@@ -26,6 +26,7 @@ NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,98}"
         ("0x/1.2_3-4", "0x", "1.2_3-4"),
         ("octo/.github", "octo", ".github"),
         ("octo/engine.js", "octo", "engine.js"),
+        ("ada_corp/engine", "ada_corp", "engine"),
         ("https://github.com/octo/engine", "octo", "engine"),
         ("https://github.com/octo/engine/", "octo", "engine"),
         ("https://github.com/octo/engine.git", "octo", "engine"),
@@ -35,7 +36,7 @@ NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,98}"
 def test_a_repository_is_read(text: str, owner: str, name: str) -> None:
     found = Repository.parse(text)
     assert (found.owner, found.name) == (owner, name)
-    assert (str(found), found.url) == (f"{owner}/{name}", f"https://github.com/{owner}/{name}")
+    assert str(found) == f"{owner}/{name}"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,8 @@ def test_a_repository_is_read(text: str, owner: str, name: str) -> None:
         "https://octo@github.com/octo/engine",
         "git@github.com:octo/engine.git",
         "-octo/engine",
-        "oc_to/engine",
+        "_octo/engine",
+        "oc.to/engine",
         "octo/eng ine",
         "octo/engine?x=1",
         "octo/engine#1",
@@ -85,14 +87,14 @@ def test_what_is_written_is_read_again(text: str) -> None:
     if text.endswith(".git"):
         return  # GitHub gives no such names
     assert str(Repository.parse(text)) == text
-    assert Repository.parse(Repository.parse(text).url) == Repository.parse(text)
+    assert Repository.parse(f"{GITHUB}/{Repository.parse(text)}") == Repository.parse(text)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_repository_with_a_safe_address_or_a_usage_error(text: str) -> None:
     said = refusal(Repository.parse, text)
     assert "\n" not in said
-    assert said or Repository.parse(text).url.isascii()
+    assert said or str(Repository.parse(text)).isascii()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,42 @@ def test_any_text_is_a_repository_with_a_safe_address_or_a_usage_error(text: str
     ],
 )
 def test_an_account_has_an_address(account: Account, url: str) -> None:
-    assert account.url == url
+    assert account.page(GITHUB) == url
+
+
+@pytest.mark.parametrize(
+    ("api", "web"),
+    [
+        ("https://api.github.com", GITHUB),
+        ("https://api.github.com/", GITHUB),
+        ("https://github.octo.example/api/v3", "https://github.octo.example"),
+        ("https://github.octo.example/api/v3/", "https://github.octo.example"),
+        ("http://github.octo.example:8443/api/v3", "http://github.octo.example:8443"),
+        ("https://api.octo.ghe.com", "https://octo.ghe.com"),
+        ("http://127.0.0.1:8080", GITHUB),
+        ("https://cache.octo.example/github", GITHUB),
+    ],
+)
+def test_the_pages_are_where_the_interface_says(api: str, web: str) -> None:
+    assert web_address(api) == web
+
+
+@pytest.mark.parametrize(
+    ("web", "page"),
+    [
+        ("https://github.octo.example", "https://github.octo.example/github-apps/dependabot"),
+        ("https://octo.ghe.com", "https://octo.ghe.com/apps/dependabot"),
+    ],
+)
+def test_an_app_has_its_page_where_its_github_has_it(web: str, page: str) -> None:
+    assert Account("dependabot", is_bot=True).page(web) == page
+
+
+@pytest.mark.parametrize("web", ["https://github.octo.example", "https://octo.ghe.com"])
+def test_a_pasted_address_of_an_enterprise_is_read(web: str) -> None:
+    assert Repository.parse(f"{web}/ada_corp/engine", web) == Repository("ada_corp", "engine")
+    with pytest.raises(UsageError):
+        Repository.parse(f"{GITHUB}/octo/engine", web)
 
 
 def test_a_pull_request_has_an_address() -> None:

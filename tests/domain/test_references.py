@@ -69,6 +69,14 @@ def test_what_names_none_is_refused_in_one_line(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_an_address_is_one_of_the_github_that_is_asked() -> None:
+    web = "https://github.octo.example"
+    assert parse_reference(f"{web}/acme/web.app/pull/7/files", None, web) == Reference(OTHER, 7)
+    for text in (f"{web}.evil.example/acme/web.app/pull/7", "https://github.com/acme/web.app/pull/7"):
+        with pytest.raises(UsageError):
+            parse_reference(text, None, web)
+
+
 @pytest.mark.parametrize("text", ["7", "#7"])
 def test_a_bare_number_needs_a_repository(text: str) -> None:
     with pytest.raises(UsageError, match="Of which repository"):
@@ -77,7 +85,7 @@ def test_a_bare_number_needs_a_repository(text: str) -> None:
 
 @given(st.integers(1, 999_999_999))
 def test_any_number_is_read_in_every_form(number: int) -> None:
-    forms = (str(number), f"#{number}", f"octo/engine#{number}", f"{REPOSITORY.url}/pull/{number}")
+    forms = (str(number), f"#{number}", f"octo/engine#{number}", f"https://github.com/{REPOSITORY}/pull/{number}")
     assert {parse_reference(form, REPOSITORY) for form in forms} == {Reference(REPOSITORY, number)}
 
 

@@ -188,7 +188,7 @@ forms = st.sampled_from(
         "octo/engine#{}",
         "ACME/web.app#{}",
         f"{LONG}#{{}}",
-        f"{REPOSITORY.url}/pull/{{}}/files#r1",
+        f"https://github.com/{REPOSITORY}/pull/{{}}/files#r1",
         '"{}"',
     ]
 )

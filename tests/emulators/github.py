@@ -210,6 +210,25 @@ class GitHubEmulator(Loopback):
         return Response.of_json({"token": token, "expires_at": expires, "permissions": rights}, 201)
 
 
+class EnterpriseEmulator(GitHubEmulator):
+    """GitHub Enterprise Server on 127.0.0.1: its interfaces are below ``/api`` and its pages on the same host."""
+
+    @property
+    def web(self) -> str:
+        return super().url
+
+    @property
+    def url(self) -> str:
+        return f"{self.web}/api/v3"
+
+    def handle(self, request: Request) -> Response:
+        for prefix in ("/api/v3", "/api"):
+            inner = request.path.removeprefix(prefix)
+            if inner != request.path and (inner == "/graphql") == (prefix == "/api"):
+                return super().handle(replace(request, path=inner))
+        return problem(404, "Not Found")
+
+
 def _is_json_web_token(text: str) -> bool:
     """Whether a text is three base64url parts of which the first two are JSON; no signature is checked."""
     parts = text.split(".")

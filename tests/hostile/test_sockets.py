@@ -147,8 +147,13 @@ def test_the_bounds_hold_with_the_numbers_of_the_product() -> None:
 
 def test_a_connection_that_is_being_answered_is_not_let_go() -> None:
     """However many come meanwhile."""
-    made, slow = Flask(__name__), 1.5
-    made.add_url_rule("/slow", view_func=lambda: (time.sleep(slow), "slow")[1])
+    made = Flask(__name__)
+
+    @made.get("/slow")
+    def answer() -> str:
+        time.sleep(1.5)
+        return "slow"
+
     bounds = Bounds(request=0.3, idle=0.3, connections=10, address=5)
     with serving(made, LOCAL, 0, 1_000_000, bounds) as port, ExitStack() as stack:
         asked = stack.enter_context(open_socket(port))

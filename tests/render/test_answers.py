@@ -59,7 +59,7 @@ def evidence(path: str = "src/a.py", side: Side = Side.NEW, line: int = 13) -> E
 )
 def test_a_citation_names_its_line_and_leads_to_it(found: Evidence, label: str, address: str) -> None:
     change = pull(7)
-    expected = change.repository.url + address.format(commit=change.commit)
+    expected = f"https://github.com/{change.repository}" + address.format(commit=change.commit)
     assert cited(change, found) == (label, expected)
 
 
@@ -72,7 +72,7 @@ def test_a_citation_of_a_line_that_is_gone_leads_to_the_diff() -> None:
 @given(texts(200), st.sampled_from(Side), st.integers(1, 99_999))
 def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: Side, line: int) -> None:
     label, address = cited(pull(7), evidence(f"x{path.encode('utf-8', 'replace').decode()}", side, line))
-    assert address.startswith(f"{pull(7).repository.url}/")
+    assert address.startswith(f"https://github.com/{pull(7).repository}/")
     assert not set(address) & set("()[]<>|` \n\t")
     assert len(address) <= 500
     assert "\n" not in label

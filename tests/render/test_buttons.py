@@ -331,7 +331,7 @@ def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) 
     assert actions_of(answer.public)[0]["value"] == str(reference)
     assert "Requests are counted once" in seen(answer.public)
     for post in (answer.public, answer.private):
-        assert_taken(post, {reference.repository.url + f"/pull/{LAST}"})
+        assert_taken(post, {f"https://github.com/{reference.repository}/pull/{LAST}"})
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
@@ -343,7 +343,7 @@ def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
     assert_twice(answer, buttons.SHARE_RISKS, str(request), buttons.DETAILS_OF)
     assert [value for _, value in options(actions_of(answer.public)[0])] == [f"{repository}#5", f"{repository}#3"]
     for post in (answer.public, answer.private):
-        assert_taken(post, {f"{repository.url}/pull/{number}" for number in (3, 5, 9)})
+        assert_taken(post, {f"https://github.com/{repository}/pull/{number}" for number in (3, 5, 9)})
 
 
 def test_a_list_of_nothing_has_no_menu() -> None:

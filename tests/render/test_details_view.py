@@ -43,7 +43,7 @@ def assert_opens(view: View) -> None:
 
 def assert_leads_home(view: View, made: Entry) -> None:
     """Links go to the pull request, its files, or a line of them."""
-    own, lines_of = made.pull.url, f"{made.pull.repository.url}/blob/{made.pull.commit}/"
+    own, lines_of = made.pull.url, f"https://github.com/{made.pull.repository}/blob/{made.pull.commit}/"
     found = links({"blocks": view["blocks"]})
     assert [url for url in found if url != own and not url.startswith((f"{own}/files", lines_of))] == []
     assert all(url.startswith("https://github.com/") for url in found)

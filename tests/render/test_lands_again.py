@@ -32,7 +32,7 @@ def test_the_history_of_tries_is_linked_in_the_thread_and_in_the_list() -> None:
     said = "; lands again #2 (reverted by #3), #7"
     assert f"Count once: Requests are counted once{said} (" in seen(part)
     assert f"#9 Count once, highest band: adds 400 lines{said}" in seen(lead(found))
-    known = {f"{REPOSITORY.url}/pull/{number}" for number in (2, 3, 7)}
+    known = {f"https://github.com/{REPOSITORY}/pull/{number}" for number in (2, 3, 7)}
     assert known <= set(links(part.payload()))
     assert known <= set(links(lead(found).payload()))
 

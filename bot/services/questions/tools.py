@@ -265,7 +265,7 @@ class Toolbox:
         self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
 
     def _repository(self, named: str) -> Repository:
-        return self._repositories.known(Repository.parse(named)) if named.strip() else self._subject.repository
+        return self._repositories.parse(named) if named.strip() else self._subject.repository
 
     @property
     def span(self) -> Span:
