@@ -59,5 +59,6 @@ def _started() -> _Start:
 
 def _wait_for_the_digest(address: str) -> None:
     """The page's own stream, as a browser reads it."""
-    with urlopen(f"{address}/live?place={_PLACE}", timeout=30) as stream:  # noqa: S310 (an address of this machine)
+    live = address.replace("/?", f"/live?place={_PLACE}&")
+    with urlopen(live, timeout=30) as stream:  # noqa: S310 (an address of this machine)
         assert any(_DIGEST in line for line in stream)

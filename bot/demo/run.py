@@ -54,7 +54,7 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         slack = parts.enter_context(_local_slack(stage))
         team = LocalTeam(slack.url, slack.token, secrets.token_hex())
         connection = Connection()
-        started(parts.enter_context(_page(stage, slack, connection, port)).url)
+        started(parts.enter_context(_page(stage, slack, connection, port)).address)
         settings = stage.settings(team, state)
         wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.outside)))
         stage.prepare(wiring)
@@ -76,8 +76,8 @@ def stay_here(environment: MutableMapping[str, str]) -> None:
 def _local_slack(stage: Stage) -> Iterator[LocalSlack]:
     """A team with one channel, one person and the bot."""
     times = Times(now=lambda: stage.now().timestamp())
-    token = f"xoxb-{secrets.token_hex()}"
-    with LocalSlack(token, posts_per_second=_POSTS_PER_SECOND, times=times) as slack:
+    token, app_token = (f"{kind}-{secrets.token_hex()}" for kind in ("xoxb", "xapp"))
+    with LocalSlack(token, posts_per_second=_POSTS_PER_SECOND, times=times, app_token=app_token) as slack:
         slack.rename_channel(CHANNEL, stage.channel)
         slack.set_person(YOU, name="You", tz=stage.zone.key)
         yield slack
@@ -92,7 +92,7 @@ def _page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) ->
     users = {YOU: "You", BOT_USER: _BOT}
     names = Names(users, {place.id: place.name for place in places}, stage.zone, stage.now, YOU)
     try:
-        page = Page(slack, visitor, Screen(slack, YOU, places, names), stage.about, port)
+        page = Page(slack, visitor, Screen(slack, YOU, places, names), stage.about, secrets.token_urlsafe(), port)
     except OSError as error:
         raise NotSetUp(f"Port {port} can't be used ({error.strerror}): choose another with --port.") from error
     with page:

@@ -36,6 +36,9 @@ def demo(browser: Browser) -> Iterator[Demo]:
 def context(browser: Browser, demo: Demo) -> Iterator[BrowserContext]:
     with browser.new_context(base_url=demo.url) as found:
         found.set_default_timeout(_PATIENCE)
+        with found.new_page() as first:
+            first.goto(demo.address)
+            assert first.url == f"{demo.url}/"
         yield found
 
 

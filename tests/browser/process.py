@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from tests.checks import eventually
 from tests.command import Process, Start, started
 
-_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+_ADDRESS = re.compile(r"(?P<url>http://127\.0\.0\.1:\d+)/\?token=\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,20 @@ class Demo:
         return self.output.read_text()
 
     @property
+    def address(self) -> str:
+        """What a visitor opens."""
+        return self._printed[0]
+
+    @property
     def url(self) -> str:
-        """The address of its page."""
+        """Where its page is, for a browser that was there before."""
+        return self._printed["url"]
+
+    @property
+    def _printed(self) -> re.Match[str]:
         found = _ADDRESS.search(self.said)
         assert found, self.said
-        return found[0]
+        return found
 
     def interrupt(self) -> int:
         """What Ctrl-C does; gives the exit code."""

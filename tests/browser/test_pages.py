@@ -74,7 +74,7 @@ def test_the_calls_of_the_bot_are_listed(page: Page) -> None:
 def test_ctrl_c_leaves_nothing_and_an_open_page_says_so(browser: Browser) -> None:
     with running_demo() as demo, browser.new_context() as context:
         page = context.new_page()
-        page.goto(demo.url)
+        page.goto(demo.address)
         page.get_by_role("heading", name=DIGEST, exact=True).wait_for()
         assert demo.processes()
         assert demo.interrupt() == 0

@@ -68,14 +68,15 @@ def screen(address: str, until: str) -> str:
 
 def channel(address: str) -> str:
     """The HTML of the channel as it is."""
-    with urllib.request.urlopen(f"{address}/live?place={HOME}", timeout=10) as lines:
+    with urllib.request.urlopen(address.replace("/?", f"/live?place={HOME}&"), timeout=10) as lines:
         shown = json.loads(next(lines).removeprefix(b"data: "))
         return "".join(piece["html"] for piece in shown["pieces"])
 
 
 def say(address: str, text: str) -> dict[str, Any]:
     body = json.dumps({"place": HOME, "text": text}).encode()
-    asked = urllib.request.Request(f"{address}/do/say", body, {"Content-Type": "application/json"})
+    page = address.replace("/?", "/do/say?")
+    asked = urllib.request.Request(page, body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(asked, timeout=10) as answer:
         found: dict[str, Any] = json.loads(answer.read())
         return found

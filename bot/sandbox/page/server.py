@@ -1,7 +1,6 @@
 """The server of the page: it shows the screen as it changes, and passes on what the visitor does.
 
-It serves this machine's browser alone. Another site that is open in the same browser can neither read it nor post
-to it: the names that it answers to, where a post comes from and what kind it is are checked.
+It serves the browser that was given its address alone; see :mod:`bot.sandbox.page.access`.
 """
 
 from __future__ import annotations
@@ -12,11 +11,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from bot.sandbox.blockkit import report_html
 from bot.sandbox.loopback import Loopback, Request, Response
 from bot.sandbox.page.about import About
+from bot.sandbox.page.access import Access
 from bot.sandbox.page.preview import Preview
 from bot.sandbox.page.screen import HOME, TEMPLATES, Screen
 from bot.sandbox.page.visitor import Outcome, Visitor
@@ -42,7 +42,7 @@ _SHOWN = 200  # calls on the page that lists them
 
 
 class Page(Loopback):
-    """Shows the local Slack in a browser, on ``port`` or on a free one.
+    """Shows the local Slack in a browser that has the ``token``, on ``port`` or on a free one.
 
     Raises OSError where the port can't be had.
     """
@@ -50,8 +50,11 @@ class Page(Loopback):
     # a view has at most a quarter of that
     most_bytes = 1_000_000
 
-    def __init__(self, slack: LocalSlack, visitor: Visitor, screen: Screen, about: About, port: int = 0) -> None:
+    def __init__(
+        self, slack: LocalSlack, visitor: Visitor, screen: Screen, about: About, token: str, port: int = 0
+    ) -> None:
         super().__init__(port)
+        self._access = Access(self.url, token)
         self._slack = slack
         self._visitor = visitor
         self._screen = screen
@@ -70,14 +73,21 @@ class Page(Loopback):
             "calls": self._calls,
         }
 
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return self._access.address
+
     def close(self) -> None:
         """End what is sent to browsers, so that the server can end."""
         self._closed.set()
         self._slack.changes.note()
 
     def handle(self, request: Request) -> Response:
-        if not self._is_ours(request):
-            return _plain(403, "This page answers to the browser of this machine only.")
+        if why := self._access.refusal(request):
+            return _plain(403, why)
+        if welcome := self._access.welcome(request):
+            return welcome
         first, _, rest = request.path.removeprefix("/").partition("/")
         if request.method == "POST":
             return self._did(request, first, rest)
@@ -88,18 +98,6 @@ class Page(Loopback):
             return show(request, rest)
         except (SlackError, KeyError):
             return _plain(404, "It is not here any more.")
-
-    def _is_ours(self, request: Request) -> bool:
-        """Whether a browser asks for this page by its name, and posts from it."""
-        port = urlsplit(self.url).port
-        hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
-        if request.headers.get("host") not in hosts:
-            return False
-        if request.method != "POST":
-            return True
-        origin = request.headers.get("origin")
-        kind = request.headers.get("content-type", "").partition(";")[0]
-        return kind == "application/json" and origin in {None, *(f"http://{host}" for host in hosts)}
 
     # what is shown
 

@@ -24,6 +24,7 @@ from bot.sandbox.slack.server import LocalSlack
 from tests.emulators.slack_app import Scripted
 
 HOME, YOU, DIRECT = "C0DIGEST", "U0YOU", "D0YOU"
+TOKEN = "the-token"
 Json = dict[str, Any]
 
 
@@ -51,21 +52,30 @@ class Stage:
         usual = {"Content-Type": "application/json"} if method == "POST" else {}
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         with closing(self._connection()) as connection:
-            connection.request(method, path, sent if method == "POST" else None, {**usual, **(headers or {})})
+            known = {"Cookie": self.cookie, **usual, **(headers or {})}
+            connection.request(method, path, sent if method == "POST" else None, known)
             with connection.getresponse() as found:
-                streams = found.headers["Content-Type"].startswith("text/event-stream")
+                streams = found.headers.get("Content-Type", "").startswith("text/event-stream")
                 return Answer(found.status, dict(found.headers), "" if streams else found.read().decode())
 
     @contextmanager
     def live(self, path: str) -> Iterator[Iterator[Json]]:
         """The screens as they come."""
         with closing(self._connection()) as connection:
-            connection.request("GET", path)
+            connection.request("GET", path, headers={"Cookie": self.cookie})
             with connection.getresponse() as answer:
                 yield (json.loads(line[6:]) for line in answer if line.startswith(b"data: "))
 
+    @property
+    def cookie(self) -> str:
+        return f"prdigest-demo-{self.port}={TOKEN}"
+
+    @property
+    def port(self) -> int:
+        return int(self.page.url.rpartition(":")[2])
+
     def _connection(self) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", int(self.page.url.rpartition(":")[2]), timeout=5)
+        return HTTPConnection("127.0.0.1", self.port, timeout=5)
 
     def do(self, deed: str, **asked: Any) -> Json:
         """What the page is told when somebody does something."""
@@ -87,6 +97,6 @@ def stage() -> Iterator[Stage]:
         about = About(
             "A title", "One line.", (Fact("Sample", "All of it."),), (Try("/echo hi"), Try("Why?", in_thread=True))
         )
-        with Page(slack, visitor, screen, about) as page:
+        with Page(slack, visitor, screen, about, TOKEN) as page:
             yield Stage(slack, visitor, screen, page, bot)
             page.close()

@@ -12,7 +12,7 @@ from slack_sdk import WebClient
 from bot.sandbox.page.about import About
 from bot.sandbox.page.server import Page
 from tests.emulators.slack_client import client_of
-from tests.sandbox.page.conftest import HOME, YOU, Stage
+from tests.sandbox.page.conftest import HOME, TOKEN, YOU, Stage
 from tests.sandbox.slack.parts import actions, button, entry, home, modal, section
 
 STATIC = [
@@ -193,4 +193,37 @@ def test_a_port_that_is_taken_is_an_error(stage: Stage) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(OSError, match="in use"):
-            Page(stage.slack, stage.visitor, stage.screen, About("", "", (), ()), taken.getsockname()[1])
+            Page(stage.slack, stage.visitor, stage.screen, About("", "", (), ()), "", taken.getsockname()[1])
+
+
+STRANGERS = [
+    {"Cookie": ""},
+    {"Cookie": "prdigest-demo-1=the-token"},
+    {"Cookie": "prdigest-demo-{port}=another"},
+    {"Cookie": "prdigest-demo-{port}="},
+    {"Cookie": "other=1; \x01; prdigest-demo-{port}"},
+]
+
+
+@pytest.mark.parametrize("headers", STRANGERS, ids=lambda headers: headers["Cookie"][:24] or "none")
+@pytest.mark.parametrize("path", [*PAGES, f"/live?place={HOME}", f"/?token={TOKEN}x", "/calls?token="])
+def test_who_was_not_given_the_address_sees_nothing(stage: Stage, path: str, headers: dict[str, str]) -> None:
+    """Another user of the machine, to whom the port is open."""
+    shown = {name: value.format(port=stage.port) for name, value in headers.items()}
+    answer = stage.ask("GET", path, headers=shown)
+    assert answer.status == 403
+    assert "Open the address" in answer.text
+    assert TOKEN not in answer.text
+
+
+def test_who_was_not_given_the_address_can_do_nothing(stage: Stage) -> None:
+    assert stage.ask("POST", "/do/say", {"place": HOME, "text": "hi"}, {"Cookie": ""}).status == 403
+    assert stage.bot.sent == []
+
+
+def test_the_first_address_leads_to_one_without_the_token(stage: Stage) -> None:
+    answer = stage.ask("GET", stage.page.address.removeprefix(stage.page.url), headers={"Cookie": ""})
+    assert (answer.status, answer.headers["Location"]) == (303, "/")
+    kept, *attributes = answer.headers["Set-Cookie"].split("; ")
+    assert kept == stage.cookie
+    assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Lax"}
