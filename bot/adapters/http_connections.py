@@ -7,7 +7,15 @@ import ssl
 from functools import cache
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from typing import Any
-from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import (
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
 
 import requests
 import urllib3
@@ -58,11 +66,18 @@ class _SecureHandler(HTTPSHandler):
         return self.do_open(_Secure, req, context=self._given)
 
 
+class _NoRedirects(HTTPRedirectHandler):
+    """Takes an address elsewhere for the error that it is: Slack gives none, and its token is for nobody else."""
+
+    def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
+        """Follow none."""
+
+
 @cache
 def noting_opener(proxy: str | None = None) -> OpenerDirector:
     """What opens addresses for urllib. ``proxy`` is for all; without it, the environment says through which."""
     proxies = ProxyHandler({"http": proxy, "https": proxy} if proxy else None)
-    return build_opener(proxies, _PlainHandler, _SecureHandler)
+    return build_opener(proxies, _PlainHandler, _SecureHandler, _NoRedirects)
 
 
 class _PooledPlain(Noting, urllib3.connection.HTTPConnection):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from slack_sdk import WebClient
 
@@ -18,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # seconds
 _TIMEOUT = 10
+# an address of which no two readers think differently: no user, no backslash, no name that is written in escapes
+_PLAIN = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
 
 
 class SlackWhispers:
@@ -35,12 +39,19 @@ class SlackWhispers:
         try:
             if not visit.channel:
                 self._message(visit.user, post)
-            elif not visit.response_url:
+            elif not self.is_slacks(visit.response_url):
                 self._beside(visit, post)
             elif not (visit.existing_thread and self._is_shown_in_thread(visit, post)):
                 self._respond(visit, post)
         except SlackRefused as error:
             log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
+
+    def is_slacks(self, address: str) -> bool:
+        """Whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``: answers are for nobody else."""
+        api, found = urlsplit(self._client.base_url), _PLAIN.match(address)
+        if not found or found["scheme"] != api.scheme:
+            return False
+        return found["host"] == api.hostname or found["host"].endswith(f".{api.hostname}")
 
     def _message(self, channel: str, post: Post, thread: str = "") -> None:
         with in_words():

@@ -14,9 +14,10 @@ from bot.domain.errors import SlackRefused, SlackUnavailable
 from bot.domain.visits import Visit
 from bot.sandbox.slack.kept.store import START
 from bot.sandbox.slack.methods.responses import RESPONSE, SECONDS, USES
-from tests.adapters.worlds import WebPage
+from tests.adapters.worlds import Moved, WebPage
 from tests.checks import closed_port, is_one_sentence
 from tests.emulators.slack import SlackEmulator
+from tests.hostile.addresses import FOREIGN, OURS, SLACK
 from tests.services.doubles import visit
 from tests.services.posting import HOME, post
 
@@ -189,6 +190,31 @@ def test_a_rate_limit_is_no_reason_to_give_somebody_up(slack: SlackEmulator) -> 
     slack.fail_next("chat.postEphemeral", retry_after=1)
     with pytest.raises(SlackUnavailable):
         SlackWhispers(client).whisper(visit(), HELLO)
+
+
+@pytest.mark.parametrize("address", FOREIGN, ids=ascii)
+def test_an_address_that_is_not_slacks_is_not_asked(address: str) -> None:
+    assert not SlackWhispers(slack_client("xoxb-test", SLACK)).is_slacks(address)
+
+
+@pytest.mark.parametrize("address", OURS)
+def test_the_addresses_that_slack_gives_are_slacks(address: str) -> None:
+    assert SlackWhispers(slack_client("xoxb-test", SLACK)).is_slacks(address)
+
+
+def test_who_came_with_a_foreign_address_is_told_all_the_same(slack: SlackEmulator) -> None:
+    whispers(slack).whisper(visit(response_url="http://localhost:1/response/R1"), HELLO)
+    assert [call["text"] for call in slack.calls_to("chat.postEphemeral")] == ["Hello"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_answer_and_no_token_is_sent_on_to_another_address(slack: SlackEmulator, status: int) -> None:
+    with WebPage() as elsewhere, Moved(status, elsewhere.url) as world:
+        with pytest.raises((SlackRefused, SlackUnavailable)):
+            SlackWhispers(slack_client("xoxb-test", world.url)).whisper(visit(), HELLO)
+        whispers(slack).whisper(visit(response_url=f"{world.url}/response/R1"), HELLO)
+        assert elsewhere.asked == []
+    assert [told["text"] for told in slack.ephemerals] == ["Hello"]
 
 
 def test_the_response_url_is_not_in_the_log(slack: SlackEmulator, caplog: pytest.LogCaptureFixture) -> None:

@@ -56,9 +56,23 @@ class WebPage(Loopback):
     def __init__(self, status: int = 200) -> None:
         super().__init__()
         self.status = status
+        self.asked: list[Request] = []
 
     def handle(self, request: Request) -> Response:
+        self.asked.append(request)
         return Response(self.status, b"<html>Sign in. Then go on.</html>", {"Content-Type": "text/html"})
+
+
+class Moved(Loopback):
+    """Sends everybody on to another address."""
+
+    def __init__(self, status: int, target: str) -> None:
+        super().__init__()
+        self._status = status
+        self._target = target
+
+    def handle(self, request: Request) -> Response:
+        return Response(self._status, headers={"Location": f"{self._target}{request.path}"})
 
 
 def within(seconds: float, act: Callable[[], Any]) -> Any:
