@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from slack_sdk import WebClient
@@ -34,6 +35,8 @@ _LONGEST_PAUSE = 60.0
 # what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
 _SPOKEN = 800
 _OVER, _STOPPED = "message_not_in_streaming_state", "stopped_by_user"
+# an edit of a message that streams
+_STREAMS = "streaming_state_conflict"
 _LONGEST_STATUS = 50
 _WRITING = "…"
 _LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
@@ -97,8 +100,8 @@ class _SlackDisplay:
         self._sleep = sleep
         self._message = message
         self._mode = _Mode.EDITING if message else _Mode.NEW
-        # whether Slack may still take the message for one that streams
-        self._is_open = bool(message)
+        # whether the message is known to stream; of one that an earlier try began, Slack says so
+        self._is_open = False
         self._text = self._sent = ""
         # seconds of the clock: when to send again, and until when Slack asked us to wait
         self._next = self._free = 0.0
@@ -268,20 +271,32 @@ class _SlackDisplay:
         if self._is_open:
             self._close(client)
         try:
-            with in_words(self._visit.channel):
-                client.chat_update(
-                    channel=self._visit.channel,
-                    ts=self._message,
-                    text=_spoken(text),
-                    blocks=blocks,
-                    metadata=metadata_of(self._key),
-                    parse="none",
-                )
+            self._update(text, blocks, client)
         except (SlackRefused, SlackUnavailable) as error:
             if is_last:
                 raise
             self._asked(error)
             log.info("not edited [%s]: %s", self._visit.reference, error)
+
+    def _update(self, text: str, blocks: list[dict[str, Any]], client: WebClient) -> None:
+        edit = partial(
+            client.chat_update,
+            channel=self._visit.channel,
+            ts=self._message,
+            text=_spoken(text),
+            blocks=blocks,
+            metadata=metadata_of(self._key),
+            parse="none",
+        )
+        try:
+            with in_words(self._visit.channel):
+                edit()
+        except SlackRefused as error:
+            if error.code != _STREAMS:
+                raise
+            self._close(client)
+            with in_words(self._visit.channel):
+                edit()
 
     def _close(self, client: WebClient) -> None:
         """A message that streams can't be edited."""

@@ -520,6 +520,22 @@ def test_a_store_that_does_not_take_the_message_loses_no_answer(scene: Scene) ->
     scene.assert_whole()
 
 
+def test_a_message_of_an_earlier_try_that_is_no_stream_is_not_ended_as_one(scene: Scene) -> None:
+    """Slack takes twenty such calls a minute, for the streams of all threads."""
+    scene.slack.fail_next(START, error="unknown_method")
+    scene.show(scene.open(), WORDS[0])
+    scene.open(scene.told[0]).finish(WHOLE, BELOW)
+    scene.assert_whole()
+    assert scene.methods() == [START, POST, UPDATE]
+
+
+def test_a_message_of_an_earlier_try_that_streams_is_ended_when_slack_says_so(scene: Scene) -> None:
+    scene.show(scene.open(), WORDS[0])
+    scene.open(scene.told[0]).finish(WHOLE, BELOW)
+    scene.assert_whole()
+    assert scene.methods() == [START, UPDATE, STOP, UPDATE]
+
+
 @pytest.mark.parametrize(("method", "way", "streams"), CALLS.values(), ids=CALLS)
 def test_a_message_is_told_of_once(scene: Scene, method: str, way: Way, streams: bool) -> None:
     if not streams:
