@@ -151,7 +151,7 @@ class Bot:
 
     @property
     def wire(self) -> HttpWire | SocketWire:
-        return self.http if self.transport == "http" else SocketWire(self.world.slack)
+        return SocketWire(self.world.slack) if self.transport == "socket" else self.http
 
     @property
     def http(self) -> HttpWire:

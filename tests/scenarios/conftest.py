@@ -13,34 +13,47 @@ import pytest
 from bot.adapters.embedded import embedded_url
 from bot.adapters.store import connect
 from tests.checks import closed_port
-from tests.command import started
+from tests.command import Process, started
 from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
 from tests.world import World, world
 
 TRANSPORTS = ("http", "socket")
+# over HTTP, as a larger installation runs it: a process for each task
+APART = "apart"
+_PARTS = ("web", "worker", "clock")
 
 
 class Bots:
-    """One process of each kind and transport, on one store; those of a kind share the world around them."""
+    """A bot of each kind and transport, on one store; those of a kind share the world around them.
+
+    A bot is one process, ``prdigest run``, and three of them where the transport is ``APART``.
+    """
 
     def __init__(self, folder: Path, store_url: str) -> None:
         self._folder = folder
         self._store_url = store_url
         self._databases = count()
         self._started: dict[tuple[str, str], Bot] = {}
+        self._worlds: dict[str, World] = {}
+        self._processes: list[Process] = []
         self._supply = Supply()
         self._stack = ExitStack()
 
     def bot(self, transport: str, kind: str = "usual", **settings: str) -> Bot:
         """The bot of that kind, ready. Those of both transports start together, as each takes two seconds."""
         if (transport, kind) not in self._started:
-            there = self._stack.enter_context(world(""))
-            there.github.add(REPO)
-            for each in TRANSPORTS:
+            there = self._world(kind)
+            for each in [transport] if transport == APART else TRANSPORTS:
                 self._started[each, kind] = self._start(each, f"{kind}-{each}", there, settings)
         found = self._started[transport, kind]
         found.wait()
         return found
+
+    def _world(self, kind: str) -> World:
+        if kind not in self._worlds:
+            there = self._worlds[kind] = self._stack.enter_context(world(""))
+            there.github.add(REPO)
+        return self._worlds[kind]
 
     def _start(self, transport: str, name: str, there: World, settings: dict[str, str]) -> Bot:
         separator = "?db=" if self._store_url.startswith("unix") else "/"
@@ -48,7 +61,7 @@ class Bots:
         store = self._stack.enter_context(connect(url))
         store.ping()
         zone = noon_zone()
-        entrance = {"SLACK_SIGNING_SECRET": SECRET} if transport == "http" else {"SLACK_APP_TOKEN": "xapp-test"}
+        entrance = {"SLACK_APP_TOKEN": "xapp-test"} if transport == "socket" else {"SLACK_SIGNING_SECRET": SECRET}
         usual = {
             "PRDIGEST_REPO": REPO,
             "PRDIGEST_REPOS": ",".join(allowed_repositories()),
@@ -59,15 +72,18 @@ class Bots:
         }
         own = replace(there, settings={**there.settings, **usual, **entrance, **settings})
         log = self._folder / f"{name}.log"
-        with log.open("wb") as file:
-            process = started("run", settings=own.settings, folder=self._folder, files=(0, 1, file.fileno()))
-        return Bot(transport, own, store, process, log, zone, self._supply)
+        with log.open("ab") as file:
+            files = (0, 1, file.fileno())
+            names = _PARTS if transport == APART else ("run",)
+            found = [started(each, settings=own.settings, folder=self._folder, files=files) for each in names]
+        self._processes += found
+        return Bot(transport, own, store, found[0], log, zone, self._supply)
 
     def close(self) -> None:
         """End them by SIGTERM, all at once; each must end cleanly."""
-        for bot in self._started.values():
-            bot.process.terminate()
-        codes = [bot.process.wait(timeout=40) for bot in self._started.values()]
+        for process in self._processes:
+            process.terminate()
+        codes = [process.wait(timeout=40) for process in self._processes]
         self._stack.close()
         assert codes == [0] * len(codes)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.hostile.payloads import BODIES, CHANGES, changed
 from tests.scenarios import Bot
-from tests.scenarios.hostile import BODIES, CHANGES, changed
 
 REFUSED = "WARNING bot.web: a request that can't be used: "
 

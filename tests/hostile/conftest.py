@@ -1,0 +1,23 @@
+"""The processes that hostile people talk to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.scenarios import Bot
+from tests.scenarios.conftest import APART, Bots, bots, unharmed
+
+__all__ = ["bots"]
+
+
+@pytest.fixture(params=["http", APART], ids=["run", "web, worker, clock"])
+def layout(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def bot(bots: Bots, layout: str) -> Iterator[Bot]:
+    """The usual bot, as one process and as one for each task."""
+    yield from unharmed(bots.bot(layout))
