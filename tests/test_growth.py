@@ -24,12 +24,14 @@ from bot.domain.days import date_of, zone_of
 from bot.domain.digest import Entry
 from bot.domain.earlier import title_key
 from bot.domain.errors import UsageError
+from bot.domain.globs import Globs
 from bot.domain.markup import labelled, typed
 from bot.domain.mentions import references
 from bot.domain.numbers import without_unknown_numbers
 from bot.domain.packing import Coverage, pack
 from bot.domain.past import is_fix
 from bot.domain.patches import find_quote
+from bot.domain.paths import default_patterns
 from bot.domain.prose import prose
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.references import parse_reference
@@ -66,6 +68,8 @@ MOST_GROWTH, USUAL_GROWTH = 30, 18
 SHORT, LONG, LONGEST = 1_000, 10_000, 100_000
 TRIES = 4
 KNOWN = Repositories(REPOSITORY)
+DEEP, SEARCHING = "a/" * 60 + "b", Globs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
+CLASSES = Globs(" ".join(default_patterns().values()).split())
 
 
 def refusing(parse: Parser) -> Parser:
@@ -170,6 +174,9 @@ PARSERS: dict[str, Parser] = {
     "subject": lambda text: subject_of(text, KNOWN, DAY),
     "subject-of-digest": lambda text: subject_of(f"digest:T1:C1:{text}", KNOWN, DAY),
     "origin": named_on_github,
+    "globs": lambda text: Globs([text]).match(DEEP),
+    "globs-of-a-path": SEARCHING.match,
+    "globs-of-classes": CLASSES.match,
     "escape": mrkdwn.escape,
     "literal": harmless.literal,
     "rich-prose": lambda text: rich.prose(text, {1: "https://x"}, 100_000),
@@ -195,6 +202,8 @@ ONCE_SLOW = [
     ("span", "range-blanks"),
     ("zone", "folders"),
     ("literal", "angles"),
+    ("globs", "double-stars"),
+    ("globs-of-a-path", "folders"),
     ("git_records", "letters"),
 ]
 

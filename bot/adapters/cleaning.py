@@ -21,6 +21,8 @@ LONGEST_TEXT = 65_536
 LONGEST_NAME = 255
 # PATH_MAX of Linux
 _LONGEST_PATH = 4_096
+# the deepest paths of Linux, Chromium and the JDK have some 20 folders
+_MOST_FOLDERS = 100
 # characters of all patches of one pull request: fifty times what a model is shown of them at most
 _MOST_PATCHES = 20_000_000
 # GraphQL's Int has 32 bits; numbers of pull requests are written with at most nine digits everywhere here
@@ -30,7 +32,7 @@ _MOST_NUMBER = 10**9 - 1
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 NO_TITLE, NO_PATH = "(no title)", "(unnamed)"
-_UNKNOWN = "\ufffd"
+_UNKNOWN, _LEFT_OUT = "\ufffd", "…"
 _HALVES = re.compile("[\ud800-\udfff]")
 _BREAKS = re.compile("(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])+")
 # all controls but the tab, and in texts of several lines line breaks
@@ -65,7 +67,15 @@ def path_of(value: object) -> str:
     """The path of a file. What can't be shown of it is marked: without it, it would be another file's."""
     text = value[:_LONGEST_PATH] if isinstance(value, str) else ""
     marked = _CONTROLS.sub(_UNKNOWN, _BREAKS.sub(_UNKNOWN, _whole(text)))
-    return marked if marked.strip() else NO_PATH
+    return _shallow(marked) if marked.strip() else NO_PATH
+
+
+def _shallow(path: str) -> str:
+    """The path without the middle of more folders than any repository has."""
+    if path.count("/") <= _MOST_FOLDERS:
+        return path
+    *folders, name = path.split("/")
+    return "/".join([*folders[: _MOST_FOLDERS - 1], _LEFT_OUT, name])
 
 
 def hash_of(value: object) -> str:

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from pathspec import GitIgnoreSpec
-
+from bot.domain.globs import Globs
 from bot.domain.paths import DEFAULT_PATHS, PathClass, PathClasses
 from bot.domain.pulls import ChangedFile, PullRequest
 
 # the first label that matches a product file wins; a path that none knows is named by its folders
-_LABELS: tuple[tuple[str, GitIgnoreSpec], ...] = tuple(
-    (label, GitIgnoreSpec.from_lines(patterns.split()))
+_LABELS: tuple[tuple[str, Globs], ...] = tuple(
+    (label, Globs(patterns.split()))
     for label, patterns in (
         ("Models", "models/"),
         ("Speculative decoding", "*spec_decode* *speculat* *eagle*"),
@@ -72,8 +71,8 @@ def _heaviest(labelled: Iterable[tuple[str, ChangedFile]]) -> str:
 
 
 def _product_label(path: str) -> str:
-    for label, spec in _LABELS:
-        if spec.match_file(path):
+    for label, globs in _LABELS:
+        if globs.match(path):
             return label
     folders = PurePosixPath(path).parts[:-1][:2]
     return "/".join(folders) or OTHER

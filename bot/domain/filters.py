@@ -7,16 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pathspec import GitIgnoreSpec
-
 from bot.domain.errors import UsageError
+from bot.domain.globs import Globs
 from bot.domain.pulls import Account, PullRequest
 from bot.domain.texts import quoted
 
 # the rest of .gitignore's syntax (classes, escapes, comments) means other things, or nothing, here
 _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
-# the time that a pattern takes grows with each star between two slashes, by a power of the length of the path
+# in one name; nobody needs more to say which files they mean
 _MOST_STARS = 3
+# characters: as many as a command may have, and room for the path of any file
+LONGEST_PATH = 1_000
 BOTS = "bots"
 _APP = "[bot]"
 
@@ -41,6 +42,8 @@ class Filters:
 
     def __post_init__(self) -> None:
         for path in self.paths:
+            if len(path) > LONGEST_PATH:
+                raise UsageError(f"path:{quoted(path)} is too long: use up to {LONGEST_PATH:,} characters.")
             folders = path.split("/")
             if not _PATH.fullmatch(path) or any(folder.count("*") > _MOST_STARS for folder in folders):
                 raise UsageError(f"path:{quoted(path)} can't be used: write vllm/v1, *.cu or csrc/**/moe instead.")
@@ -86,9 +89,9 @@ EVERYTHING = Filters()
 def _chosen(paths: tuple[str, ...]) -> Callable[[str], bool]:
     """Whether a file is among the paths."""
     if all(path.startswith("!") for path in paths):
-        taken_away = GitIgnoreSpec.from_lines(path[1:] for path in paths)
-        return lambda file: not taken_away.match_file(file)
-    return GitIgnoreSpec.from_lines(paths).match_file
+        taken_away = Globs(path[1:] for path in paths)
+        return lambda file: not taken_away.match(file)
+    return Globs(paths).match
 
 
 def _names_of(author: Account) -> tuple[str, ...]:

@@ -1,20 +1,19 @@
-"""Which .gitignore patterns are taken from people: those that can match what is meant, and not slowly."""
+"""Which .gitignore patterns are taken from people: those that can match what is meant, and are easy to read."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from pathspec import GitIgnoreSpec
-
+from bot.domain.globs import Globs
 from bot.domain.texts import one_line
 
 # characters
 _LONGEST = 200
-# each may stand for any text: with more of them a path could be made that takes seconds to compare
+# with more of them nobody can tell what a pattern names
 _MOST_STARS, _MOST_IN_A_NAME, _MOST_DOUBLE = 4, 3, 2
 _STARS = re.compile(r"\*+")
-# what a backslash may stand before, and what brackets may hold, as pathspec and git read both alike
+# what a backslash may stand before, and what brackets may hold
 _ESCAPED = re.compile(r"\\[#! *?\[\]\\]")
 _BRACKETS = re.compile(r"\[[!^]?(?:\w(?:-\w)?)+\]")
 
@@ -28,7 +27,7 @@ def _is_no_path(pattern: str) -> bool:
     return not {"", ".", ".."}.isdisjoint(names)
 
 
-def _is_slow(pattern: str) -> bool:
+def _is_intricate(pattern: str) -> bool:
     stars = _STARS.findall(pattern)
     most = max(len(_STARS.findall(name)) for name in pattern.split("/"))
     doubled = sum(len(each) > 1 for each in stars)
@@ -37,9 +36,10 @@ def _is_slow(pattern: str) -> bool:
 
 def _is_unreadable(pattern: str) -> bool:
     try:
-        return any(each.include is None for each in GitIgnoreSpec.from_lines([pattern]).patterns)
-    except (ValueError, re.error):
+        Globs([pattern])
+    except re.error:
         return True
+    return False
 
 
 # in this order: none is asked what those before it refuse
@@ -59,7 +59,7 @@ _FAULTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("matches no path: write it from the root of the repository, without ./, ../ or //", _is_no_path),
     (
         f"has too many stars: write up to {_MOST_STARS}, {_MOST_IN_A_NAME} in one name, {_MOST_DOUBLE} times **",
-        _is_slow,
+        _is_intricate,
     ),
     ("matches no path: write it as in a .gitignore", _is_unreadable),
 )

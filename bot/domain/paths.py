@@ -14,8 +14,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from pathspec import GitIgnoreSpec
-
+from bot.domain.globs import Globs
 from bot.domain.pulls import Repository
 
 
@@ -131,25 +130,25 @@ class PathClasses:
 
     def _found(self, path: str) -> tuple[PathClass, bool]:
         kind = self._first_match(path)
-        return kind, kind is PathClass.PRODUCT and self._critical_spec.match_file(path)
+        return kind, kind is PathClass.PRODUCT and self._critical_globs.match(path)
 
     def _first_match(self, path: str) -> PathClass:
-        for kind, spec in self._specs:
-            if spec.match_file(path):
+        for kind, globs in self._globs:
+            if globs.match(path):
                 return kind
         extension = PurePosixPath(path).suffix.lstrip(".").lower()
         is_source = extension in _SOURCE and PathClass.PRODUCT not in self.own.without
         return PathClass.PRODUCT if is_source else PathClass.OTHER
 
     @cached_property
-    def _specs(self) -> tuple[tuple[PathClass, GitIgnoreSpec], ...]:
+    def _globs(self) -> tuple[tuple[PathClass, Globs], ...]:
         defaults = ((kind, tuple(text.split())) for kind, text in self.patterns if kind not in self.own.without)
-        return tuple((kind, GitIgnoreSpec.from_lines(lines)) for kind, lines in (*self.own.patterns, *defaults))
+        return tuple((kind, Globs(lines)) for kind, lines in (*self.own.patterns, *defaults))
 
     @cached_property
-    def _critical_spec(self) -> GitIgnoreSpec:
+    def _critical_globs(self) -> Globs:
         defaults = [] if CRITICAL in self.own.without else self.critical.split()
-        return GitIgnoreSpec.from_lines([*defaults, *self.own.critical])
+        return Globs([*defaults, *self.own.critical])
 
 
 DEFAULT_PATHS = PathClasses()

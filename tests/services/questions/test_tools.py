@@ -112,6 +112,12 @@ def test_a_wrong_question_is_told_in_words(name: str, arguments: dict[str, Any],
     assert calls(there) == []
 
 
+@pytest.mark.parametrize("name", [LIST, SEARCH, DIFF])
+def test_a_pattern_without_end_is_told_in_words(name: str) -> None:
+    arguments = EVERY_TOOL[name] | {"paths": ["**/a/" * 201]}
+    assert "is too long: use up to 1,000 characters." in refused(shelf(SEVEN).toolbox(), name, arguments)
+
+
 @pytest.mark.parametrize("name", EVERY_TOOL)
 @pytest.mark.parametrize("repository", ["secret/plans", "octo/engine2", "https://github.com/octo/other"])
 def test_of_another_repository_nothing_is_read(name: str, repository: str) -> None:

@@ -1,0 +1,79 @@
+"""Patterns that are made to be slow are compared at once, wherever somebody may write one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bot.adapters.cleaning import file_of
+from bot.domain.errors import UsageError
+from bot.domain.filters import LONGEST_PATH, Filters
+from bot.domain.path_patterns import fault_of
+from bot.domain.paths import OwnPaths, PathClass, PathClasses
+from bot.domain.pulls import PullRequest
+from bot.services.questions.selecting import chosen
+from tests.hostile.paths import SLOW_PATTERNS
+from tests.support import changed_file, pull
+
+# of the processor; the slowest of them took minutes
+MOST_SECONDS = 0.2
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    began = time.thread_time()
+    yield
+    assert time.thread_time() - began < MOST_SECONDS
+
+
+def changing(path: str) -> PullRequest:
+    return pull(files=[changed_file(path)])
+
+
+@pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
+def test_a_filter_compares_at_once(pattern: str, path: str, fits: bool) -> None:
+    with at_once():
+        assert Filters(paths=(pattern,)).admit(changing(path)) is fits
+
+
+@pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
+def test_the_tool_of_the_model_compares_at_once(pattern: str, path: str, fits: bool) -> None:
+    with at_once():
+        assert bool(chosen(changing(path), (pattern,))) is fits
+
+
+@pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
+def test_the_classes_of_a_repository_compare_at_once(pattern: str, path: str, fits: bool) -> None:
+    """Also where the pattern would be refused in the file of PRDIGEST_PATHS."""
+    own = PathClasses(own=OwnPaths(((PathClass.CI, ("zz", "!b.py", pattern)),)), critical=pattern)
+    own.classify("warm.up")
+    with at_once():
+        assert (own.classify(path) is PathClass.CI) is (fits and not pattern.startswith("!"))
+
+
+def test_of_patterns_that_are_taken_in_the_file_each_is_compared_at_once() -> None:
+    pattern, path = "**/*a*a/**/b", "/".join(["a" * 40] * 98 + ["b" * 60])
+    assert not fault_of(pattern)
+    own = PathClasses(own=OwnPaths(((PathClass.CI, (pattern,)),)))
+    own.classify("warm.up")
+    with at_once():
+        own.classify(path)
+
+
+def test_a_filter_that_is_too_long_is_refused_in_a_sentence() -> None:
+    with pytest.raises(UsageError, match=r"^path:'a+…' is too long: use up to 1,000 characters\.$"):
+        Filters(paths=("a" * (LONGEST_PATH + 1),))
+
+
+def test_of_more_folders_than_any_repository_has_the_first_and_the_name_are_kept() -> None:
+    found = file_of({"filename": "a/" * 2_000 + "b.py", "previous_filename": "c/" * 2_000 + "d.py"})
+    for path, folder, name in ((found.path, "a", "b.py"), (found.previous_path or "", "c", "d.py")):
+        assert path == f"{folder}/" * 99 + f"…/{name}"
+
+
+def test_a_path_of_a_hundred_folders_stays_as_it_is() -> None:
+    path = "a/" * 100 + "b.py"
+    assert file_of({"filename": path}).path == path
