@@ -100,6 +100,12 @@ def called(text: str) -> Entry:
     return replace(made, pull=replace(made.pull, title=text, body=text))
 
 
+def said_of(text: str) -> Entry:
+    """An entry of which the model says this, and which changes a file of this name."""
+    made = entry(1, files=[changed_file(text)])
+    return replace(made, summary=replace(made.summary, what_changed_and_why=text, key_insights=text))
+
+
 def commit(text: str) -> Commit:
     return Commit("a" * 40, NOON, "Ada", text, ())
 
@@ -184,6 +190,7 @@ PARSERS: dict[str, Parser] = {
     "details_view": lambda text: details_view(called(text)),
     "in_terminal": lambda text: in_terminal(called(text)),
     "report": lambda text: report(digest(called(text), outcomes=())),
+    "report-of-a-model": lambda text: report(digest(said_of(text), outcomes=())),
     "thread": lambda text: thread(digest(called(text), outcomes=())),
     "answer": answered,
     "answer-open": lambda text: answered(f"<answer>{text}"),

@@ -9,16 +9,20 @@ from bot.domain.digest import Digest, Entry
 from bot.domain.pulls import Account
 from bot.domain.summaries import Summary
 from bot.domain.texts import one_line
+from bot.render.markdown import escape_line, escape_text, write_address, write_code
 
-# a bar that is escaped already stays as it is
-_BAR = re.compile(r"(?<!\\)\|")
-_BREAKS = re.compile(r"[\r\n]+")
+# what the report says of itself and of each pull request, and no text from outside says in its place
+_OWN_NAMES = (
+    "Report Date|Total Merged PRs|Shown|PR Number|Author|Merged By|Merged time|Type|\\[Changed Files"
+    "|What changed and why|Technical impact|Potential risks|Key insights"
+)
+_OWN_PART = re.compile(rf"^([ \d.)+*-]*?)\*\*(?={_OWN_NAMES})", re.M)
 
 
 def report(digest: Digest) -> str:
     """The report of a digest, newest merge first, times in the digest's zone."""
     head = (
-        f"# {digest.name} Merged PR Report\n\n"
+        f"# {escape_line(digest.name)} Merged PR Report\n\n"
         f"**Report Date:** {digest.day.date} {digest.day.abbreviation}\n\n"
         f"**Total Merged PRs:** {digest.merged}\n\n{_view(digest)}---\n\n"
     )
@@ -32,7 +36,7 @@ def _view(digest: Digest) -> str:
 
 
 def _entry(place: int, entry: Entry, digest: Digest) -> str:
-    title = _escaped(_BREAKS.sub(" ", entry.pull.title))
+    title = escape_line(entry.pull.title)
     facts = "\n".join(_facts(entry, digest))
     return (
         f"## {place}. [{title}]({entry.pull.url})\n\n\n### Base Information\n\n{facts}\n\n"
@@ -50,17 +54,17 @@ def _facts(entry: Entry, digest: Digest) -> Iterator[str]:
     if pull.changed_files:
         yield f"- **[Changed Files]({pull.url}/files) ({pull.changed_files}):**"
     for file in pull.files or ():
-        yield f"  - `{file.path}`"
+        yield f"  - {write_code(file.path)}"
 
 
 def sections(summary: Summary) -> str:
     """The four sections of a summary, as the report has them."""
-    return "\n\n".join(f"**{name}**  \n{_escaped(text)}" for name, text in summary.sections)
+    return "\n\n".join(f"**{name}**  \n{_escape_section(text)}" for name, text in summary.sections)
+
+
+def _escape_section(text: str) -> str:
+    return _OWN_PART.sub(r"\1\\**", escape_text(text))
 
 
 def _account(account: Account, web: str) -> str:
-    return f"[{account.login}]({account.page(web)})"
-
-
-def _escaped(text: str) -> str:
-    return _BAR.sub(r"\\|", text)
+    return f"[{escape_line(account.login)}]({write_address(account.page(web))})"

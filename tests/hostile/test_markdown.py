@@ -1,0 +1,121 @@
+"""A report is read by a Markdown parser as if all its texts were harmless ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bot.domain.digest import Digest, Entry
+from bot.domain.packing import Coverage
+from bot.domain.summaries import fallback_summary
+from bot.render.report import report
+from tests.hostile.markdown import LINES, PATHS, TEXTS
+from tests.render.hostile import digests
+from tests.support import changed_file, digest, entry, pull, summary
+
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+# what makes a link of a word without any markup, in GitHub's Markdown and in Slack
+BARE = re.compile(r"https?://|www\.", re.I)
+PARTS = {"heading_open", "hr", "fence", "html_block", "blockquote_open", "table_open"}
+
+
+def three(middle: Entry) -> Digest:
+    """The entry between two others: whether it hurts those behind it is seen."""
+    return digest(entry(3), middle, entry(1))
+
+
+def flat(tokens: Iterable[Token]) -> Iterable[Token]:
+    for token in tokens:
+        yield token
+        yield from flat(token.children or ())
+
+
+def parts(text: str) -> list[tuple[str, str]]:
+    """What divides a file, in order."""
+    return [(token.type, token.tag) for token in PARSER.parse(text) if token.type in PARTS]
+
+
+def addresses(text: str) -> list[str]:
+    return [str(token.attrs.get("href")) for token in flat(PARSER.parse(text)) if token.type == "link_open"]
+
+
+def code(text: str) -> list[str]:
+    return [token.content for token in flat(PARSER.parse(text)) if token.type == "code_inline"]
+
+
+def require_harmless(text: str, like: str) -> None:
+    tokens = list(flat(PARSER.parse(text)))
+    assert parts(text) == parts(like)
+    assert addresses(text) == addresses(like)
+    assert not {token.type for token in tokens} & {"image", "html_inline", "html_block", "fence"}
+    shown = "\n".join(token.content for token in tokens if token.type == "text")
+    assert not BARE.search(shown)
+    assert not [char for char in text if char != "\n" and not char.isprintable() and char not in "\u200c\u200d"]
+    assert re.findall(r"^## .*|^- \*\*PR Number.*|^---$", text, re.M) != []
+    assert len(re.findall(r"^[ \d.)+*-]*\*\*PR Number:", text, re.M)) == 3
+
+
+HARMLESS = report(three(entry(2)))
+
+
+@pytest.mark.parametrize("title", LINES.values(), ids=LINES)
+def test_no_title_forges_the_report(title: str) -> None:
+    require_harmless(report(three(entry(2, title=title))), HARMLESS)
+
+
+@pytest.mark.parametrize("said", TEXTS.values(), ids=TEXTS)
+def test_no_word_of_the_model_forges_the_report(said: str) -> None:
+    told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
+    require_harmless(report(three(entry(2, said=told))), HARMLESS)
+
+
+@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+def test_no_name_of_a_file_forges_the_report(path: str) -> None:
+    text = report(three(entry(2, files=[changed_file(path), changed_file("b.py")])))
+    require_harmless(text, report(three(entry(2, files=[changed_file("a.py"), changed_file("b.py")]))))
+    assert len(code(text)) == len(code(HARMLESS)) + 1
+
+
+@pytest.mark.parametrize("title", LINES.values(), ids=LINES)
+def test_what_stands_in_for_the_model_forges_nothing(title: str) -> None:
+    made = pull(2, title=title, body=f"{title}\n\n{title}", files=[changed_file("a`b](c).py")])
+    told = replace(entry(2), pull=made, summary=fallback_summary(made, title or "away", Coverage.FULL))
+    like = replace(told, pull=replace(made, title="x"), summary=summary())
+    require_harmless(report(three(told)), report(three(like)))
+
+
+@pytest.mark.parametrize("name", LINES.values(), ids=LINES)
+def test_no_name_of_a_digest_forges_the_report(name: str) -> None:
+    require_harmless(report(replace(three(entry(2)), name=name)), HARMLESS)
+
+
+signs = st.lists(st.sampled_from([*"[]()`<>!#*_-=~|:\\ \n\tax1.", "](", "```", "://", "\n\n", "- "]), max_size=24)
+
+
+@given(signs.map("".join), signs.map("".join))
+def test_whatever_the_signs_nothing_is_forged(title: str, said: str) -> None:
+    told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
+    require_harmless(report(three(entry(2, title=title, said=told))), HARMLESS)
+
+
+@given(digests())
+def test_whatever_the_texts_every_link_is_one_of_the_bot(found: Digest) -> None:
+    text = report(found)
+    assert {urlsplit(address).netloc for address in addresses(text)} <= {"github.com"}
+    assert [tag for kind, tag in parts(text) if kind == "heading_open"] == [
+        "h1",
+        *["h2", "h3", "h3"] * len(found.entries),
+    ]
+
+
+def test_a_harmless_text_stays_as_it_is() -> None:
+    said = "**Bold**, `a[0](b)`, a < b, a_b, (see) [0].\n\n1. One -> two\n   - Three `--flag`\n\n#12 by @ada"
+    assert said in report(three(entry(2, said=summary(what_changed_and_why=said))))
