@@ -11,6 +11,7 @@ from typing import Any
 from slack_bolt import App, BoltContext
 
 from bot.domain.markup import typed
+from bot.domain.secrets import without_secrets
 from bot.domain.talk import MENTION, is_for_others, is_remark
 from handlers import visits, words
 from handlers.desk import Desk
@@ -62,7 +63,7 @@ def _names(text: str, bot: str) -> bool:
 
 def _hear(desk: Desk, body: dict[str, Any], event: dict[str, Any], bot: str) -> None:
     visit, said = visits.of_message(body, event), str(event.get("text") or "")
-    text = typed(said)
+    text = without_secrets(typed(said))
     is_mention = event["type"] == "app_mention" or (event.get("channel_type") != "im" and _names(said, bot))
     is_named = is_mention or event.get("channel_type") == "im"
 

@@ -1,5 +1,7 @@
 """Cleans what GitHub or a clone tells, where it enters: whatever was sent, values of the right kind come out.
 
+Credentials that somebody committed or wrote down by mistake go no further than here.
+
 Half characters can't be written as UTF-8 to anything, control characters steer terminals and hide words, and a
 number or a date out of range ends a calculation far from here. Nothing in this module raises.
 """
@@ -13,6 +15,7 @@ from typing import Any
 
 from bot.domain.patches import beginning, changed_lines, is_readable
 from bot.domain.pulls import GHOST, Account, ChangedFile
+from bot.domain.secrets import patch_without_secrets, without_secrets
 
 # GitHub's own limits in characters, with room for servers that have others: titles have 256, descriptions 65,536,
 # names of branches 255, of labels 50, of accounts 39; the message of a commit has none
@@ -21,6 +24,8 @@ LONGEST_TEXT = 65_536
 LONGEST_NAME = 255
 # PATH_MAX of Linux
 _LONGEST_PATH = 4_096
+# characters of a credential that a text may be cut in; longer ones begin with what is known of them
+_LONGEST_SECRET = 300
 # the deepest paths of Linux, Chromium and the JDK have some 20 folders
 _MOST_FOLDERS = 100
 # characters of all patches of one pull request: fifty times what a model is shown of them at most
@@ -48,13 +53,18 @@ _STATUSES = ("added", "removed", "modified", "renamed", "copied", "changed", "un
 
 def line_of(value: object, longest: int = LONGEST_NAME) -> str:
     """A text on one line, with its blanks as they are; empty for what is none."""
-    text = value[:longest] if isinstance(value, str) else ""
+    text = _beginning_of(value, longest)
     return _CONTROLS.sub("", _BREAKS.sub(" ", _whole(text)))
 
 
 def text_of(value: object, longest: int = LONGEST_TEXT) -> str:
     """A text with its line breaks; empty for what is none."""
-    return _CONTROLS_IN_TEXT.sub("", _whole(value[:longest])) if isinstance(value, str) else ""
+    return _CONTROLS_IN_TEXT.sub("", _whole(_beginning_of(value, longest)))
+
+
+def _beginning_of(value: object, longest: int) -> str:
+    """As much of a text as is kept, less credentials, also one that is cut there; empty for what is no text."""
+    return without_secrets(value[: longest + _LONGEST_SECRET])[:longest] if isinstance(value, str) else ""
 
 
 def title_of(value: object) -> str:
@@ -65,7 +75,7 @@ def title_of(value: object) -> str:
 
 def path_of(value: object) -> str:
     """The path of a file. What can't be shown of it is marked: without it, it would be another file's."""
-    text = value[:_LONGEST_PATH] if isinstance(value, str) else ""
+    text = _beginning_of(value, _LONGEST_PATH)
     marked = _CONTROLS.sub(_UNKNOWN, _BREAKS.sub(_UNKNOWN, _whole(text)))
     return _shallow(marked) if marked.strip() else NO_PATH
 
@@ -158,7 +168,7 @@ def _with_patch(file: ChangedFile, patch: object) -> ChangedFile:
     if not isinstance(patch, str) or not is_readable(patch):
         return file.with_patch(None, max(file.changed_lines, 1))
     part = beginning(patch)
-    kept = _CONTROLS_IN_CODE.sub(_UNKNOWN, _whole(part)) or None
+    kept = patch_without_secrets(_CONTROLS_IN_CODE.sub(_UNKNOWN, _whole(part))) or None
     is_cut = len(part) < len(patch)
     return file.with_patch(kept, max(file.changed_lines - changed_lines(part), 1) if is_cut and kept else 0)
 

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from bot.domain.secrets import without_secrets
 from bot.domain.texts import printable
 from bot.render.harmless import JOINER
 
@@ -44,7 +45,7 @@ def escape_line(text: str) -> str:
 
 def escape_text(text: str) -> str:
     """The text with its lines, for a paragraph that has a heading of its own above it."""
-    lines = printable(_BREAKS.sub("\n", text).replace("\t", " ")).split("\n")
+    lines = without_secrets(printable(_BREAKS.sub("\n", text).replace("\t", " "))).split("\n")
     return "\n".join(_escape_beginning(_escape_signs(line, targets="(:")) for line in lines)
 
 
@@ -72,7 +73,7 @@ def _escape_beginning(line: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    return printable(_RUNS_OF_BREAKS.sub(" ", text).replace("\t", " "))
+    return without_secrets(printable(_RUNS_OF_BREAKS.sub(" ", text).replace("\t", " ")))
 
 
 def _escape_signs(line: str, targets: str) -> str:

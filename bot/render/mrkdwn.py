@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from bot.domain.secrets import without_secrets
 from bot.domain.texts import one_line
 
 # the words that ping a whole channel; a zero-width joiner after the sign makes them plain words
@@ -18,6 +19,6 @@ _JOINER = "\u200d"
 
 
 def escape(text: str) -> str:
-    """The text on one line, with nothing in it that could ping, link or close what it stands in."""
-    plain = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """The text on one line, with nothing in it that could ping, link or close what it stands in; no secret."""
+    plain = without_secrets(one_line(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _ADDRESS.sub(f":{_JOINER}//", _BROADCAST.sub(f"@{_JOINER}", plain))

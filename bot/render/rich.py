@@ -1,6 +1,6 @@
 """Builds ``rich_text``, the kind of block in which text is only text: no mention, link or markup comes alive.
 
-Links are made here alone, from addresses that code built.
+Links are made here alone, from addresses that code built, and nothing that passes here holds a credential.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from bot.domain.numbers import NUMBER, number_of
+from bot.domain.secrets import without_secrets
 from bot.domain.texts import one_line, shorten
 
 Element = dict[str, Any]
@@ -24,12 +25,12 @@ _PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER)
 def text(content: str, *, bold: bool = False, italic: bool = False, code: bool = False) -> Element:
     """A piece of literal text."""
     style = {name: True for name, on in (("bold", bold), ("italic", italic), ("code", code)) if on}
-    return {"type": "text", "text": content, **({"style": style} if style else {})}
+    return {"type": "text", "text": without_secrets(content), **({"style": style} if style else {})}
 
 
 def link(url: str, label: str) -> Element:
     """A link to an address that code built."""
-    return {"type": "link", "url": url, "text": label}
+    return {"type": "link", "url": url, "text": without_secrets(label)}
 
 
 def prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Element]:
@@ -37,7 +38,7 @@ def prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Elemen
 
     Up to ``limit`` characters, and as many again for addresses; what is beyond is plain text.
     """
-    line, found, at, room = shorten(one_line(content), limit), [], 0, limit
+    line, found, at, room = shorten(without_secrets(one_line(content)), limit), [], 0, limit
     for piece in islice(_PIECES.finditer(line), _MOST_PIECES):
         element = _piece(piece, addresses if room > 0 else {})
         room -= len(element.get("url", ""))
@@ -82,7 +83,7 @@ def context(content: str) -> Block:
 
 def plain(content: str, limit: int) -> Element:
     """A text without markup, on one line, as headers and buttons have it."""
-    return {"type": "plain_text", "text": shorten(one_line(content), limit), "emoji": False}
+    return {"type": "plain_text", "text": shorten(without_secrets(one_line(content)), limit), "emoji": False}
 
 
 def characters(node: Any) -> int:

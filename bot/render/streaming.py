@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from bot.domain.citations import Citation
 from bot.domain.numbers import number_of
+from bot.domain.secrets import settled, without_secrets
 from bot.domain.texts import printable
 from bot.render.harmless import PLAIN_SIGN, apart, literal, neutral
 
@@ -67,6 +68,7 @@ class AnswerMarkdown:
     def __init__(self, links: Links, limit: int = LONGEST_ANSWER) -> None:
         self._links = links
         self._limit = limit
+        self._unread = ""
         self._waiting = ""
         self._last = "\n"
         self._is_open = False
@@ -79,12 +81,15 @@ class AnswerMarkdown:
 
     def feed(self, text: str) -> str:
         """More of the model's words; what may be shown now."""
-        self._waiting += printable(text.replace("\t", "    "))
+        self._unread += printable(text.replace("\t", "    "))
+        self._take(settled(self._unread))
         return self._passed(is_final=False)
 
     def turn(self) -> str:
         """The model goes on to use a tool: what it said to itself is forgotten; the rest that may be shown."""
-        rest = self._passed(is_final=True) if self._is_open else ""
+        self._take(len(self._unread))
+        rest = self._passed(is_final=False)
+        rest += self._passed(is_final=True) if self._is_open else ""
         if self._is_open and self.shown:
             rest += self._show("\n\n", "\n\n")
         self._waiting, self._is_skipping = "", False
@@ -95,12 +100,18 @@ class AnswerMarkdown:
 
         Where it broke off before it was done (not ``is_whole``), nobody knows that, and nothing is.
         """
+        self._take(len(self._unread))
         self._is_open = self._is_open or (is_whole and not self.shown)
         rest = self._passed(is_final=True)
         if self.shown.count(_FENCE) % 2:
             self.shown += f"\n{_FENCE}"
             rest += f"\n{_FENCE}"
         return rest
+
+    def _take(self, count: int) -> None:
+        """Read so many characters of what came in, less credentials: half of one would pass for a word."""
+        self._waiting += without_secrets(self._unread[:count])
+        self._unread = self._unread[count:]
 
     def _passed(self, *, is_final: bool) -> str:
         shown = ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.domain.digest import Entry
+from bot.domain.secrets import without_secrets
 from bot.domain.texts import plural, printable
 from bot.ports import Post
 from bot.render.facts import merge_state
@@ -29,7 +30,7 @@ def summary(entry: Entry) -> str:
         *_evidence(entry),
         pull.url,
     ]
-    return printable("\n\n".join(parts))
+    return without_secrets(printable("\n\n".join(parts)))
 
 
 def _facts(entry: Entry) -> str:

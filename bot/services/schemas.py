@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic.json_schema import GenerateJsonSchema
 
 from bot.domain.digest import OVERVIEW_LIMIT
+from bot.domain.secrets import without_secrets
 from bot.domain.summaries import HEADLINE_LIMIT, ChangeType
 from bot.domain.texts import one_line
 
@@ -22,15 +23,23 @@ _LONGEST_SECTION = 8_000
 _LONGEST_LINE = 1_000
 
 
+def _safe_line(text: str) -> str:
+    return without_secrets(one_line(text))
+
+
 def _non_empty_line(text: str) -> str:
-    line = one_line(text)
+    line = _safe_line(text)
     if not line:
         raise ValueError("must not be empty")
     return line
 
 
-Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_LONGEST_SECTION)]
-Line = Annotated[str, AfterValidator(one_line), Field(max_length=_LONGEST_LINE)]
+Prose = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=_LONGEST_SECTION),
+    AfterValidator(without_secrets),
+]
+Line = Annotated[str, AfterValidator(_safe_line), Field(max_length=_LONGEST_LINE)]
 
 
 class Answer(BaseModel):
@@ -40,8 +49,8 @@ class Answer(BaseModel):
 
 
 class QuoteAnswer(Answer):
-    path: str
-    quote: str
+    path: Annotated[str, AfterValidator(without_secrets)]
+    quote: Annotated[str, AfterValidator(without_secrets)]
 
 
 class SummaryAnswer(Answer):

@@ -381,7 +381,7 @@ def test_a_new_try_replaces_what_was_shown() -> None:
     there = stage(breaks("Yes, ", "it does ", "so."), answers("No, ", "it does not."))
     written = there.answer()
     assert (written.text, written.said, written.note) == ("No, it does not.", "No, it does not.", "")
-    assert "Yes, it does " in there.display.seen
+    assert "Yes, it does" in there.display.seen
     assert "No, it does not.".startswith(there.display.visible)
     assert not any("Yes" in seen and "No" in seen for seen in there.display.seen)
 

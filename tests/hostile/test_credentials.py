@@ -1,0 +1,155 @@
+"""Credentials are taken out of whatever enters, and of whatever is shown; what looks like one stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.cleaning import file_of, line_of, path_of, text_of, title_of
+from bot.domain.days import LocalDay, zone_of
+from bot.domain.digest import Entry
+from bot.domain.packing import Coverage, pack
+from bot.domain.secrets import REDACTED, patch_without_secrets, settled, without_secrets
+from bot.domain.summaries import Summary, fallback_summary
+from bot.domain.talk import Memory, Said
+from bot.render.details import details_view
+from bot.render.digest import render
+from bot.render.report import report
+from bot.render.streaming import AnswerMarkdown, Links
+from bot.render.summary import summary_post
+from bot.render.terminal import summary as in_terminal
+from bot.services.prompts import overview_prompt, summary_prompt
+from bot.services.schemas import OverviewAnswer, SummaryAnswer
+from tests.hostile.credentials import CREDENTIALS, PLAUSIBLE
+from tests.support import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
+
+each_credential = pytest.mark.parametrize(("text", "hidden"), CREDENTIALS.values(), ids=CREDENTIALS)
+each_plausible = pytest.mark.parametrize("text", PLAUSIBLE.values(), ids=PLAUSIBLE)
+NOWHERE = Links(lambda _: None, lambda _: None)
+
+
+def diff(text: str) -> str:
+    added = "\n".join(f"+{line}" for line in text.split("\n"))
+    return f"@@ -1,2 +1,3 @@\n import os\n{added}\n-gone\n end"
+
+
+@each_credential
+def test_what_enters_from_github_is_cleaned(text: str, hidden: str) -> None:
+    item = {"filename": f"conf/{text}.env", "previous_filename": f"{text}.old", "patch": diff(text)}
+    for shown in (
+        title_of(f"Fix {text}"),
+        text_of(f"a\n{text}\nb"),
+        line_of(text),
+        path_of(text),
+        repr(file_of(item)),
+    ):
+        assert hidden not in shown
+        assert REDACTED in shown
+
+
+@each_credential
+def test_a_credential_that_is_cut_is_none_either(text: str, hidden: str) -> None:
+    for room in (8, 20, 40):
+        assert hidden[:32] not in text_of(f"{'a ' * 500}{text}", 1_000 + room)
+
+
+@each_credential
+def test_a_diff_keeps_its_lines(text: str, hidden: str) -> None:
+    cleaned = patch_without_secrets(diff(text))
+    assert hidden not in cleaned
+    assert [line[:1] for line in cleaned.split("\n")] == [line[:1] for line in diff(text).split("\n")]
+
+
+@each_credential
+def test_no_prompt_holds_one(text: str, hidden: str) -> None:
+    made = pull(title=text, body=text, files=[changed_file(f"{text}.py", patch=diff(text))])
+    prompt = summary_prompt("m", made, pack(made.files or (), 9_000, 1))
+    assert hidden not in prompt.user
+    listed = overview_prompt(
+        "m", REPOSITORY, LocalDay(DAY.date, zone_of("UTC")), [entry(1, title=text, said=told(text))]
+    )
+    assert hidden not in listed.user
+
+
+def told(text: str) -> Summary:
+    return summary(headline=text, what_changed_and_why=text, technical_impact=text, risk_reason=text, action=text)
+
+
+@each_credential
+def test_no_word_of_a_model_holds_one(text: str, hidden: str) -> None:
+    said = {"type": "TRIVIAL", "headline": text[:110], "risk_reason": text, "action": text}
+    said |= dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks", "key_insights"), text)
+    answer = SummaryAnswer.model_validate(said | {"evidence": [{"path": text, "quote": text}]})
+    assert hidden not in repr(answer)
+    overview = {"overview": text[:500], "themes": [{"title": text[:70], "pull_requests": [1]}]}
+    assert hidden not in repr(OverviewAnswer.model_validate(overview))
+
+
+@each_credential
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(step: int, text: str, hidden: str) -> None:
+    answer = AnswerMarkdown(NOWHERE)
+    said = f"<answer>It is {text} as you see.</answer>"
+    shown = [answer.feed(said[at : at + step]) for at in range(0, len(said), step)]
+    shown.append(answer.end())
+    assert hidden.replace("\n", "") not in "".join(shown).replace("\n", "")
+    assert "as you see." in "".join(shown)
+    assert hidden not in answer.said
+
+
+@each_credential
+def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
+    """Also of what was kept before it was cleaned on its way in."""
+    plain = pull(3, title=text, body=text, files=[changed_file(f"{text}.py")])
+    stood_in = replace(entry(3), pull=plain, summary=fallback_summary(plain, "away", Coverage.FULL))
+    found = digest(entry(4, title=text, said=told(text)), stood_in, outcomes=())
+    for shown in (*shown_of(found.entries[0]), *shown_of(stood_in), report(found), repr(render(found).payload())):
+        assert hidden not in shown
+        assert hidden not in shown.replace("\\\\", "\\")
+
+
+def shown_of(one: Entry) -> tuple[str, ...]:
+    return in_terminal(one), repr(summary_post(one)), repr(details_view(one))
+
+
+@each_credential
+def test_no_thread_is_remembered_with_one(text: str, hidden: str) -> None:
+    assert hidden not in repr(Memory("days").with_said(Said("person", text), Said("bot", text)))
+
+
+@each_plausible
+def test_what_looks_like_one_stays(text: str) -> None:
+    assert without_secrets(text) == text
+    assert patch_without_secrets(diff(text)) == diff(text)
+
+
+@each_plausible
+def test_what_is_shown_of_what_looks_like_one_stays(text: str) -> None:
+    line = text.partition("\n")[0]
+    assert line in text_of(text)
+    assert path_of(line) == line
+
+
+words = st.sampled_from([text for text, _ in CREDENTIALS.values()] + list(PLAUSIBLE.values())) | st.text(
+    max_size=9
+)
+
+
+@given(st.lists(words, max_size=4).map(" ".join), st.lists(st.integers(1, 40), min_size=1))
+def test_where_a_text_is_cut_makes_no_difference(text: str, steps: list[int]) -> None:
+    waiting, shown, at = "", "", 0
+    while at < len(text):
+        step = steps[at % len(steps)]
+        waiting += text[at : at + step]
+        at += step
+        certain = settled(waiting)
+        shown, waiting = shown + without_secrets(waiting[:certain]), waiting[certain:]
+    assert shown + without_secrets(waiting) == without_secrets(text)
+
+
+@given(st.lists(words, max_size=4).map(" ".join))
+def test_doing_it_twice_changes_nothing_more(text: str) -> None:
+    assert without_secrets(without_secrets(text)) == without_secrets(text)
