@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.pulls import PullRequest
-from bot.domain.summaries import Evidence, Quote, verify
+from bot.domain.summaries import Evidence, Quote, locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,5 +18,8 @@ class Citation:
 
 
 def proven(citation: Citation, pull: PullRequest) -> Evidence | None:
-    """The quote with its place in the file that the citation names, or None where it does not stand there."""
-    return next(iter(verify([Quote(citation.path.strip(), citation.quote)], pull)), None)
+    """The quote with its place in the file that the citation names, or None where it does not prove anything.
+
+    An answer may also speak of what was not changed; its link says so.
+    """
+    return next(iter(locate([Quote(citation.path.strip(), citation.quote)], pull)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from bot.domain.texts import one_line
@@ -52,10 +52,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line in a file, on one side of a diff."""
+    """A line in a file, on one side of a diff. ``is_change``: it was changed, or another of the quote was."""
 
     side: Side
     line: int
+    is_change: bool = field(default=True, compare=False)
 
 
 def is_readable(patch: str) -> bool:
@@ -104,29 +105,49 @@ def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
 def find_quote(patch: str, quote: str) -> Place | None:
     """Where ``quote`` stands in a patch, or None.
 
-    A quote may span lines of one side of one hunk. Runs of blanks count as one blank, and a leading ``+`` or
-    ``-`` copied from the diff is tolerated. The new side is tried first.
+    A quote may span lines of one side of one hunk, and begins and ends with whole words. Runs of blanks count as
+    one blank, and a leading ``+`` or ``-`` copied from the diff is tolerated. What was changed is tried first, and
+    of that the new side.
     """
     for needle in (_squeezed(quote), _squeezed(_without_marks(quote))):
         if len(one_line(needle)) < SHORTEST_QUOTE:
             continue
-        for side in (Side.NEW, Side.OLD):
-            place = _find_on(side, patch, needle)
-            if place:
-                return place
+        places = [place for side in (Side.NEW, Side.OLD) if (place := _find_on(side, patch, needle))]
+        if places:
+            return next((place for place in places if place.is_change), places[0])
     return None
 
 
 def _find_on(side: Side, patch: str, needle: str) -> Place | None:
+    """The first place on a side, where one can be had the first that was changed."""
+    unchanged = None
+    for place in _places_on(side, patch, needle):
+        if place.is_change:
+            return place
+        unchanged = unchanged or place
+    return unchanged
+
+
+def _places_on(side: Side, patch: str, needle: str) -> Iterator[Place]:
     hidden = "-" if side is Side.NEW else "+"
+    whole = re.compile(rf"{_begins_whole(needle)}{re.escape(needle)}{_ends_whole(needle)}")
     for _, lines in hunks(patch):
         shown = [line for line in lines if line.mark != hidden]
         text = "\n".join(_squeezed(line.text) for line in shown)
-        at = text.find(needle)
-        if at >= 0:
-            line = shown[text.count("\n", 0, at)]
-            return Place(side, line.new if side is Side.NEW else line.old)
-    return None
+        counted, at = 0, 0
+        for found in whole.finditer(text):
+            counted, at = counted + text.count("\n", at, found.start()), found.start()
+            covered = shown[counted : counted + needle.count("\n") + 1]
+            number = covered[0].new if side is Side.NEW else covered[0].old
+            yield Place(side, number, any(line.is_change for line in covered))
+
+
+def _begins_whole(needle: str) -> str:
+    return r"(?<!\w)" if re.match(r"\w", needle) else ""
+
+
+def _ends_whole(needle: str) -> str:
+    return r"(?!\w)" if re.search(r"\w\Z", needle) else ""
 
 
 def _squeezed(text: str) -> str:

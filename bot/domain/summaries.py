@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bot.domain.packing import Coverage
 from bot.domain.patches import Side, find_quote
 from bot.domain.paths import DEFAULT_PATHS, PathClass, PathClasses
+from bot.domain.proofs import is_telling
 from bot.domain.pulls import PullRequest
 from bot.domain.texts import one_line, plural, shorten, without_comments
 
@@ -40,12 +41,13 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A quote that code found in the diff, with its place in the file."""
+    """A quote that code found in the diff, with its place in the file. ``is_change``: what it says was changed."""
 
     path: str
     quote: str
     side: Side
     line: int
+    is_change: bool = True
 
     def url(self, pull: PullRequest) -> str:
         """Where a reader finds it: the line in the merged file, or in the diff for a line that is gone."""
@@ -107,14 +109,17 @@ class Summary:
 
 
 def verify(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:
-    """The quotes that stand in the diff of the file they name; the others are dropped."""
+    """The quotes that prove something of the change; the others are dropped."""
+    return tuple(found for found in locate(quotes, pull) if found.is_change)
+
+
+def locate(quotes: Iterable[Quote], pull: PullRequest) -> Iterator[Evidence]:
+    """The quotes that say something and stand in the diff of the file they name, also in what was not changed."""
     patches = {file.path: file.patch for file in pull.files or ()}
-    found = []
     for quote in quotes:
-        place = find_quote(patches.get(quote.path) or "", quote.quote)
+        place = find_quote(patches.get(quote.path) or "", quote.quote) if is_telling(quote.quote) else None
         if place:
-            found.append(Evidence(quote.path, quote.quote.strip(), place.side, place.line))
-    return tuple(found)
+            yield Evidence(quote.path, quote.quote.strip(), place.side, place.line, place.is_change)
 
 
 def without_unproven(summary: Summary) -> Summary:

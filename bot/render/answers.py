@@ -28,8 +28,13 @@ _UNPROVEN = "No line proves what it says of code."
 def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
     """Label and address of a citation."""
     name = shorten(one_line(PurePosixPath(found.path).name), _LONGEST_NAME)
-    label = f"{name}:{found.line}" + (" (removed)" if found.side is Side.OLD else "")
-    return label, address_of(pull, found)
+    return f"{name}:{found.line}{_kind_of_line(found)}", address_of(pull, found)
+
+
+def _kind_of_line(found: Evidence) -> str:
+    if not found.is_change:
+        return " (unchanged)"
+    return " (removed)" if found.side is Side.OLD else ""
 
 
 def below(

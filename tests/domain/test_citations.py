@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.domain.citations import Citation, proven
 from bot.domain.patches import Side
+from bot.domain.proofs import is_telling
 from bot.domain.pulls import PullRequest
 from bot.domain.summaries import Evidence
 from tests.support import changed_file, pull
@@ -112,7 +113,7 @@ def test_without_a_diff_nothing_holds(files: list[object] | None) -> None:
 
 
 lines = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=8, max_size=30).filter(
-    lambda line: line[0] not in "+-\\@"
+    lambda line: line[0] not in "+-\\@" and is_telling(line)
 )
 
 

@@ -94,7 +94,7 @@ def test_what_holds_no_lines_has_no_hunks(patch: str) -> None:
         pytest.param("release(block, now=True)", old(40), id="hunk-of-one-line"),
         pytest.param("\n\nnotify(waiting)\n", new(42), id="blank-lines-around"),
         pytest.param("log(total)\r\nreturn total / 2\r\n", new(12), id="windows-line-ends"),
-        pytest.param("ify(wait", new(42), id="part-of-a-line-just-long-enough"),
+        pytest.param("(waiting", new(42), id="part-of-a-line-just-long-enough"),
     ],
 )
 def test_a_quote_is_found_on_its_side_at_its_line(quote: str, place: Place) -> None:
@@ -106,7 +106,9 @@ def test_a_quote_is_found_on_its_side_at_its_line(quote: str, place: Place) -> N
     [
         pytest.param("", id="empty"),
         pytest.param("   \n\t ", id="blanks"),
-        pytest.param("fy(wait", id="a-character-too-short"),
+        pytest.param("waiting", id="a-character-too-short"),
+        pytest.param("notify(wait", id="half-a-word-at-its-end"),
+        pytest.param("ify(waiting)", id="half-a-word-at-its-beginning"),
         pytest.param("total    \t     =", id="too-short-once-blanks-are-one"),
         pytest.param("+++++++ total =", id="too-many-marks"),
         pytest.param("total = sum(other.queue)", id="not-there"),
