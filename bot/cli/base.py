@@ -17,9 +17,14 @@ from bot.config import Settings, load_settings
 from bot.domain.days import zone_of
 from bot.domain.errors import UsageError
 from bot.domain.pulls import Repository
+from bot.domain.secrets import without_secrets
 
 if TYPE_CHECKING:
     from bot.wiring import Wiring
+
+_OWN = ("bot", "handlers")
+# characters: a traceback of ours has some 3,000
+_LONGEST_RECORD = 20_000
 
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository; PRDIGEST_REPO if not given.")
 date_option = click.option("--date", metavar="YYYY-MM-DD", help="Local day; yesterday if not given.")
@@ -42,9 +47,25 @@ def wanted_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
     return zone_of(timezone) if timezone else settings.prdigest_timezone
 
 
+class _Discreet(logging.Formatter):
+    """Writes one record, less credentials, and not without end: an error may quote what it is about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = without_secrets(super().format(record))
+        return text if len(text) <= _LONGEST_RECORD else f"{text[:_LONGEST_RECORD]}… [cut]"
+
+
+def _is_ours_or_matters(record: logging.LogRecord) -> bool:
+    """The details of libraries are whole prompts, messages and headers: nobody shall find these in a log."""
+    return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN
+
+
 def set_up_log(level: str) -> None:
     """What this process logs, to stderr."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(_is_ours_or_matters)
+    logging.basicConfig(level=level, handlers=[handler])
     # they report each failed try; what comes of it is told by our error or the coverage line
     for name in ("urllib3", "slack_sdk"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

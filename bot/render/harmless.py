@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 JOINER = "\u200d"
-# each is broken after its first sign, "www." after its dot
+# each is broken after its first sign, "www." before its dot: some readers link what only begins with it
 _MARKS = ("://", "](", "]:", "www.", "@channel", "@here", "@everyone", "@group")
 # an exclamation mark makes an image even of a link of our own
 _LIVE = re.compile("(?=(" + "|".join(map(re.escape, (*_MARKS, "!["))) + "))", re.I)
@@ -45,7 +45,7 @@ def neutral(rest: str, *, is_final: bool, in_code: bool = False) -> tuple[int, s
     begun = rest[:_LONGEST].lower()
     found = next((mark for mark in _MARKS if begun.startswith(mark)), "")
     if found:
-        kept = len(found) if found == "www." else 1
+        kept = len(found) - 1 if found == "www." else 1
         return kept, rest[:kept] + JOINER
     may_go_on = len(rest) < _LONGEST and any(mark.startswith(begun) for mark in _MARKS)
     return None if may_go_on and not is_final else (1, sign)

@@ -66,7 +66,7 @@ def shown(text: str, limit: int = LONGEST_ANSWER) -> str:
         pytest.param("@ada and a@b.c", "@ada and a@b.c", id="other-names-stay"),
         pytest.param("https://e.example/a", f"https:{JOINER}//e.example/a", id="an-address"),
         pytest.param("ftp://e, a://b", f"ftp:{JOINER}//e, a:{JOINER}//b", id="any-scheme"),
-        pytest.param("www.e.x WWW.e", f"www.{JOINER}e.x WWW.{JOINER}e", id="an-address-without-scheme"),
+        pytest.param("www.e.x WWW.e", f"www{JOINER}.e.x WWW{JOINER}.e", id="an-address-without-scheme"),
         pytest.param("a: b, c:/d, wow, ww.", "a: b, c:/d, wow, ww.", id="what-only-looks-like-one"),
         pytest.param("a\0b\u202ec\x1b[1md\r\ne", "abc[1md\ne", id="what-steers-is-gone"),
         pytest.param("a\tb", "a    b", id="a-tab-is-a-blank"),
@@ -350,7 +350,7 @@ def test_what_was_cut_was_not_said() -> None:
         ("", ""),
         ("plain #7", "plain #7"),
         ("<!here> @here", f"&lt;!here&gt; @{JOINER}here"),
-        ("[a](https://e) www.e", f"[a]{JOINER}(https:{JOINER}//e) www.{JOINER}e"),
+        ("[a](https://e) www.e", f"[a]{JOINER}(https:{JOINER}//e) www{JOINER}.e"),
         ("`a` *b*", "`a` *b*"),
     ],
 )
