@@ -171,7 +171,11 @@ def note_connection(used: socket.socket, *, is_new_request: bool = True) -> None
 
 
 def pause(seconds: float) -> None:
-    """Sleep between two requests of a call, which takes none of their time, but not past the work's deadline."""
+    """Sleep between two requests of a call, which takes none of their time, but not past the work's deadline.
+
+    It counts for what services may make the work wait (:func:`bot.services.deadlines.within`).
+    """
+    deadlines.limit().waits.count(seconds)
     if call := _CALL.get():
         call.rest()
     deadlines.sleep(seconds)

@@ -9,6 +9,7 @@ from anthropic.types import Usage as BilledUsage
 
 from bot.adapters import claude_sentences
 from bot.adapters.calls import TooSlow
+from bot.adapters.waits import seconds_asked
 from bot.domain.costs import Usage
 from bot.domain.errors import ModelBusy, ModelError, ModelRejected
 
@@ -79,7 +80,7 @@ def _of_status(error: anthropic.APIStatusError) -> ModelError:
     if status == 404:
         return ModelRejected("there is no model of that name")
     if status in (408, 409, 429) or status >= 500:
-        return ModelBusy(claude_sentences.BUSY, _retry_after(error))
+        return ModelBusy(claude_sentences.BUSY, seconds_asked(error.response.headers.get("retry-after")))
     if status == 200 and _kind(error) in _PASSING:
         return ModelBusy("the model broke off")
     return ModelRejected(f"the model refused the request with status {status}")
@@ -89,8 +90,3 @@ def _kind(error: anthropic.APIStatusError) -> str:
     body = error.body if isinstance(error.body, dict) else {}
     detail = body.get("error")
     return str(detail.get("type")) if isinstance(detail, dict) else ""
-
-
-def _retry_after(error: anthropic.APIStatusError) -> float | None:
-    value = error.response.headers.get("retry-after", "")
-    return float(value) if value.isdigit() else None

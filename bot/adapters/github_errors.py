@@ -14,6 +14,7 @@ from github import (
     UnknownObjectException,
 )
 from github.GithubException import RateLimitExceededExceedsMaxWait
+from github.Requester import Requester
 
 from bot.adapters.calls import TooSlow
 from bot.domain.errors import (
@@ -80,8 +81,14 @@ def _of_rest(error: GithubException, repository: Repository, number: int | None)
     if isinstance(error, UnknownObjectException) or error.status == 404:
         return _missing(repository, number)
     if error.status == 403:
-        return _forbidden(repository)
+        return _limited() if _tells_of_limit(error.data) else _forbidden(repository)
     return GitHubUnavailable(f"GitHub answered {error.status} for {repository}: try again in a few minutes.")
+
+
+def _tells_of_limit(data: object) -> bool:
+    """Whether a refusal is a limit of which PyGithub could not read when it ends."""
+    said = data.get("message") if isinstance(data, dict) else data
+    return isinstance(said, str) and Requester.isRateLimitError(said)
 
 
 def _of_transport(error: requests.exceptions.RequestException) -> PrdigestError:

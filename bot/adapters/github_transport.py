@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any, Self
 
@@ -12,7 +13,10 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 from bot.adapters import calls
 from bot.adapters.github_calls import VERSION
 from bot.adapters.http_connections import NotingAdapter
+from bot.adapters.waits import seconds_asked
 from bot.services import deadlines
+
+log = logging.getLogger(__name__)
 
 # seconds; longer waits are for a queue, not for a thread
 LONGEST_WAIT = 30
@@ -31,18 +35,26 @@ class BoundedRetry(GithubRetry):
         error, response = named.get("error"), named.get("response")
         if error is not None and calls.is_over():
             raise error
-        asked = "" if response is None else response.headers.get("Retry-After", "")
-        if response is not None and asked.isdigit() and int(asked) > min(LONGEST_WAIT, deadlines.left()):
+        asked = None if response is None else self.get_retry_after(response)
+        if asked is not None and (asked > LONGEST_WAIT or not deadlines.allow_wait(asked)):
             headers = dict(response.headers)
             response.close()
-            raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=float(asked))
+            raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=asked)
         found: Self = super().increment(*arguments, **named)  # type: ignore[assignment]
         return found
 
+    def get_retry_after(self, response: Any) -> float | None:
+        """The seconds that GitHub asks for; None where it does not say. The library's own raises on fractions."""
+        return seconds_asked(response.headers.get("Retry-After"))
+
     def sleep(self, response: Any = None) -> None:
-        """Pause before the next try, as long as the work may take and the process lives."""
+        """Pause before the next try. Raises what ends the call where the work has no time for it, and Stopping."""
         asked = self.get_retry_after(response) if response is not None else None
-        calls.pause(asked or self.get_backoff_time())
+        seconds = asked or self.get_backoff_time()
+        if not deadlines.allow_wait(seconds):
+            raise RateLimitExceededExceedsMaxWait(429, None, None, wait=seconds)
+        log.info("GitHub is asked again in %g s", seconds)
+        calls.pause(seconds)
 
 
 class _Keeping:

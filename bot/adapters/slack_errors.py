@@ -11,6 +11,7 @@ from urllib.error import HTTPError
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.adapters.calls import TooSlow
+from bot.adapters.waits import seconds_asked
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 
 _SENTENCES = {
@@ -70,5 +71,5 @@ def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
 
 
 def _retry_after(error: SlackApiError) -> float:
-    value = str(error.response.headers.get("Retry-After", ""))
-    return float(value) if value.isdigit() else _PAUSE
+    asked = seconds_asked(str(error.response.headers.get("Retry-After", "")))
+    return _PAUSE if asked is None else asked

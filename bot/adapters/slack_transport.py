@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import urllib.request
 from collections.abc import Callable
@@ -15,7 +16,10 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 from bot.adapters import calls
 from bot.adapters.calls import bounded
 from bot.adapters.http_connections import noting_opener
+from bot.adapters.waits import seconds_asked
 from bot.services import deadlines
+
+log = logging.getLogger(__name__)
 
 # seconds; a longer pause is for a queue, not for a thread
 LONGEST_PAUSE = 30
@@ -67,7 +71,8 @@ class RateLimits(RetryHandler):
         error: Exception | None = None,
     ) -> bool:
         is_limited = response is not None and response.status_code == 429
-        return is_limited and _asked(response) <= min(LONGEST_PAUSE, deadlines.left())
+        asked = _asked(response)
+        return is_limited and asked <= LONGEST_PAUSE and deadlines.allow_wait(asked)
 
     def prepare_for_next_attempt(
         self,
@@ -78,7 +83,9 @@ class RateLimits(RetryHandler):
         error: Exception | None = None,
     ) -> None:
         """Wait. Raises Stopping."""
-        calls.pause(_asked(response) + self._jitter())
+        asked = _asked(response)
+        log.info("Slack asks for a pause of %g s", asked)
+        calls.pause(asked + self._jitter())
         state.next_attempt_requested = True
         state.increment_current_attempt()
 
@@ -86,8 +93,8 @@ class RateLimits(RetryHandler):
 def _asked(response: HttpResponse | None) -> float:
     """Seconds that Slack wants to have peace, one where it does not say."""
     headers = {name.lower(): values for name, values in (response.headers if response else {}).items()}
-    value = "".join(headers.get("retry-after", [])[:1])
-    return float(value) if value.isdigit() else 1.0
+    asked = seconds_asked("".join(headers.get("retry-after", [])[:1]))
+    return 1.0 if asked is None else asked
 
 
 def _open_through(proxy: str | None) -> None:

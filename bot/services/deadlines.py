@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # what an asker reads where the time is up
 TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
@@ -66,12 +66,38 @@ class Ending:
                 self._acts.discard(act)
 
 
+class Waits:
+    """The seconds that services may make one piece of work wait. Threads that wait at the same time count once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._until = -math.inf
+        self._lock = threading.Lock()
+
+    def allow(self, seconds: float) -> bool:
+        """Tell whether a wait that begins now is not too much."""
+        with self._lock:
+            return self._more(seconds) <= self._left
+
+    def count(self, seconds: float) -> None:
+        """Note a wait that begins now."""
+        with self._lock:
+            self._left -= self._more(seconds)
+            self._until = max(self._until, time.monotonic() + seconds)
+
+    def _more(self, seconds: float) -> float:
+        """What it adds to those that are under way."""
+        now = time.monotonic()
+        return max(0.0, now + seconds - max(now, self._until))
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """When work has to be through, by ``time.monotonic``, and the end that interrupts it."""
+    """When work has to be through, by ``time.monotonic``, the end that interrupts it, and what it may wait."""
 
     end: float
     ending: Ending
+    waits: Waits = field(default_factory=lambda: Waits(math.inf))
 
 
 _LIMIT: ContextVar[Limit | None] = ContextVar("limit", default=None)
@@ -83,11 +109,15 @@ def limit() -> Limit:
 
 
 @contextmanager
-def within(seconds: float, ending: Ending | None = None) -> Iterator[None]:
-    """Bound the work of the block, within what bounds it already. ``ending`` interrupts it."""
+def within(seconds: float, ending: Ending | None = None, waits: float | None = None) -> Iterator[None]:
+    """Bound the work of the block, within what bounds it already. ``ending`` interrupts it.
+
+    ``waits`` is how many seconds of it services may ask to be left in peace, all together.
+    """
     before = limit()
     end = min(before.end, time.monotonic() + seconds)
-    token = _LIMIT.set(Limit(end, ending or before.ending))
+    allowed = before.waits if waits is None else Waits(waits)
+    token = _LIMIT.set(Limit(end, ending or before.ending, allowed))
     try:
         yield
     finally:
@@ -104,6 +134,11 @@ def sparing(seconds: float) -> Iterator[None]:
 def left() -> float:
     """Seconds that the work at hand may still take; infinite where nothing bounds it, never negative."""
     return max(0.0, limit().end - time.monotonic())
+
+
+def allow_wait(seconds: float) -> bool:
+    """Tell whether the work at hand has time for a wait that a service asks for."""
+    return seconds <= left() and limit().waits.allow(seconds)
 
 
 def sleep(seconds: float) -> None:

@@ -1,0 +1,153 @@
+"""Pauses that services ask for: read, kept short, and never an error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from github import Auth
+
+from bot.adapters.claude import ClaudeModel, claude_client
+from bot.adapters.github import GitHubPullRequests
+from bot.adapters.github_client import GitHubClient
+from bot.adapters.slack import SlackMessenger, slack_client
+from bot.adapters.slack_transport import LONGEST_PAUSE
+from bot.adapters.waits import LONGEST_ASKED, seconds_asked
+from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
+from bot.ports import Prompt
+from bot.sandbox.loopback import Loopback, Request, Response
+from bot.services import deadlines
+from tests.checks import is_one_sentence
+from tests.hostile.waits import ODD_DATES, WAITS, ahead
+from tests.support import NOON, REPOSITORY
+
+# seconds until a call must have ended that waits for nothing long, on a machine that is busy
+SOON = 8.0
+EACH = pytest.mark.parametrize(("written", "seconds"), WAITS.items(), ids=lambda each: repr(each)[:40])
+
+
+@EACH
+def test_a_pause_is_read_as_written_or_not_at_all(written: str, seconds: float | None) -> None:
+    assert seconds_asked(written) == seconds
+
+
+@pytest.mark.parametrize("written", ODD_DATES)
+def test_a_date_that_is_none_is_no_error(written: str) -> None:
+    assert 0 <= (seconds_asked(written) or 0) <= LONGEST_ASKED
+
+
+def test_a_date_ahead_is_the_time_until_then() -> None:
+    assert seconds_asked(ahead(6 * 3_600)) == pytest.approx(6 * 3_600, abs=3)
+    assert seconds_asked(None) is None
+
+
+# --- as the services' clients meet them
+
+
+class Limited(Loopback):
+    """Refuses each call with these headers, and counts them."""
+
+    def __init__(self, status: int, body: dict[str, Any], **headers: str) -> None:
+        super().__init__()
+        self.calls = 0
+        self._answer = Response.of_json(body, status, {name.replace("_", "-"): held for name, held in headers.items()})
+
+    def handle(self, request: Request) -> Response:
+        self.calls += 1
+        return self._answer
+
+
+SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
+PRIMARY = {"message": "API rate limit exceeded for user ID 1."}
+# pauses that are not waited for; what can be sent in a header
+LONG = [
+    (written, seconds)
+    for written, seconds in WAITS.items()
+    if written.isascii() and len(written) < 1_000 and (seconds or 0) > LONGEST_PAUSE
+]
+SENT = [written for written, seconds in WAITS.items() if written.isascii() and (seconds or 0) < 2]
+
+
+def ask_github(peer: Limited) -> PrdigestError:
+    pulls = GitHubPullRequests(GitHubClient(peer.url, Auth.Token("ghp_test")), lambda: NOON)
+    with pytest.raises(PrdigestError) as caught:
+        pulls.pull(REPOSITORY, 1)
+    return caught.value
+
+
+def ask_slack(peer: Limited) -> PrdigestError:
+    with pytest.raises(PrdigestError) as caught:
+        SlackMessenger(slack_client("xoxb-test", f"{peer.url}/api/")).team()
+    return caught.value
+
+
+def ask_claude(peer: Limited) -> PrdigestError:
+    with claude_client("sk-ant-test", peer.url) as client, pytest.raises(PrdigestError) as caught:
+        ClaudeModel(client).complete(Prompt("claude-haiku-5-5", "v1", "Be brief.", "Hello", {"type": "object"}, 10))
+    return caught.value
+
+
+ASKS: dict[str, tuple[Callable[[Limited], PrdigestError], type[PrdigestError], dict[str, Any]]] = {
+    "github": (ask_github, RateLimited, SECONDARY),
+    "slack": (ask_slack, SlackUnavailable, {"ok": False, "error": "ratelimited"}),
+    "claude": (ask_claude, ModelBusy, {"error": {"type": "rate_limit_error", "message": "Later"}}),
+}
+
+
+# Slack's limits are 429 alone
+REFUSALS = [(name, status) for name in ASKS for status in (429, 503) if (name, status) != ("slack", 503)]
+
+
+@pytest.mark.parametrize(("name", "status"), REFUSALS)
+@pytest.mark.parametrize(("written", "seconds"), [*LONG, ("six hours", 21_600.0)], ids=str)
+def test_a_long_pause_is_told_at_once_with_its_length(name: str, status: int, written: str, seconds: float) -> None:
+    ask, kind, body = ASKS[name]
+    with Limited(status, body, Retry_After=ahead(seconds) if written == "six hours" else written) as peer:
+        began = time.monotonic()
+        error = ask(peer)
+        assert time.monotonic() - began < SOON
+    assert type(error) is kind
+    assert getattr(error, "retry_after", None) == pytest.approx(seconds, abs=5)
+    assert peer.calls == 1
+
+
+@pytest.mark.parametrize("name", ASKS)
+def test_whatever_a_pause_is_it_is_an_error_of_the_domain(name: str) -> None:
+    ask, _, body = ASKS[name]
+    for written in SENT:
+        with Limited(429, body, Retry_After=written) as peer, deadlines.within(0.5):
+            began = time.monotonic()
+            assert is_one_sentence(str(ask(peer))) or name == "claude"
+            assert time.monotonic() - began < SOON
+
+
+RESETS = ["99999999999999999999", "253402300800", "9" * 400, "-5", "0", "1.5", "soon", "NaN", ""]
+
+
+@pytest.mark.parametrize("reset", RESETS, ids=lambda each: repr(each)[:20])
+def test_a_limit_whose_end_is_nonsense_is_still_a_limit(reset: str) -> None:
+    with Limited(403, PRIMARY, X_RateLimit_Remaining="0", X_RateLimit_Reset=reset) as peer:
+        began = time.monotonic()
+        error = ask_github(peer)
+        assert time.monotonic() - began < SOON
+    assert type(error) is RateLimited, error
+
+
+def test_pauses_of_one_piece_of_work_add_up_to_its_share_and_no_more() -> None:
+    with Limited(429, {"ok": False, "error": "ratelimited"}, Retry_After="1") as peer, deadlines.within(60, waits=1.5):
+        began = time.monotonic()
+        errors = [ask_slack(peer) for _ in range(3)]
+        assert time.monotonic() - began < SOON
+    assert peer.calls == 4, "one pause, and then each call is refused at once"
+    assert {getattr(error, "retry_after", None) for error in errors} == {1.0}
+
+
+def test_pauses_of_threads_that_wait_together_count_once() -> None:
+    waits = deadlines.Waits(10)
+    for _ in range(8):
+        assert waits.allow(8)
+        waits.count(8)
+    assert not waits.allow(12)
+    assert waits.allow(9)
