@@ -11,18 +11,20 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial, wraps
 from typing import Any
 
-from dramatiq import Actor, BrokerError, Retry, Worker
+from dramatiq import Actor, BrokerError, MessageProxy, Retry, Worker
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.adapters.broker import PutBack, broker_of
+from bot.adapters.broker import broker_of
+from bot.adapters.retries import PutBack, PutOff
 from bot.domain.days import zone_of
-from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
+from bot.domain.errors import PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable, UsageError, pause_of
+from bot.domain.jobs import Loss, LostJob
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.domain.spans import written_span
@@ -67,6 +69,7 @@ class ActorQueue:
 
     def __init__(self, actor: Actor[Any, None]) -> None:
         self._actor = actor
+        self.name = actor.actor_name
 
     def send(self, *arguments: Any) -> None:
         """Put a message on the queue."""
@@ -84,7 +87,7 @@ class Jobs:
         self._wiring = wiring
         self._ending = ending or Ending()
         self._times = times
-        self._quick, self._long, self._talk = (broker_of(store) for _ in range(3))
+        self._quick, self._long, self._talk = (broker_of(store, self._lost) for _ in range(3))
         self.summary = self._answering(self._summary)
         self.risks = self._answering(self._risks)
         self.score = self._answering(self._score)
@@ -96,6 +99,7 @@ class Jobs:
         self.regular = self._answering(self._regular)
         self.form = self._answering(self._form)
         self.home = self._answering(self._home)
+        self.end = self._answering(self._end)
         self.preview = self._on(self._long, self._preview, max_retries=5, min_backoff=_SECOND)
         self.questions = self._on(
             self._talk,
@@ -134,7 +138,7 @@ class Jobs:
         name = work.__name__.strip("_")
         queue = {self._quick: _QUICK, self._long: _LONG, self._talk: _TALK}[broker]
         seconds = {self._quick: self._times.quick, self._long: self._times.long, self._talk: math.inf}[broker]
-        limited = partial(deadlines.within, seconds, self._ending)
+        limited = partial(deadlines.within, seconds, self._ending, deadlines.MOST_WAITS)
         # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
         # that waits for another one
         actor = Actor(
@@ -154,8 +158,15 @@ class Jobs:
         with deadlines.sparing(self._wiring.replies.promises.telling):
             crew = Crew(len(request.references), "summary")
             made = {named: crew.submit(answers.summary, named, asked.name) for named in request.references}
+        late: RateLimited | None = None
         for named, answer in made.items():
-            self._wiring.replies.give(asked, str(named), Audience(audience), partial(result_of, answer))
+            try:
+                self._wiring.replies.give(asked, str(named), Audience(audience), partial(result_of, answer))
+            except RateLimited as error:
+                # the others need not wait until this one may be read
+                late = error
+        if late:
+            raise late
 
     def _risks(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         def make(asker: str) -> Answer:
@@ -251,6 +262,21 @@ class Jobs:
     def _questions(self, place: str) -> None:
         self._wiring.talking.conversations.serve(place)
 
+    def _lost(self, message: MessageProxy, loss: Loss) -> None:
+        """Have it said that a job will not be done; by a job of its own, for Slack may not take that now."""
+        if message.actor_name == self.end.name:
+            log.error("nobody could be told that a job was given up: %s", message.args[1:2])
+            return
+        at = datetime.now(UTC).isoformat()
+        self.end.send(message.message_id, message.actor_name, loss.value, at, *message.args[:1])
+
+    def _end(self, job: str, name: str, loss: str, at: str, given: Mapping[str, str] | str = "") -> None:
+        """Say that a job will not be done, and let those go on who waited behind it."""
+        lost = LostJob(job, name, Loss(loss), datetime.fromisoformat(at))
+        self._wiring.lost_jobs.tell(lost, given)
+        if name == self.questions.name:
+            self.questions.send(given)
+
     def _digest(self, visit: Mapping[str, str], repository: str, date: str, zone: str) -> None:
         """Post the digest of a day for a visitor, who is told what went wrong."""
         asked, span = Visit(**visit), written_span(date, zone_of(zone))
@@ -289,6 +315,9 @@ def _in_a_line(
             log.info("%s goes back to its queue", work.__name__.strip("_"))
             raise PutBack from error
         except PrdigestError as error:
+            if pause := pause_of(error):
+                log.info("%s goes on in %.0f s: %s", work.__name__.strip("_"), pause, error)
+                raise PutOff(str(error), pause) from error
             log.warning("%s is tried again: %s", work.__name__.strip("_"), error)
             raise Retry(str(error)) from error
 

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
-from dramatiq import Broker, Message, MessageProxy
+from dramatiq import MessageProxy
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
-from dramatiq.errors import ConnectionClosed, Retry
+from dramatiq.errors import ConnectionClosed
 from dramatiq.middleware import Retries, default_middleware
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
 
-log = logging.getLogger(__name__)
-
-_PAUSE = 1.0  # seconds
+from bot.adapters.attempts import Attempts
+from bot.adapters.retries import KeepTrying, Lost
 
 
-def broker_of(store: Redis) -> RedisBroker:
-    """A broker for one worker: its middleware keeps state.
+def broker_of(store: Redis, lost: Lost) -> RedisBroker:
+    """A broker for one worker: its middleware keeps state. ``lost`` hears of jobs that will not be done.
 
     A worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead.
     """
-    middleware = [_Retries() if kind is Retries else kind() for kind in default_middleware]
+    usual = [KeepTrying(lost) if kind is Retries else kind() for kind in default_middleware]
+    # what comes first is told last how a job ended: when it is on its queue again, if it is to be tried again
+    middleware = [Attempts(store), *usual]
     return _Broker(client=store, heartbeat_timeout=10_000, maintenance_chance=1_000_000, middleware=middleware)
-
-
-class PutBack(Retry):
-    """A job did not fail, but its process ends: it goes back to its queue as it came, and counts no try."""
 
 
 class _Consumer(_RedisConsumer):
@@ -62,27 +56,3 @@ class _Broker(RedisBroker):
             self.broker_id = str(uuid4())
         self._consumed.add(queue_name)
         return super().consume(queue_name, prefetch, timeout)
-
-
-class _Retries(Retries):
-    """Puts a failed job back for another try, as long as that takes: what returns from here is acknowledged."""
-
-    def after_process_message(
-        self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
-    ) -> None:
-        options = dict(message.options)
-        while True:
-            try:
-                if isinstance(exception, PutBack):
-                    broker.enqueue(cast("Message[Any]", message))
-                else:
-                    super().after_process_message(  # type: ignore[no-untyped-call]
-                        broker, message, result=result, exception=exception
-                    )
-            except RedisError as error:
-                log.warning("a job can't be put back yet: %s", error)
-                message.options.clear()
-                message.options.update(options)
-                time.sleep(_PAUSE)
-            else:
-                return

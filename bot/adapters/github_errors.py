@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,7 @@ from bot.domain.errors import (
     RepositoryNotFound,
 )
 from bot.domain.pulls import Repository
+from bot.domain.texts import plural
 
 
 class GraphQLFailed(Exception):
@@ -100,8 +102,13 @@ def _of_transport(error: requests.exceptions.RequestException) -> PrdigestError:
 
 
 def _limited(wait: float | None = None) -> RateLimited:
-    when = f"in {wait / 60:.0f} minutes" if wait else "later"
+    when = _in_words(wait) if wait else "later"
     return RateLimited(f"GitHub's rate limit for this token is used up: try again {when}.", wait)
+
+
+def _in_words(seconds: float) -> str:
+    minutes = math.ceil(seconds / 60)
+    return f"in {minutes / 60:.0f} hours" if minutes >= 120 else f"in {plural(minutes, 'minute')}"
 
 
 def _missing(repository: Repository, number: int | None) -> PrdigestError:

@@ -35,8 +35,8 @@ class BoundedRetry(GithubRetry):
         error, response = named.get("error"), named.get("response")
         if error is not None and calls.is_over():
             raise error
-        asked = None if response is None else self.get_retry_after(response)
-        if asked is not None and (asked > LONGEST_WAIT or not deadlines.allow_wait(asked)):
+        asked = (response is not None and self.get_retry_after(response)) or 0.0
+        if response is not None and (asked > LONGEST_WAIT or not deadlines.allow_wait(asked)):
             headers = dict(response.headers)
             response.close()
             raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=asked)

@@ -17,7 +17,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.slack import SlackMessenger, metadata_of
 from bot.adapters.slack_errors import in_words
-from bot.adapters.slack_transport import BoundedWebClient
+from bot.adapters.slack_transport import LONGEST_PAUSE, BoundedWebClient
 from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable
 from bot.domain.texts import shorten
 from bot.domain.visits import Visit
@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 _PIECE, _PAUSE = 200, 1.0
 # an edit shows all again, and Slack takes fifty a minute
 _EDIT_PAUSE = 3.0
-# when Slack wants more than that at the end of an answer, the job tries again later
-_LONGEST_PAUSE = 60.0
 # what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
 _SPOKEN = 800
 _OVER, _STOPPED = "message_not_in_streaming_state", "stopped_by_user"
@@ -321,8 +319,10 @@ class _SlackDisplay:
             self._later(error.retry_after)
 
     def _wait(self) -> None:
-        """Until Slack takes something again."""
-        left = min(self._free - self._clock(), _LONGEST_PAUSE)
+        """Until Slack takes something again. Raises SlackUnavailable: that is too long for a job."""
+        left = self._free - self._clock()
+        if left > LONGEST_PAUSE:
+            raise SlackUnavailable("Slack asks for a pause: try again in a few minutes.", left)
         if left > 0:
             self._sleep(left)
 

@@ -12,6 +12,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.slack_errors import in_words
 from bot.adapters.slack_transport import send_to_hook
+from bot.adapters.waits import seconds_asked
 from bot.domain.errors import SlackRefused, SlackUnavailable
 from bot.domain.visits import Visit
 from bot.ports import Post
@@ -68,7 +69,8 @@ class SlackWhispers:
         """Whether who clicked in a thread is told there: a ``response_url`` leads to the channel."""
         try:
             self._ephemeral(visit, post)
-        except SlackRefused as error:
+        except (SlackRefused, SlackUnavailable) as error:
+            # what may be there twice is better than what is nowhere
             log.info("not told in the thread [%s]: %s", visit.reference, error)
             return False
         return True
@@ -88,7 +90,10 @@ class SlackWhispers:
                 replace_original=False,
             )
         if answer.status_code >= 500 or answer.status_code == 429:
-            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
+            asked = (
+                seconds_asked(str(answer.headers.get("Retry-After", ""))) if answer.status_code == 429 else None
+            )
+            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", asked)
         if answer.status_code != 200:
             log.info("the response_url is used up [%s]: status %s", visit.reference, answer.status_code)
         return bool(answer.status_code == 200)

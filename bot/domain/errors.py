@@ -79,6 +79,11 @@ class SlackUnavailable(PrdigestError):
         self.retry_after = retry_after
 
 
+def pause_of(error: PrdigestError) -> float | None:
+    """The seconds that GitHub or Slack want to be left in peace, where that is what went wrong."""
+    return error.retry_after if isinstance(error, RateLimited | SlackUnavailable) else None
+
+
 class AnswerStopped(PrdigestError):
     """The asker wants no more of an answer that is being written."""
 

@@ -16,6 +16,8 @@ class Kind(StrEnum):
     """It is so late that it will not be posted."""
     INCOMPLETE = "incomplete"
     """It was posted, and something of it is missing, or nothing was merged against all expectation."""
+    LOST = "lost"
+    """No digest, but a job that will not be done: ``key`` is its own. Operators alone are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Trouble:
     """Something wrong with the digest of a key, which ``title`` names for people.
 
     ``reason`` is a sentence without its full stop. ``retry`` is when the next try is, None if there will be none.
-    ``to`` is the user who subscribed, empty if nobody did; ``channel`` is where the digest goes. ``settled`` says
+    ``to`` is the user who subscribed, empty if nobody did; ``channel`` is where the digest goes, or where somebody
+    asked. ``settled`` says
     how it ended, once it has.
     """
 

@@ -8,6 +8,7 @@ from bot.ports.pulls import Merged, PullRequests
 from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
 from bot.ports.store import (
     Agenda,
+    Aside,
     Backfilled,
     Ballot,
     Cache,
@@ -25,6 +26,7 @@ from bot.ports.store import (
 
 __all__ = [
     "Agenda",
+    "Aside",
     "Attachment",
     "Backfilled",
     "Ballot",

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from bot.domain.backfill import Fill
 from bot.domain.days import LocalDay
+from bot.domain.jobs import LostJob
 from bot.domain.pulls import PullRequest, Repository
 from bot.domain.runs import Run
 from bot.domain.subscriptions import Subscription
@@ -39,6 +40,16 @@ class Contexts(Protocol):
 
     def put(self, key: str, text: str) -> None:
         """Keep a text, in place of the one of that key."""
+
+
+class Aside(Protocol):
+    """Jobs that were set aside. May raise StoreUnavailable."""
+
+    def add(self, job: LostJob) -> None:
+        """Keep one for a week; of many, the oldest are forgotten."""
+
+    def recent(self, now: datetime) -> Sequence[LostJob]:
+        """Those of the last week before ``now`` (aware), newest first."""
 
 
 class Limiter(Protocol):

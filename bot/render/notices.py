@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime
+
 from bot.domain.errors import (
     DayUnavailable,
     GitHubRefused,
@@ -14,15 +17,22 @@ from bot.domain.errors import (
     RateLimited,
     RepositoryNotFound,
     SlackRefused,
+    SlackUnavailable,
     StoreUnavailable,
     UsageError,
 )
-from bot.domain.texts import one_line, shorten
+from bot.domain.texts import one_line, plural, shorten
 from bot.ports import Post
 from bot.render.mrkdwn import escape
 from bot.render.rich import block, link, section, text
+from bot.render.troubles import moment
 
 BUSY = "I can't take this down right now: try again in a minute."
+GAVE_UP = "I tried that several times and gave up: ask again in a few minutes."
+SET_ASIDE = (
+    "I broke down three times while I worked on that, so I have set it aside: ask for something smaller, or give"
+    " the reference to whoever runs me."
+)
 _DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
 _NOT_SET_UP = "I am not set up for that: give the reference to whoever runs me."
 # errors whose sentence speaks to the one who asked
@@ -35,6 +45,7 @@ _IN_OTHER_WORDS: dict[type[PrdigestError], str] = {
     GitHubUnavailable: "GitHub does not answer me right now: try again in a few minutes.",
     SlackRefused: "Slack does not let me do that: ask whoever runs me to look at my permissions.",
     StoreUnavailable: BUSY,
+    SlackUnavailable: "Slack does not answer me right now: try again in a few minutes.",
 }
 # refusals of Slack that the asker can mend
 _MENDED_BY_ASKERS = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
@@ -53,6 +64,13 @@ def already_there(address: str) -> Post:
     return Post(said + address, (block(section([text(said), link(address, "open it")])),))
 
 
+def later(service: str, then: datetime) -> Post:
+    """That an answer has to wait until a service may be asked again, at an instant (aware)."""
+    asks = f"{service} asks me to wait. "
+    said = [text(asks), moment(then, "I go on "), text(" and answer then.")]
+    return Post(f"{asks}I go on at {then:%H:%M} UTC and answer then.", (block(section(said)),))
+
+
 def regret(error: Exception, reference: str) -> Post:
     """What went wrong, in words for the one who asked, with the reference that the log carries too."""
     return notice(in_words(error, reference))
@@ -68,6 +86,8 @@ def sentence(error: Exception) -> str:
     """What went wrong, without what only an operator could use."""
     if isinstance(error, NotSetUp):
         return _NOT_SET_UP
+    if isinstance(error, SlackUnavailable) and error.retry_after:
+        return f"Slack asks me to wait: try again in {plural(math.ceil(error.retry_after / 60), 'minute')}."
     mendable = isinstance(error, SlackRefused) and error.code in _MENDED_BY_ASKERS
     if mendable or isinstance(error, _FOR_ASKERS):
         return str(error)

@@ -19,12 +19,13 @@ _WORDS = {
     Kind.MISSING: "is not posted yet",
     Kind.SKIPPED: "will not be posted",
     Kind.INCOMPLETE: "was posted incomplete",
+    Kind.LOST: "was given up",
 }
 
 
 def troubles_post(troubles: Sequence[Trouble]) -> Post:
     """One line for each; those that have ended say how."""
-    title = f"{plural(len(troubles), 'digest needs', 'digests need')} a look"
+    title = _title(troubles)
     items = [_line(trouble) for trouble in troubles[:_MOST]]
     if len(troubles) > _MOST:
         items.append([text(f"and {len(troubles) - _MOST} more: prdigest doctor lists them")])
@@ -34,9 +35,16 @@ def troubles_post(troubles: Sequence[Trouble]) -> Post:
     )
 
 
+def _title(troubles: Sequence[Trouble]) -> str:
+    jobs = sum(trouble.kind is Kind.LOST for trouble in troubles)
+    digests = len(troubles) - jobs
+    counts = [plural(digests, "digest")] * bool(digests) + [plural(jobs, "job")] * bool(jobs)
+    return f"{' and '.join(counts)} {'needs' if len(troubles) == 1 else 'need'} a look"
+
+
 def _line(trouble: Trouble) -> list[Element]:
     title = text(shorten(one_line(trouble.title), 200), bold=True)
-    where = [text(" for "), place(trouble.channel)]
+    where = [text(" for "), place(trouble.channel)] if trouble.channel else []
     if trouble.settled:
         return [text("✓ "), title, *where, text(f": {shorten(one_line(trouble.settled), _REASON)}.")]
     reason = shorten(one_line(trouble.reason).rstrip("."), _REASON)

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.errors import SlackUnavailable
+from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.visits import Visit
 from bot.ports import PostRecords, Whispers
-from bot.render.notices import notice
+from bot.render.notices import later, notice
 from bot.services import deadlines
 
 log = logging.getLogger(__name__)
@@ -30,9 +30,10 @@ class Promises:
 
     ``told`` is when at the latest. Of the time of a request ``telling`` is kept for an answer to be posted, or for
     what went wrong, and of that ``excusing`` for saying that Slack takes no post, which passes by itself if it is
-    only for a ``moment``. Who asks for something that may take longer hears after ``working`` that it is worked
-    on. A question in a thread is ``answered`` within its own time, of which Slack has ``showing``, and writing the
-    rest (``Limits`` there).
+    only for a ``moment``. An answer that has to wait because a service asks for a pause is of use up to ``later``
+    after it was asked for: their ``response_url`` reaches askers for half an hour. Who asks for something that may
+    take longer hears after ``working`` that it is worked on. A question in a thread is ``answered`` within its own
+    time, of which Slack has ``showing``, and writing the rest (``Limits`` there).
     """
 
     told: float = 120.0
@@ -40,6 +41,7 @@ class Promises:
     telling: float = 25.0
     excusing: float = 10.0
     moment: float = 10.0
+    later: float = 1_500.0
     answered: float = 240.0
     showing: float = 30.0
 
@@ -65,9 +67,35 @@ class AskerNotices:
         try:
             with deadlines.sparing(self._promises.excusing):
                 yield
-        except SlackUnavailable:
-            self.excuse(visit, key, began)
+        except SlackUnavailable as error:
+            if error.retry_after is None:
+                self.excuse(visit, key, began)
+            else:
+                self.put_off(visit, error)
             raise
+
+    def put_off(self, visit: Visit, error: RateLimited | SlackUnavailable) -> bool:
+        """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
+        key, now = f"answer:{visit.key}:later", self._now()
+        record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
+        since = datetime.fromisoformat(record.get("since", now.isoformat()))
+        if now + pause - since > timedelta(seconds=self._promises.later):
+            return False
+        if "since" not in record:
+            self._records.save(key, since=since.isoformat())
+        if "told" not in record and pause > timedelta(seconds=self._promises.moment):
+            self._say_when(visit, error, now + pause, key)
+        return True
+
+    def _say_when(self, visit: Visit, error: RateLimited | SlackUnavailable, then: datetime, key: str) -> None:
+        service = "GitHub" if isinstance(error, RateLimited) else "Slack"
+        log.info("%s asks for a pause, the answer comes at %s [%s]", service, then.isoformat(), visit.reference)
+        try:
+            self._whispers.whisper(visit, later(service, then))
+        except SlackUnavailable as refused:
+            log.warning("the asker is not told when [%s]: %s", visit.reference, refused)
+        else:
+            self._records.save(key, told=then.isoformat())
 
     def excuse(self, visit: Visit, key: str, began: datetime) -> None:
         """Say once that Slack takes no answer, where that lasts. This try to post ``began`` then (aware)."""

@@ -17,6 +17,7 @@ from tenacity import (
     stop_before_delay,
     wait_exponential,
 )
+from tenacity.stop import stop_any, stop_base
 
 from bot.domain.costs import NOTHING, Usage
 from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelError, ModelTruncated
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=BaseModel)
 
+# seconds; as for GitHub and Slack
+_LONGEST_PAUSE = 30.0
 _BACKOFF = wait_exponential(multiplier=1, min=1, max=10)
 
 
@@ -97,10 +100,21 @@ class Asker:
         return Retrying(
             retry=retry_if_exception_type((ModelBusy, ModelTruncated, ModelAnswerInvalid)),
             wait=_pause,
-            stop=stop_after_attempt(self._patience.attempts) | stop_before_delay(self._patience.seconds),
+            stop=stop_any(
+                _Impatience(),
+                stop_after_attempt(self._patience.attempts),
+                stop_before_delay(self._patience.seconds),
+            ),
             sleep=self._sleep,
             reraise=True,
         )
+
+
+class _Impatience(stop_base):
+    """No service may want a longer pause than a summary may wait for: one of facts is there at once."""
+
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        return _pause(retry_state) > _LONGEST_PAUSE
 
 
 def _pause(state: RetryCallState) -> float:

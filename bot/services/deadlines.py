@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+# seconds that services may make one try of a job wait, in all; what they want beyond that, it comes back for
+MOST_WAITS = 60.0
 # what an asker reads where the time is up
 TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
 

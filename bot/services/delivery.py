@@ -13,10 +13,10 @@ from bot.domain.errors import (
     InProgress,
     NotSetUp,
     PrdigestError,
-    RateLimited,
     RepositoryNotFound,
     SlackRefused,
     StoreUnavailable,
+    pause_of,
 )
 from bot.domain.runs import Outcome, Run
 from bot.domain.subscriptions import Edition, Subscription
@@ -190,8 +190,8 @@ class Delivery:
         record, now = self._records.load(key), self._now()
         tries = int(record.get("tries", "0"))
         pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
-        if isinstance(error, RateLimited) and error.retry_after:
-            pause = max(pause, timedelta(seconds=error.retry_after))
+        if isinstance(error, PrdigestError) and (asked := pause_of(error)):
+            pause = max(pause, timedelta(seconds=asked))
         is_for_people = isinstance(error, _FOR_PEOPLE)
         # first: a try that died before the record is made again, and one line twice is better than none
         if record.get("error") != sentence:

@@ -206,6 +206,9 @@ class Posting:
             try:
                 return act()
             except SlackUnavailable as error:
+                if error.retry_after is not None:
+                    # it had no effect, and what is short was waited for
+                    raise
                 log.info("not known whether Slack took it (%s), looking", error)
                 self._sleep(float(pause))
             found = find()

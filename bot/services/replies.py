@@ -17,6 +17,7 @@ from bot.domain.errors import (
     DayUnavailable,
     InProgress,
     PrdigestError,
+    RateLimited,
     SlackRefused,
     SlackUnavailable,
     StoreUnavailable,
@@ -99,7 +100,7 @@ class Replies:
         While Slack takes no answer, the asker hears that through the ``response_url``, if there is one.
 
         Raises:
-            SlackUnavailable, StoreUnavailable, InProgress: trying again goes on from there.
+            SlackUnavailable, StoreUnavailable, InProgress, RateLimited: trying again goes on from there.
         """
         key = f"answer:{visit.key}:{part}"
         with self._records.exclusive(key):
@@ -126,6 +127,10 @@ class Replies:
         """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
         self.give(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(notice(sentence)))
 
+    def end(self, visit: Visit, job: str, sentence: str) -> None:
+        """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
+        self.give(visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(notice(sentence), is_private=True))
+
     def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
         try:
             with (
@@ -134,14 +139,20 @@ class Replies:
                 deadlines.sparing(self.promises.telling),
             ):
                 return make()
-        except (StoreUnavailable, SlackUnavailable, InProgress):
-            raise
         except PrdigestError as error:
+            if self.is_for_later(visit, error):
+                raise
             log_refusal(visit, error)
             return Answer.for_asker(regret(error, visit.reference), is_private=True)
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
             return Answer.for_asker(regret(error, visit.reference), is_private=True)
+
+    def is_for_later(self, visit: Visit, error: PrdigestError) -> bool:
+        """Tell whether trying again may help; where a service asks for a pause, its asker has heard until when."""
+        if isinstance(error, RateLimited | SlackUnavailable) and error.retry_after is not None:
+            return self._notices.put_off(visit, error)
+        return isinstance(error, StoreUnavailable | SlackUnavailable | InProgress)
 
     def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _Found) -> None:
         way = _way(visit, audience, answer)
@@ -166,12 +177,15 @@ class Replies:
                 visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private
             )
         except SlackUnavailable as error:
-            # with a pause it had no effect; one that is longer than the work may take is not waited for
-            if error.retry_after is None or not visit.response_url or audience is Audience.SHARED:
+            if error.retry_after is None:
                 self._notices.excuse(visit, key, began)
                 raise
+            # with a pause it had no effect; one that is longer than the work may take is not waited for
+            is_shared = audience is Audience.SHARED
+            if (is_shared or not visit.response_url) and self._notices.put_off(visit, error):
+                raise
             log.info("no post to %s for %s s, the asker gets it", visit.channel, error.retry_after)
-            self._whispers.whisper(visit, answer.private)
+            self._whispers.whisper(visit, regret(error, visit.reference) if is_shared else answer.private)
         else:
             if thread == visit.thread:
                 self._posted(visit, answer)

@@ -55,6 +55,8 @@ class Watchdog:
 
     def note(self, trouble: Trouble) -> None:
         """Something is wrong. Noting it again changes nothing. Raises StoreUnavailable."""
+        if not any(self._places(trouble)):
+            return
         found = self._load(trouble.id)
         if found is None:
             self._cache.add(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), _REMEMBERED)
@@ -136,6 +138,8 @@ class Watchdog:
 
     def _places(self, trouble: Trouble) -> tuple[str, ...]:
         """Where to tell of it: the first that takes it. Who subscribed is named by their user id."""
+        if trouble.kind is Kind.LOST:
+            return (self._admin,)
         return tuple(dict.fromkeys(place for place in (self._admin, trouble.to, trouble.channel) if place))
 
     def _told_in(self, place: str, troubles: Sequence[Trouble], now: datetime) -> bool:

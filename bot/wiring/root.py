@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 from slack_sdk import WebClient
 
+from bot.adapters.aside import RedisAside
 from bot.adapters.files_cache import CachedFiles
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.moving import Moving
@@ -38,6 +39,7 @@ from bot.services.commands import Answers
 from bot.services.daily import DailyDigest, MakeOverview, Surroundings
 from bot.services.details import Details
 from bot.services.entries import Entries
+from bot.services.lost_jobs import LostJobs
 from bot.services.overview import Overviewer, no_overview
 from bot.services.prompts import SUMMARY
 from bot.services.reading import Reader
@@ -168,6 +170,12 @@ class Wiring:
         """Answers each request once."""
         whispers, remember = SlackWhispers(self.slack), self.talking.remember
         return Replies(self.messenger, whispers, self.answered, self._now, remember, self._promises)
+
+    @cached_property
+    def lost_jobs(self) -> LostJobs:
+        """Tells of jobs that will not be done."""
+        aside = RedisAside(self.store)
+        return LostJobs(self.replies, self.talking.conversations, aside, self.scheduling.watchdog)
 
     @cached_property
     def details(self) -> Details:

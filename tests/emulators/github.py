@@ -60,7 +60,7 @@ class GitHubEmulator(Loopback):
         self.token = token
         self.anonymous = anonymous
         self.latency = 0.0
-        self.retry_after = 1
+        self.retry_after: int | str = 1
         self.search_hides: set[int] = set()
         self.calls: list[Request] = []
         self.store = Store()

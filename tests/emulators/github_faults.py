@@ -23,12 +23,13 @@ class Fault:
     match: str
 
 
-def failure(kind: str, retry_after: int) -> Response:
-    """The answer of a scripted failure; ``retry_after`` is the seconds that limits name."""
+def failure(kind: str, retry_after: int | str) -> Response:
+    """The answer of a scripted failure; ``retry_after`` is the seconds that limits name, or what stands there."""
     if kind == "hang_up":
         raise HangUp
     wait = {"Retry-After": str(retry_after)}
-    reset = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + retry_after)}
+    ends = int(time.time()) + retry_after if isinstance(retry_after, int) else retry_after
+    reset = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(ends)}
     secondary = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
     answers = {
         "401": problem(401, "Bad credentials"),

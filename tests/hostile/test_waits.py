@@ -52,14 +52,18 @@ class Limited(Loopback):
     def __init__(self, status: int, body: dict[str, Any], **headers: str) -> None:
         super().__init__()
         self.calls = 0
-        self._answer = Response.of_json(body, status, {name.replace("_", "-"): held for name, held in headers.items()})
+        self._answer = Response.of_json(
+            body, status, {name.replace("_", "-"): held for name, held in headers.items()}
+        )
 
     def handle(self, request: Request) -> Response:
         self.calls += 1
         return self._answer
 
 
-SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
+SECONDARY = {
+    "message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+}
 PRIMARY = {"message": "API rate limit exceeded for user ID 1."}
 # pauses that are not waited for; what can be sent in a header
 LONG = [
@@ -85,7 +89,9 @@ def ask_slack(peer: Limited) -> PrdigestError:
 
 def ask_claude(peer: Limited) -> PrdigestError:
     with claude_client("sk-ant-test", peer.url) as client, pytest.raises(PrdigestError) as caught:
-        ClaudeModel(client).complete(Prompt("claude-haiku-5-5", "v1", "Be brief.", "Hello", {"type": "object"}, 10))
+        ClaudeModel(client).complete(
+            Prompt("claude-haiku-5-5", "v1", "Be brief.", "Hello", {"type": "object"}, 10)
+        )
     return caught.value
 
 
@@ -102,7 +108,9 @@ REFUSALS = [(name, status) for name in ASKS for status in (429, 503) if (name, s
 
 @pytest.mark.parametrize(("name", "status"), REFUSALS)
 @pytest.mark.parametrize(("written", "seconds"), [*LONG, ("six hours", 21_600.0)], ids=str)
-def test_a_long_pause_is_told_at_once_with_its_length(name: str, status: int, written: str, seconds: float) -> None:
+def test_a_long_pause_is_told_at_once_with_its_length(
+    name: str, status: int, written: str, seconds: float
+) -> None:
     ask, kind, body = ASKS[name]
     with Limited(status, body, Retry_After=ahead(seconds) if written == "six hours" else written) as peer:
         began = time.monotonic()
@@ -136,7 +144,10 @@ def test_a_limit_whose_end_is_nonsense_is_still_a_limit(reset: str) -> None:
 
 
 def test_pauses_of_one_piece_of_work_add_up_to_its_share_and_no_more() -> None:
-    with Limited(429, {"ok": False, "error": "ratelimited"}, Retry_After="1") as peer, deadlines.within(60, waits=1.5):
+    with (
+        Limited(429, {"ok": False, "error": "ratelimited"}, Retry_After="1") as peer,
+        deadlines.within(60, waits=1.5),
+    ):
         began = time.monotonic()
         errors = [ask_slack(peer) for _ in range(3)]
         assert time.monotonic() - began < SOON

@@ -1,7 +1,7 @@
 """What a service, or somebody in its place, may write into ``Retry-After``.
 
-None of it may raise, hold a thread for longer than half a minute, be slept out for hours, or be taken for a pause that
-ends before it begins. ``AHEAD`` stands for an HTTP date that many seconds from now.
+None of it may raise, hold a thread for longer than half a minute, be slept out for hours, or be taken for a pause
+that ends before it begins. ``ahead`` writes an HTTP date that many seconds from now.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ WAITS: dict[str, float | None] = {
     "1, 2": None,
     "1;2": None,
     "<!channel>": None,
-    "٧": None,
-    "²": None,
+    "\u0667": None,
+    "\u00b2": None,
     "Thu, 01 Jan 1970 00:00:00 GMT": 0.0,
     "Sun, 06 Nov 1994 08:49:37 GMT": 0.0,
     "Sunday, 06-Nov-94 08:49:37 GMT": 0.0,

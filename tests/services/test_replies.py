@@ -266,7 +266,7 @@ ERRORS: list[tuple[Exception, str]] = [
     (UsageError("#7 was closed without being merged."), "closed without"),
     (PullRequestNotFound("octo/engine has no pull request #7."), "#7"),
     (RepositoryNotFound("GitHub knows no octo/motor."), "octo/motor"),
-    (RateLimited("GitHub asks for a pause of 12 minutes.", 720.0), "12 minutes"),
+    (RateLimited("GitHub asks for a pause of 40 minutes.", 2_400.0), "40 minutes"),
     (GitHubRefused("GitHub refused GITHUB_TOKEN: x-request 12."), "GitHub"),
     (GitHubUnavailable("No answer from GITHUB_API_URL https://10.0.0.1."), "GitHub"),
     (SlackRefused("The bot lacks the scope chat:write: add it to the app.", "missing_scope"), "permissions"),
@@ -361,6 +361,48 @@ def test_a_channel_that_is_limited_for_long_leaves_the_answer_to_the_asker_at_on
     office.slack.fail_next("chat.postMessage", retry_after=3_600)
     office.replies().give(office.asked(), "summary", Audience.CHANNEL, Make())
     assert (office.said(), office.whispered()) == ([], ["For you"])
+
+
+@pytest.mark.parametrize("error", [RateLimited("Wait.", 720.0), SlackUnavailable("Wait.", 720.0)], ids=repr)
+def test_an_answer_that_has_to_wait_comes_later_and_its_asker_is_told_once_when(
+    office: Office, error: PrdigestError
+) -> None:
+    asked = office.asked()
+    for seconds in (0, 720):
+        with pytest.raises(type(error)) as caught:
+            office.replies(NOW + timedelta(seconds=seconds)).give(asked, "summary", Audience.CHANNEL, Make(error))
+        assert caught.value is error
+    (told,) = office.whispered()
+    assert "asks me to wait. I go on at" in told
+    office.replies(NOW + timedelta(seconds=1_440)).give(asked, "summary", Audience.CHANNEL, Make())
+    assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
+
+
+def test_an_answer_that_would_come_too_late_is_refused_with_the_time_to_ask_again(office: Office) -> None:
+    asked, error = office.asked(), SlackUnavailable("Wait.", 720.0)
+    for seconds in (0, 720):
+        with pytest.raises(SlackUnavailable):
+            office.replies(NOW + timedelta(seconds=seconds)).give(asked, "summary", Audience.CHANNEL, Make(error))
+    office.replies(NOW + timedelta(seconds=1_440)).give(asked, "summary", Audience.CHANNEL, Make(error))
+    assert "Slack asks me to wait: try again in 12 minutes." in office.whispered()[1]
+
+
+def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office) -> None:
+    office.slack.fail_next("chat.postMessage", retry_after=720)
+    with pytest.raises(SlackUnavailable):
+        office.replies().give(office.asked(), "share", Audience.SHARED, Make())
+    assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
+    office.replies().give(office.asked(), "share", Audience.SHARED, Make())
+    assert office.said() == ["For everybody"]
+
+
+def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office) -> None:
+    thread = office.slack.add_message(HOME, "hello")
+    asked = visit("mention:1", channel=HOME, thread=thread, message=thread)
+    office.slack.fail_next("chat.postMessage", retry_after=720)
+    with pytest.raises(SlackUnavailable):
+        office.replies().give(asked, "summary", Audience.CHANNEL, Make())
+    assert ["Slack asks me to wait" in said for said in office.whispered()] == [True]
 
 
 # --- an asker who is hard to reach

@@ -87,12 +87,22 @@ def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
 
 
 def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
-    for kind in Kind:
+    for kind in (Kind.MISSING, Kind.SKIPPED, Kind.INCOMPLETE):
         desk.watchdog.note(trouble(kind=kind, retry=None))
     desk.watchdog.speak(SOON)
     said = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
     assert said[0] == "3 digests need a look"
     assert sorted(said[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
+
+
+def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
+    desk.watchdog.note(trouble(kind=Kind.LOST, retry=None))
+    desk.watchdog.note(trouble(1, kind=Kind.LOST, channel="", retry=None))
+    desk.watchdog.note(trouble(2))
+    desk.watchdog.speak(SOON)
+    said = only(desk.slack)
+    assert said[0] == "1 digest and 2 jobs need a look"
+    assert "was given up" in said[2]
 
 
 def test_clocks_that_come_at_once_tell_it_once(desk: Desk) -> None:

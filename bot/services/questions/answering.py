@@ -19,6 +19,8 @@ from bot.services.questions.tools import Toolbox
 
 log = logging.getLogger(__name__)
 
+# seconds that the model may want to be left in peace; who asks in a thread sees that the bot is at it
+_LONGEST_PAUSE = 60.0
 _BACKOFF = wait_exponential(multiplier=1, min=1, max=8)
 _ATTEMPTS = 3
 _ENOUGH = "No more tools: write the answer now from what you have, and say what is missing."
@@ -161,7 +163,9 @@ class Answerer:
         retrying = Retrying(
             retry=retry_if_exception_type(ModelBusy),
             wait=_pause,
-            stop=lambda state: stop_after_attempt(_ATTEMPTS)(state) or talk.left <= _pause(state),
+            stop=lambda state: (
+                stop_after_attempt(_ATTEMPTS)(state) or _pause(state) >= min(talk.left, _LONGEST_PAUSE)
+            ),
             sleep=self._sleep,
             reraise=True,
         )

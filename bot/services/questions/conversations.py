@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bot.domain.errors import InProgress, PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import PrdigestError, SlackRefused
 from bot.domain.talk import Question
 from bot.domain.visits import Audience
 from bot.ports import Display, Displays, Line, PostRecords
 from bot.render.answers import private_answer
 from bot.render.harmless import literal
-from bot.render.notices import in_words
+from bot.render.notices import GAVE_UP, in_words
 from bot.services import deadlines
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
@@ -65,26 +65,25 @@ class Conversations:
 
     def _serve(self, place: str) -> None:
         while question := self._line.first(place):
-            with deadlines.within(self._replies.promises.answered):
+            with deadlines.within(self._replies.promises.answered, waits=deadlines.MOST_WAITS):
                 self._answer(question)
             self._line.leave(place, question)
 
     def _answer(self, question: Question) -> None:
         """Raises what trying again may mend; all else the asker is told."""
-        key = f"answer:{question.visit.key}:question"
+        key = _key(question)
         record = self._records.load(key)
         if "done" in record:
             return
         if self._is_hopeless(key, record):
-            log.error("given up after %d tries [%s]", _MOST_TRIES, question.visit.reference)
-            self._records.save(key, done=self._now().isoformat())
+            self._end(question, key, GAVE_UP)
             return
         display = self._opened(question, key, record)
         try:
             self._show(question, key, record, display)
-        except (StoreUnavailable, SlackUnavailable, InProgress):
-            raise
         except PrdigestError as error:
+            if self._replies.is_for_later(question.visit, error):
+                raise
             log_refusal(question.visit, error)
             self._regret(question, key, display, error)
         except Exception as error:
@@ -97,6 +96,25 @@ class Conversations:
         tries = int(record.get("tries", "0")) + 1
         self._records.save(key, tries=str(tries))
         return tries > _MOST_TRIES
+
+    def give_up(self, place: str, sentence: str) -> Question | None:
+        """Tell whoever is first in a thread that there will be no answer, and let the next one come up.
+
+        Gives that question, if there is one. Raises SlackUnavailable, StoreUnavailable: again goes on.
+        """
+        question = self._line.first(place)
+        if question:
+            self._end(question, _key(question), sentence)
+            self._line.leave(place, question)
+        return question
+
+    def _end(self, question: Question, key: str, sentence: str) -> None:
+        """Tell its asker that there is no answer, unless there is one."""
+        reference = question.visit.reference
+        log.error("a question is given up [%s]", reference)
+        if "done" not in self._records.load(key):
+            self._replies.tell(question.visit, f"{sentence} [{reference}]")
+            self._records.save(key, done=self._now().isoformat())
 
     def _opened(self, question: Question, key: str, record: Mapping[str, str]) -> Display:
         message = record.get("message", "")
@@ -150,6 +168,10 @@ class Conversations:
         except SlackRefused as error:
             log.info("can't look into %s: %s", question.visit.channel, error)
             return ""
+
+
+def _key(question: Question) -> str:
+    return f"answer:{question.visit.key}:question"
 
 
 def _dumped(draft: Draft) -> str:

@@ -1,0 +1,47 @@
+"""A job that kills or freezes whatever process runs it: after three times it is set aside, and others are done."""
+
+from __future__ import annotations
+
+import signal
+from datetime import UTC, datetime
+from functools import partial
+
+from bot.adapters.aside import RedisAside
+from tests.checks import eventually
+from tests.command import Process
+from tests.crash.conftest import PATIENCE, Site
+
+
+def has_held(site: Site, count: int) -> bool:
+    return len(site.gate.held) >= count
+
+
+def kill(worker: Process) -> None:
+    """As the kernel ends a process that takes all memory."""
+    worker.kill()
+    worker.wait(timeout=10)
+
+
+def freeze(worker: Process) -> None:
+    """Nothing of it runs any more, as where one thread holds the interpreter; nobody has ended it yet."""
+    worker.send_signal(signal.SIGSTOP)
+
+
+def test_what_ends_three_processes_is_set_aside_and_the_fourth_does_the_rest(site: Site) -> None:
+    web = site.web()
+    ada, bob = site.person(web), site.person(web, "U0BOB")
+    site.hold_claude()
+    poison = ada.slash("/prsummary", "101")
+    for attempt, happens in enumerate((kill, freeze, kill), 1):
+        worker = site.worker()
+        eventually(partial(has_held, site, attempt), PATIENCE)
+        happens(worker)
+    site.gate.open()
+    last = site.worker()
+    other = bob.slash("/prsummary", "102")
+    site.await_answers(poison, other)
+    assert ["broke down three times" in said for said in site.answers(poison)] == [True]
+    assert ["102" in said for said in site.answers(other)] == [True]
+    [aside] = RedisAside(site.store).recent(datetime.now(UTC))
+    assert (aside.name, aside.user) == ("summary", "U0ASKER")
+    assert last.poll() is None
