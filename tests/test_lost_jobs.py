@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -215,6 +217,21 @@ def test_a_service_that_asks_for_ever_longer_is_given_up(team: Team) -> None:
     team.put("summary", asked, "101", "channel", put_off_since=long_ago)
     eventually(lambda: len(team.whispers) == 2, SOON)
     assert "gave up: ask again" in team.whispers[1]
+
+
+def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refused(team: Team) -> None:
+    add_small_day(team.world.github, 5)
+    times: list[float] = []
+
+    def note(method: str, _: object) -> None:
+        if method == "chat.postMessage":
+            times.append(time.monotonic())
+
+    team.world.slack.before = note
+    team.jobs.summary.send(asdict(team.asked("one")), "101 102 103", "channel")
+    team.jobs.summary.send(asdict(team.asked("two")), "104 105", "channel")
+    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 5, 2 * SOON)
+    assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 
 
 # --- attempts

@@ -11,6 +11,7 @@ from typing import Any
 from slack_sdk import WebClient
 
 from bot.adapters.slack_errors import in_words
+from bot.adapters.slack_pace import Pace
 from bot.adapters.slack_transport import BoundedWebClient, RateLimits
 from bot.ports import Attachment
 
@@ -22,13 +23,14 @@ _MOST_PAGES = 10
 _TIMEOUT = 30
 
 
-def slack_client(token: str, base_url: str, seconds: float = _TIMEOUT) -> WebClient:
+def slack_client(token: str, base_url: str, seconds: float = _TIMEOUT, pace: Pace | None = None) -> WebClient:
     """A client that waits out short rate limits and repeats nothing that may already have had its effect.
 
     Server errors are not repeated (the first call may have posted), nor are lost connections. ``seconds`` is how
-    long one request may take.
+    long one request may take; its posts keep to ``pace``, if there is one.
     """
-    return BoundedWebClient(token, base_url=base_url, timeout=seconds, retry_handlers=[RateLimits()])
+    turn = pace.wait if pace else None
+    return BoundedWebClient(token, turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimits()])
 
 
 def direct_messages(client: WebClient, user: str) -> str:

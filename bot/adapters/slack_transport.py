@@ -27,15 +27,23 @@ _MOST_PAUSES = 5
 
 
 class BoundedWebClient(WebClient):
-    """``timeout`` is how many seconds each request may take, from its beginning to the last byte of its answer."""
+    """``timeout`` is how many seconds each request may take, from its beginning to the last byte of its answer.
 
-    def __init__(self, token: str | None = None, **options: Any) -> None:
+    ``turn`` waits, before each post, for the turn of its channel.
+    """
+
+    def __init__(
+        self, token: str | None = None, turn: Callable[[str], None] | None = None, **options: Any
+    ) -> None:
         super().__init__(token=token, **options)
+        self._turn = turn
         _open_through(self.proxy)
         self.proxy = None
 
     def api_call(self, api_method: str, **named: Any) -> SlackResponse:
-        """Call a method. Raises TooSlow besides what the SDK raises."""
+        """Call a method. Raises TooSlow, and what waiting for a turn raises, besides what the SDK raises."""
+        if self._turn and api_method == "chat.postMessage":
+            self._turn(str(named["json"]["channel"]))
         with bounded(self.timeout):
             return super().api_call(api_method, **named)
 

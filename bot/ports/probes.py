@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.domain.pulls import Repository
-from bot.ports.store import Agenda, Cache, Journal, Subscriptions
+from bot.ports.store import Agenda, Aside, Cache, Journal, Subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +124,4 @@ class Records:
     subscriptions: Subscriptions
     agenda: Agenda
     journal: Journal
+    aside: Aside

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.aside import RedisAside
 from bot.adapters.probe_claude import ClaudeProbe
 from bot.adapters.probe_github import PyGithubProbe
 from bot.adapters.probe_slack import BotProbe, SocketModeProbe
@@ -134,6 +135,7 @@ class _Opening:
             RedisSubscriptions(client),
             RedisAgenda(client),
             RedisJournal(client),
+            RedisAside(client),
         )
 
 

@@ -17,6 +17,7 @@ from bot.adapters.limits import RedisLimiter
 from bot.adapters.moving import Moving
 from bot.adapters.schema import migrate
 from bot.adapters.slack import SlackMessenger, slack_client
+from bot.adapters.slack_pace import Pace
 from bot.adapters.slack_private import SlackViews, SlackWhispers
 from bot.adapters.store import (
     HURRIED,
@@ -132,7 +133,7 @@ class Wiring:
     def slack(self) -> WebClient:
         """The client of Slack, for the listeners."""
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return slack_client(token, self._settings.slack_api_url)
+        return slack_client(token, self._settings.slack_api_url, pace=Pace())
 
     @cached_property
     def messenger(self) -> SlackMessenger:

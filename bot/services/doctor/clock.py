@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.findings import Finding
+from bot.domain.jobs import LostJob
 from bot.ports.probes import Records, StoreProbe
 from bot.services.schedule import TICKED
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
+ASIDE = "Job set aside"
+_SHOWN = 5
+_LOOK = "See how the workers ended around that time; it is not run again, and forgotten after a week."
 # Slack refuses requests whose time is more than five minutes off; a minute is no ordinary drift
 _MOST_AHEAD = timedelta(seconds=60)
 # the clock ticks every minute
@@ -56,6 +60,7 @@ def process_checks(
     waiting = records.probe.waiting()
     yield _worker(heard, now(), is_alive=is_alive, waits=sum(waiting.values()))
     yield _jobs(waiting, is_alive=is_alive)
+    yield from _aside(records.aside.recent(now()))
 
 
 def _clock(kept: str | None, now: datetime) -> Finding:
@@ -103,6 +108,16 @@ def _jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
     if total > _MANY:
         return Finding.failed(JOBS, found, "Start further workers, or raise PRDIGEST_WORKER_THREADS.")
     return Finding.note(JOBS, found)
+
+
+def _aside(jobs: Sequence[LostJob]) -> Iterator[Finding]:
+    """Nothing where there are none, as ever: what was set aside needs no more than a look."""
+    for job in jobs[:_SHOWN]:
+        whose = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
+        found = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{whose}: it began three times and never ended"
+        yield Finding.note(ASIDE, found, _LOOK if job is jobs[0] else "")
+    if len(jobs) > _SHOWN:
+        yield Finding.note(ASIDE, f"and {len(jobs) - _SHOWN} more")
 
 
 def duration(time: timedelta) -> str:

@@ -10,7 +10,9 @@ from typing import cast
 import pytest
 from redis import Redis
 
+from bot.adapters.aside import RedisAside
 from bot.adapters.store import RedisCache
+from bot.domain.jobs import Loss, LostJob
 from bot.jobs import Jobs
 from bot.services.doctor.clock import duration, process_checks, time_checks
 from bot.services.schedule import TICKED
@@ -20,6 +22,22 @@ from tests.services.doctor.test_store import records_of
 
 SECOND = timedelta(seconds=1)
 START = "Start `prdigest clock` or `prdigest run`."
+
+
+def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
+    for number in range(7):
+        job = LostJob(
+            f"id {number}", "summary", Loss.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
+        )
+        RedisAside(store).add(job)
+    RedisAside(store).add(LostJob("one more", "watch", Loss.ENDLESS, NOW))
+    lines = told(process_checks(records_of(store), now, lambda _: None))
+    found = [line for line in lines if "set aside" in line]
+    assert len(found) == 6
+    assert found[0].startswith("- Job set aside: the job watch, ")
+    assert "the job summary [abc]" in found[1] + found[2]
+    assert ", asked by U1 in C1: it began three times and never ended" in found[2]
+    assert found[5] == "- Job set aside: and 2 more"
 
 
 # --- the time

@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.aside import RedisAside
 from bot.adapters.probe_store import RedisProbe, place_of
 from bot.adapters.schema import SCHEMA, SCHEMA_KEY
 from bot.adapters.store import Patience, RedisCache, connect
@@ -34,6 +35,7 @@ def records_of(client: Redis) -> Records:
         RedisSubscriptions(client),
         RedisAgenda(client),
         RedisJournal(client),
+        RedisAside(client),
     )
 
 
