@@ -67,7 +67,8 @@ def _renewed(lock: Lock) -> Iterator[None]:
         yield
     finally:
         done.set()
-        renewer.join()
+        # it may just wait for a store that is away
+        renewer.join(LIFETIME)
 
 
 def _renew(lock: Lock, done: threading.Event) -> None:
