@@ -9,21 +9,20 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
-from dramatiq import Actor, BrokerError, MessageProxy, Retry, Worker
+from dramatiq import Actor, BrokerError, MessageProxy, Worker
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.exceptions import RedisError
 
 from bot.adapters.broker import broker_of
-from bot.adapters.retries import PutBack, PutOff
+from bot.adapters.retries import in_a_line
 from bot.domain.days import zone_of
-from bot.domain.errors import PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable, UsageError, pause_of
+from bot.domain.errors import PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable, UsageError
 from bot.domain.jobs import Loss, LostJob
 from bot.domain.pulls import Repository
 from bot.domain.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
@@ -34,7 +33,7 @@ from bot.render.greetings import Greeting, greeting
 from bot.render.notices import already_there, in_words, notice
 from bot.services import deadlines
 from bot.services.crew import Crew, result_of
-from bot.services.deadlines import Ending, Stopping
+from bot.services.deadlines import Ending
 from bot.services.replies import Answer
 from bot.wiring import Wiring
 
@@ -142,7 +141,7 @@ class Jobs:
         # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
         # that waits for another one
         actor = Actor(
-            _in_a_line(work, limited),
+            in_a_line(work, limited),
             broker=broker,
             actor_name=name,
             queue_name=queue,
@@ -299,26 +298,3 @@ class Jobs:
 
     def _amend(self, key: str) -> None:
         self._wiring.scheduling.aftermath.amend(key)
-
-
-def _in_a_line(
-    work: Callable[..., None], limited: Callable[[], AbstractContextManager[None]]
-) -> Callable[..., None]:
-    """The same work, in limited time; what is tried again is one line in the log, not a traceback."""
-
-    @wraps(work)
-    def done(*arguments: Any) -> None:
-        try:
-            with limited():
-                work(*arguments)
-        except Stopping as error:
-            log.info("%s goes back to its queue", work.__name__.strip("_"))
-            raise PutBack from error
-        except PrdigestError as error:
-            if pause := pause_of(error):
-                log.info("%s goes on in %.0f s: %s", work.__name__.strip("_"), pause, error)
-                raise PutOff(str(error), pause) from error
-            log.warning("%s is tried again: %s", work.__name__.strip("_"), error)
-            raise Retry(str(error)) from error
-
-    return done

@@ -90,7 +90,7 @@ SOON = 8.0
 def hanging() -> Iterator[Callable[[], None]]:
     """Work that never ends by itself."""
     over = threading.Event()
-    yield lambda: over.wait(60) and None
+    yield lambda: None if over.wait(60) else None
     over.set()
 
 

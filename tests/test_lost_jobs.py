@@ -286,6 +286,14 @@ def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
         second.after_process_message(broker, proxy("two"))
 
 
+def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) -> None:
+    for number in range(3):
+        team.put("tell", asdict(team.asked(f"command:{number}")), f"Number {number}", died=MOST - 1)
+    eventually(lambda: len(team.whispers) == 3, SOON)
+    assert sorted(team.whispers) == ["Number 0", "Number 1", "Number 2"]
+    eventually(lambda: not team.store.keys("attempts:*"), SOON)
+
+
 def test_a_store_that_is_away_counts_nothing_and_stops_nothing(store: Redis) -> None:
     with closing(broker_of(store, _nobody_is_told)) as broker, connect("unix:///nowhere/socket") as away:
         attempts = Attempts(away)

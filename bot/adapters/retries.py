@@ -6,6 +6,8 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import wraps
 from typing import Any, cast
 
 from dramatiq import Broker, Message, MessageProxy
@@ -14,8 +16,9 @@ from dramatiq.errors import Retry
 from dramatiq.middleware import MiddlewareError, Retries
 from redis.exceptions import RedisError
 
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import PrdigestError, StoreUnavailable, pause_of
 from bot.domain.jobs import Loss
+from bot.services.deadlines import Stopping
 
 log = logging.getLogger(__name__)
 
@@ -95,3 +98,26 @@ class KeepTrying(Retries):
     def _lose(self, message: MessageProxy, loss: Loss) -> None:
         message.fail()
         self._lost(message, loss)
+
+
+def in_a_line(
+    work: Callable[..., None], limited: Callable[[], AbstractContextManager[None]]
+) -> Callable[..., None]:
+    """The same work, in limited time; what is tried again is one line in the log, not a traceback."""
+
+    @wraps(work)
+    def done(*arguments: Any) -> None:
+        try:
+            with limited():
+                work(*arguments)
+        except Stopping as error:
+            log.info("%s goes back to its queue", work.__name__.strip("_"))
+            raise PutBack from error
+        except PrdigestError as error:
+            if pause := pause_of(error):
+                log.info("%s goes on in %.0f s: %s", work.__name__.strip("_"), pause, error)
+                raise PutOff(str(error), pause) from error
+            log.warning("%s is tried again: %s", work.__name__.strip("_"), error)
+            raise Retry(str(error)) from error
+
+    return done
