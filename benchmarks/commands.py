@@ -19,7 +19,7 @@ from tests.checks import closed_port, eventually
 from tests.command import command, environment
 from tests.emulators.github_store import changed_file, pull
 from tests.support import NOON
-from tests.world import CHANNEL, World
+from tests.world import World
 
 SECRET = "signing-secret"  # noqa: S105 (of nothing)
 SLACK_WAITS = 3.0  # seconds
@@ -93,12 +93,12 @@ def time_acknowledgements(table: Table) -> None:
 
 
 def time_the_same_question(table: Table) -> None:
-    """Fifty people ask for a pull request that nobody has read."""
+    """Fifty people ask for a pull request that nobody has read, for themselves: a channel takes one a second."""
     with team() as there, running(there, "web", "worker") as wire:
         there.claude.latency = MODEL_LATENCY
         began = time.perf_counter()
-        asked_at_once(there, wire, ["7"] * ASKERS)
-        eventually(lambda: len(there.slack.messages(CHANNEL)) == ASKERS)
+        asked_at_once(there, wire, ["7 private"] * ASKERS)
+        eventually(lambda: len(there.slack.ephemerals) == ASKERS)
         seconds, calls = time.perf_counter() - began, len(there.claude.requests)
     table.row(f"{ASKERS} people, one pull request: model calls", calls, 1, "calls")
     table.row(f"{ASKERS} people: the last answer, against the model's time", seconds, 5 * MODEL_LATENCY, "s")

@@ -90,7 +90,11 @@ SOON = 8.0
 def hanging() -> Iterator[Callable[[], None]]:
     """Work that never ends by itself."""
     over = threading.Event()
-    yield lambda: None if over.wait(60) else None
+
+    def hang() -> None:
+        over.wait(60)
+
+    yield hang
     over.set()
 
 
