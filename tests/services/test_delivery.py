@@ -18,6 +18,7 @@ from bot.domain.errors import (
     NotSetUp,
     RateLimited,
     RepositoryNotFound,
+    SlackUnavailable,
     StoreUnavailable,
 )
 from bot.domain.runs import Outcome
@@ -293,6 +294,18 @@ def test_what_goes_wrong_is_written_down_and_the_digest_is_posted_once_by_a_late
     assert (standing(desk.slack), outcomes(desk)) == (POSTED, ["failed", "posted"])
 
 
+def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk: Desk) -> None:
+    desk.slack.fail_next("chat.postMessage", retry_after=720)
+    desk.deliver()
+    retry = datetime.fromisoformat(desk.record["retry"])
+    assert retry == desk.wall.now + 12 * MINUTE
+    assert len(desk.slack.calls_to("chat.postMessage")) == 1, "it is not asked again before"
+    desk.wall.now = retry
+    for _ in range(2):
+        desk.deliver()
+    assert len(desk.slack.messages(HOME)) == 1
+
+
 @pytest.mark.parametrize(
     ("error", "minutes"),
     [
@@ -301,6 +314,7 @@ def test_what_goes_wrong_is_written_down_and_the_digest_is_posted_once_by_a_late
         pytest.param(GitHubRefused("Refused."), [15] * 7, id="what-a-person-mends"),
         pytest.param(RateLimited("Used up.", 240), [4, 4, 5, 10, 15, 15, 15], id="no-sooner-than-asked"),
         pytest.param(RateLimited("Used up.", 3_600), [60] * 7, id="an-hour"),
+        pytest.param(SlackUnavailable("Slack asks for a pause.", 720), [12] * 4 + [15] * 3, id="slack-asks"),
     ],
 )
 def test_tries_come_at_growing_pauses(desk: Desk, error: Exception, minutes: list[int]) -> None:
