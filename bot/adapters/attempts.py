@@ -56,6 +56,9 @@ class Attempts(Middleware):
             log.warning("the end of a job is not counted: %s", error)
 
     def _begin(self, job: str) -> None:
+        # one call where it never began before, which is nearly always
+        if self._store.set(_key(job), 1, nx=True, ex=_COUNTED):
+            return
         begun = int(cast("bytes | None", self._store.get(_key(job))) or 0)
         if begun >= MOST:
             raise SetAside(f"it began {begun} times and never ended")
