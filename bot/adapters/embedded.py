@@ -14,20 +14,35 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
 from redis.exceptions import RedisError
 
-from bot.adapters.embedded_socket import KEEPER_LOCK, START_TIMEOUT, answers, socket_client, socket_path
+from bot.adapters.embedded_socket import (
+    KEEPER_LOCK,
+    SOCKET,
+    START_TIMEOUT,
+    answers,
+    link_socket,
+    socket_client,
+    socket_path,
+    unlink_socket,
+)
+from bot.adapters.private_folders import make_private, open_private, tighten
 from bot.domain.errors import StoreUnavailable
+from bot.domain.texts import one_line
 
 _POLL = 0.05
 _CLAIM = "claim.lock"
+_LOG = "keeper.log"
+# all that prdigest writes into a state directory; the demo has one of its own in it
+_OURS = frozenset({KEEPER_LOCK, _CLAIM, _LOG, SOCKET, "valkey", "demo"})
 
 NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
 
 
-def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
-    """Address of the embedded store of a state directory, started if nobody runs it yet.
+def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> Path:
+    """The socket of the embedded store of a state directory, which is started if nobody runs it yet.
 
     Connect soon: the keeper ends a server that nobody uses.
 
@@ -39,11 +54,16 @@ def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> st
     from bot.adapters.keeper import is_kept  # noqa: PLC0415 (needs what only platforms with a server have)
 
     path = socket_path(state)
-    _make_folders(state, path.parent)
+    _make_folders(state)
     if not (answers(path) and is_kept(state)):
         _start_keeper(state)
         _wait_for(path, state, sleep)
-    return f"unix://{path}"
+    return path
+
+
+def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
+    """The same as an address, for whoever can be given nothing else: it can't tell of names that are no text."""
+    return f"unix://{quote(str(start_embedded(state, sleep)), errors='surrogateescape')}"
 
 
 def is_there() -> bool:
@@ -62,8 +82,8 @@ def claimed(state: Path) -> Iterator[bool]:
     """
     from bot.adapters.keeper import is_locked  # noqa: PLC0415 (needs what only platforms with a server have)
 
-    _make_folders(state, socket_path(state).parent)
-    with (state / _CLAIM).open("a") as file:
+    _make_folders(state)
+    with open_private(state / _CLAIM) as file:
         yield is_locked(file.fileno())
 
 
@@ -84,30 +104,27 @@ def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> No
         if not is_running(state):
             break
         sleep(_POLL)
-    sockets = socket_path(state).parent
-    if sockets != state.resolve():
-        with suppress(OSError):
-            sockets.rmdir()
+    unlink_socket(state)
 
 
-def _make_folders(state: Path, sockets: Path) -> None:
-    """Only this user may reach the store; a folder in the common /tmp may be somebody else's."""
+def _make_folders(state: Path) -> None:
+    """Only this user may reach the store and read its files."""
     try:
-        state.mkdir(parents=True, exist_ok=True)
-        (state / KEEPER_LOCK).touch()
-        sockets.mkdir(mode=0o700, exist_ok=True)
-        is_ours = sockets.stat().st_uid == os.getuid()
+        make_private(state)
+        open_private(state / KEEPER_LOCK).close()
+        tighten(state, _OURS)
+        link_socket(state)
     except OSError as error:
-        raise StoreUnavailable(f"{state} can't be used: set PRDIGEST_STATE_DIR to a folder of yours.") from error
-    if not is_ours:
-        raise StoreUnavailable(f"{sockets} belongs to another user: set PRDIGEST_STATE_DIR to a shorter path.")
+        raise StoreUnavailable(
+            f"{one_line(str(state))} can't be used: set PRDIGEST_STATE_DIR to a folder of yours."
+        ) from error
 
 
 def _start_keeper(state: Path) -> None:
-    with (state / "keeper.log").open("ab") as log:
+    with open_private(state / _LOG) as log:
         # a session of its own: Ctrl-C in the terminal is meant for the command, not for the store
         subprocess.run(  # noqa: S603 (our own module, no shell)
-            [sys.executable, "-m", "bot.adapters.keeper", str(state)],
+            [sys.executable, "-m", "bot.adapters.keeper", os.fspath(state.resolve())],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -121,4 +138,5 @@ def _wait_for(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
         if answers(path):
             return
         sleep(_POLL)
-    raise StoreUnavailable(f"The embedded store did not start: see {state / 'keeper.log'}, or set REDIS_URL.")
+    log = one_line(str(state / _LOG))
+    raise StoreUnavailable(f"The embedded store did not start: see {log}, or set REDIS_URL.")

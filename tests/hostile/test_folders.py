@@ -1,0 +1,89 @@
+"""The embedded store in folders whose names mean something to somebody: to a shell, an address, a configuration."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.embedded import embedded_url, end_embedded, is_running
+from bot.adapters.embedded_socket import LONGEST_SOCKET_PATH, socket_path
+from bot.adapters.store import connect, connect_embedded
+from tests.command import prdigest
+from tests.hostile.folders import FOLDERS
+
+
+@pytest.mark.parametrize("name", FOLDERS.values(), ids=FOLDERS)
+def test_the_store_starts_in_any_folder_and_keeps_its_data_there(name: str, tmp_path: Path) -> None:
+    state = tmp_path / name
+    with connect_embedded(state) as client:
+        client.set("kept", name.encode("utf-8", "surrogateescape"))
+    end_embedded(state)
+    assert not is_running(state)
+    with connect_embedded(state) as client:
+        assert client.get("kept") == name.encode("utf-8", "surrogateescape")
+    end_embedded(state)
+    assert list((state / "valkey").rglob("*.aof"))
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", [name for key, name in FOLDERS.items() if key != "not UTF-8"])
+def test_its_address_leads_there(name: str, tmp_path: Path) -> None:
+    state = tmp_path / name
+    with connect(embedded_url(state)) as client, connect_embedded(state) as other:
+        client.set("key", "value")
+        assert other.get("key") == b"value"
+    end_embedded(state)
+
+
+def test_stores_in_folders_that_an_address_takes_for_one_are_two(tmp_path: Path) -> None:
+    with connect_embedded(tmp_path / "staAte") as one, connect_embedded(tmp_path / "sta%41te") as other:
+        one.set("key", "one")
+        assert other.get("key") is None
+
+
+def test_the_folder_may_be_named_from_where_the_command_runs(tmp_path: Path) -> None:
+    for name in ("-state", "with blank"):
+        settings = {"PRDIGEST_STATE_DIR": name}
+        done = prdigest("export", settings=settings, folder=tmp_path)
+        assert (done.returncode, done.stdout.count("\n")) == (0, 2), done.stderr
+        end_embedded(tmp_path / name)
+
+
+def test_a_path_of_any_length_leads_to_a_socket(tmp_path: Path) -> None:
+    """The kernel takes 107 bytes: where the path is longer, a link of that length leads to it."""
+    state = tmp_path / ("ü" * 60)
+    with connect_embedded(state) as client:
+        assert client.ping()
+        assert len(os.fsencode(socket_path(state))) <= LONGEST_SOCKET_PATH
+        assert stat.S_ISSOCK((state / "valkey.sock").stat().st_mode)
+        link = socket_path(state)
+        assert link.resolve() == (state / "valkey.sock").resolve()
+        assert stat.S_IMODE(link.parent.stat().st_mode) == 0o700
+    end_embedded(state)
+    assert not link.parent.exists()
+
+
+def test_processes_with_different_temporary_folders_share_one_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / ("deep" * 30)
+    with connect_embedded(state) as client:
+        client.set("key", "value")
+        other = tmp_path / "tmp dir"
+        other.mkdir()
+        settings = {"PRDIGEST_STATE_DIR": str(state), "TMPDIR": str(other)}
+        done = prdigest("export", settings=settings, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+    end_embedded(state)
+
+
+def test_a_temporary_folder_with_a_long_name_is_passed_over(tmp_path: Path) -> None:
+    state, long = tmp_path / ("deep" * 30), tmp_path / ("long" * 30)
+    long.mkdir()
+    settings = {"PRDIGEST_STATE_DIR": str(state), "TMPDIR": str(long)}
+    done = prdigest("export", settings=settings, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    end_embedded(state)
