@@ -6,13 +6,12 @@ import os
 import signal
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
-from bot.adapters.embedded import end_embedded
 from bot.adapters.embedded_socket import socket_client, socket_path
 from tests.adapters.test_embedded import keeper_of, lives, server_of
 from tests.checks import closed_port, eventually
@@ -23,12 +22,10 @@ BACK = 10.0
 
 
 @pytest.fixture
-def own(site: Site) -> Iterator[Site]:
-    """A site whose processes have an embedded store of their own."""
-    site.world.settings.update(REDIS_URL="", PRDIGEST_STATE_DIR=str(site.folder / "my state"))
-    yield site
-    site.end()
-    end_embedded(state_of(site))
+def own(site: Site) -> Site:
+    """A site whose processes have an embedded store of their own; it ends soon after them."""
+    site.world.settings.update(REDIS_URL="", PRDIGEST_STATE_DIR=str(state_of(site)))
+    return site
 
 
 def state_of(site: Site) -> Path:
