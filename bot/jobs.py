@@ -17,10 +17,10 @@ from typing import Any
 from dramatiq import Actor, BrokerError, MessageProxy, Worker
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
-from redis.exceptions import RedisError
 
 from bot.adapters.broker import broker_of
 from bot.adapters.retries import in_a_line
+from bot.adapters.store_errors import in_words as store_words
 from bot.domain.days import zone_of
 from bot.domain.errors import PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable, UsageError
 from bot.domain.jobs import Loss, LostJob
@@ -73,8 +73,9 @@ class ActorQueue:
     def send(self, *arguments: Any) -> None:
         """Put a message on the queue."""
         try:
-            self._actor.send(*arguments)
-        except (RedisError, BrokerError) as error:
+            with store_words():
+                self._actor.send(*arguments)
+        except BrokerError as error:
             raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
 
 

@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.config import Settings
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 _LAST_WORK = 12.0
 # seconds for that. With those for requests it stays below the twenty that a process may take to end
 _PUTTING_BACK = 4.0
+# how long the key stays that is written when somebody asks whether the process is ready
+_READY = timedelta(minutes=1)
 # a web process serves the world; Slack's signature guards it
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
 _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
@@ -189,8 +191,9 @@ def _desk(wiring: Wiring) -> Desk:
 
 
 def _answers(wiring: Wiring) -> bool:
+    """Whether the store takes what is written: one that only reads can't take a command."""
     try:
-        wiring.hurried_cache.get("ready")
+        wiring.hurried_cache.put("ready", "1", _READY)
     except StoreUnavailable:
         return False
     return True

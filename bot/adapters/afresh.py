@@ -7,7 +7,7 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.schema import SCHEMA_KEY
-from bot.adapters.store import in_words
+from bot.adapters.store_errors import in_words
 
 # what is the same in every Slack: what models wrote, what GitHub said, the history of files, and what was spent
 _KEPT = ("llm:", "entry:", "files:", "day:", "history:", "backfilled:", "spent:")

@@ -11,7 +11,8 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.store import in_words, packed, unpacked
+from bot.adapters.store import packed, unpacked
+from bot.adapters.store_errors import in_words
 from bot.domain.runs import Run
 from bot.domain.subscriptions import Subscription
 from bot.ports.kept import read_back

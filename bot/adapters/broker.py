@@ -11,7 +11,7 @@ from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import ConnectionClosed
 from dramatiq.middleware import Retries, default_middleware
 from redis import Redis
-from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
 
 from bot.adapters.attempts import Attempts
 from bot.adapters.retries import KeepTrying, Lost
@@ -29,12 +29,12 @@ def broker_of(store: Redis, lost: Lost) -> RedisBroker:
 
 
 class _Consumer(_RedisConsumer):
-    """Says of a lost connection what the worker waits for; another error would end its thread for good."""
+    """Says of any fault of the store what the worker waits for; another error would end its thread for good."""
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
         try:
             super().requeue(messages)  # type: ignore[no-untyped-call]
-        except RedisConnectionError as error:
+        except RedisError as error:
             raise ConnectionClosed(error) from error  # type: ignore[no-untyped-call]
 
 

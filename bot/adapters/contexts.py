@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.store import RedisCache, in_words, packed
+from bot.adapters.store import RedisCache, packed
+from bot.adapters.store_errors import in_words
 
 
 class RedisContexts:

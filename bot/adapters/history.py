@@ -19,7 +19,8 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.store import in_words, packed, unpacked
+from bot.adapters.store import packed, unpacked
+from bot.adapters.store_errors import in_words
 from bot.domain.backfill import Fill
 from bot.domain.days import LocalDay
 from bot.domain.pulls import PullRequest, Repository, newest_first

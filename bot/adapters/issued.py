@@ -8,7 +8,7 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.store import in_words
+from bot.adapters.store_errors import in_words
 from bot.domain.pulls import Repository
 
 

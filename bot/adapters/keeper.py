@@ -48,7 +48,9 @@ def keep(state: Path) -> None:
             # to read what was kept takes a second for each hundred megabytes
             while not answers(path):
                 if server.poll() is not None:
-                    sys.exit(f"The server ended with code {server.returncode}: see {state / 'valkey' / 'valkey.log'}.")
+                    sys.exit(
+                        f"The server ended with code {server.returncode}: see {state / 'valkey' / 'valkey.log'}."
+                    )
                 time.sleep(_POLL)
             _until_unused(path, _FIRST_CLIENT)
 

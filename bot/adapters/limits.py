@@ -6,7 +6,7 @@ from dramatiq.rate_limits import WindowRateLimiter
 from dramatiq.rate_limits.backends import RedisBackend
 from redis import Redis
 
-from bot.adapters.store import in_words
+from bot.adapters.store_errors import in_words
 
 _WINDOW = 60  # seconds
 

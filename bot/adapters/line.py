@@ -13,7 +13,7 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.leases import lease
-from bot.adapters.store import in_words
+from bot.adapters.store_errors import in_words
 from bot.domain.talk import Question
 from bot.domain.visits import Visit
 

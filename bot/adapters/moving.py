@@ -25,7 +25,8 @@ from bot.adapters.schema import (
     stamp,
     stamp_importing,
 )
-from bot.adapters.store import in_words, packed, unpacked
+from bot.adapters.store import packed, unpacked
+from bot.adapters.store_errors import in_words
 from bot.domain.errors import InProgress, StoreUnavailable, UsageError
 from bot.domain.texts import plural, quoted
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import cast
 from urllib.parse import urlsplit
 
 from redis import Redis
-from redis.exceptions import AuthenticationError, OutOfMemoryError, ReadOnlyError, ResponseError
+from redis.exceptions import ResponseError
 
 from bot.adapters.schema import SCHEMA, version
-from bot.adapters.store import in_words, require_durable
-from bot.domain.errors import StoreUnavailable
+from bot.adapters.store import require_durable, require_single
+from bot.adapters.store_errors import in_words
 from bot.ports.probes import Server
 
 # as Dramatiq and bot/jobs.py name them
 _HEARTBEATS = "dramatiq:__heartbeats__"
 QUEUES = ("prdigest", "prdigest-long", "prdigest-questions")
 _SOMEWHERE = "the server of REDIS_URL"
-_REFUSALS = {
-    AuthenticationError: "The store refuses the password: check the user and the password in REDIS_URL.",
-    OutOfMemoryError: "The store is full: raise maxmemory of the server.",
-    ReadOnlyError: "The store is a replica that takes no writes: set REDIS_URL to its primary.",
-    ResponseError: "The store refuses a command: see the log of the server, and what its user may do.",
-}
 
 
 class RedisProbe:
@@ -35,8 +28,9 @@ class RedisProbe:
         self._client = client
 
     def server(self) -> Server:
-        """What it says of its memory, its files and its time."""
-        with _refusals():
+        """What it says of its memory, its files and its time. A cluster says no more than that it is one."""
+        require_single(self._client)
+        with in_words():
             memory = self._client.info("memory")
             files = self._client.info("persistence")
             seconds, micros = self._client.time()
@@ -59,18 +53,18 @@ class RedisProbe:
 
     def write(self) -> None:
         """A key that is gone after a minute."""
-        with _refusals():
+        with in_words():
             self._client.set("doctor:written", "1", ex=60)
 
     def heartbeats(self) -> Mapping[str, datetime]:
         """Dramatiq notes one at every command, of workers and of those who put jobs on queues."""
-        with _refusals():
+        with in_words():
             found = cast("list[tuple[bytes, float]]", self._client.zrange(_HEARTBEATS, 0, -1, withscores=True))
         return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in found}
 
     def waiting(self) -> Mapping[str, int]:
         """By queue, all of them."""
-        with _refusals():
+        with in_words():
             return {queue: self._client.llen(f"dramatiq:{queue}") for queue in QUEUES}
 
     def _snapshots(self) -> str | None:
@@ -92,14 +86,3 @@ def place_of(url: str) -> str:
         # a password that was not written as in an address ends up anywhere
         return _SOMEWHERE
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """What a server refuses is told apart from one that does not answer."""
-    with in_words():
-        try:
-            yield
-        except tuple(_REFUSALS) as error:
-            sentence = next(said for kind, said in _REFUSALS.items() if isinstance(error, kind))
-            raise StoreUnavailable(sentence) from error

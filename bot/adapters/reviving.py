@@ -6,7 +6,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from redis.connection import UnixDomainSocketConnection
 
@@ -47,12 +47,15 @@ class RevivingConnection(UnixDomainSocketConnection):
     """A connection to a socket where somebody has to listen."""
 
     def __init__(self, *, revive: Reviver, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**options)  # type: ignore[no-untyped-call]
         self._reviver = revive
 
     def _connect(self) -> socket.socket:
         try:
-            return super()._connect()
+            return self._connect_once()
         except (ConnectionRefusedError, FileNotFoundError):
             self._reviver.revive()
-            return super()._connect()
+            return self._connect_once()
+
+    def _connect_once(self) -> socket.socket:
+        return cast("socket.socket", super()._connect())  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ from typing import cast
 from redis import Redis
 
 from bot.adapters.leases import lease
-from bot.adapters.store import in_words
+from bot.adapters.store_errors import in_words
 from bot.domain.errors import StoreUnavailable
 from bot.domain.texts import quoted
 

@@ -21,6 +21,7 @@ from bot.adapters.embedded import start_embedded
 from bot.adapters.embedded_socket import socket_path
 from bot.adapters.leases import LIFETIME, lease
 from bot.adapters.reviving import Reviver, RevivingConnection
+from bot.adapters.store_errors import CLUSTER, in_words
 from bot.domain.errors import InProgress, OutOfTime, StoreUnavailable
 from bot.services import deadlines
 
@@ -77,7 +78,7 @@ def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
         StoreUnavailable: it can't be started.
     """
     start_embedded(state)
-    pool = BlockingConnectionPool(
+    pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
         connection_class=RevivingConnection,
         path=os.fspath(socket_path(state)),
         revive=Reviver(lambda: start_embedded(state), patience.connect),
@@ -93,22 +94,24 @@ def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
     return client
 
 
-@contextmanager
-def in_words() -> Iterator[None]:
-    """Turns what redis-py raises into StoreUnavailable."""
-    try:
-        yield
-    except RedisError as error:
-        message = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
-        raise StoreUnavailable(message) from error
+def require_single(client: Redis) -> None:
+    """Refuse a cluster: keys that are written together would be on several servers.
+
+    Raises:
+        StoreUnavailable: it is one, or does not answer.
+    """
+    with in_words():
+        if client.info("cluster").get("cluster_enabled"):
+            raise StoreUnavailable(CLUSTER)
 
 
 def require_durable(client: Redis) -> None:
     """Refuse a server that may drop keys without an expiry when it runs full: records would be lost silently.
 
     Raises:
-        StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, or it does not answer.
+        StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, it is a cluster, or it does not answer.
     """
+    require_single(client)
     with in_words():
         memory = cast("dict[str, str]", client.info("memory"))
     policy = memory.get("maxmemory_policy", "noeviction")

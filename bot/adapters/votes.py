@@ -7,7 +7,8 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.store import in_words, packed, unpacked
+from bot.adapters.store import packed, unpacked
+from bot.adapters.store_errors import in_words
 
 _KEY = "votes"
 

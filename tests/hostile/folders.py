@@ -1,7 +1,7 @@
 """Names of folders in which the embedded store has to start, keep its data, and be found again.
 
-Each may be the user's choice (``PRDIGEST_STATE_DIR``) or the system's: on macOS the default holds a blank. What must
-not happen: no start, data elsewhere, a file outside of the folder, another store's socket.
+Each may be the user's choice (``PRDIGEST_STATE_DIR``) or the system's: on macOS the default holds a blank. What
+must not happen: no start, data elsewhere, a file outside of the folder, another store's socket.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The embedded store in folders whose names mean something to somebody: to a shell, an address, a configuration."""
+"""The embedded store in folders whose names mean something to a shell, an address or a configuration."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_a_server_that_hides_its_configuration_is_no_failure(store: Redis, user:
 
 REFUSED = {
     "wrong": "The store refuses the password: check the user and the password in REDIS_URL.",
-    "right": "The store refuses a command: see the log of the server, and what its user may do.",
+    "right": ("The store's user lacks a right: in its ACL, allow all commands (+@all) and the keys of prdigest."),
 }
 
 

@@ -1,0 +1,51 @@
+"""The store is there and refuses what is written: nobody is told that all is well, and all is well afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from tests.checks import eventually
+from tests.crash.conftest import AGAIN, Site, site_of_its_own
+from tests.hostile.store_faults import configure, follow
+
+# longer than a consumer of jobs needs to begin anew
+_LONG = 5.0
+
+Act = Callable[[Redis], object]
+FAULTS: dict[str, tuple[Act, Act]] = {
+    "no memory": (configure(maxmemory="1"), configure(maxmemory="0")),
+    "replica": (follow, lambda client: client.replicaof("NO", "ONE")),
+}
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Site]:
+    with site_of_its_own(tmp_path) as (site, _):
+        yield site
+
+
+@pytest.mark.parametrize(("break_it", "mend_it"), FAULTS.values(), ids=FAULTS)
+def test_a_store_that_takes_no_writes_is_no_store_and_jobs_outlive_it(
+    own: Site, break_it: Act, mend_it: Act
+) -> None:
+    web, worker = own.pair(PRDIGEST_WORKER_THREADS="1")
+    own.hold_claude()
+    # one is worked on, others are held by the worker and wait
+    asked = [own.person(web).slash("/prsummary", str(number)) for number in (101, 102, 103)]
+    eventually(lambda: own.gate.held)
+    break_it(own.store)
+    eventually(lambda: not web.is_ready())
+    refused = own.person(web).slash("/prsummary", "104")
+    assert "try again in a minute" in refused.ack.text
+    own.gate.open()
+    threading.Event().wait(_LONG)
+    mend_it(own.store)
+    eventually(web.is_ready)
+    own.await_answers(*asked, seconds=AGAIN)
+    assert [len(own.answers(each)) for each in asked] == [1, 1, 1]
+    own.assert_works(web, worker)
