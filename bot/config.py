@@ -36,6 +36,9 @@ def _http_address(value: str) -> str:
 # workspaces and organisations, channels, users
 _ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
 
+# what stands before keys; no colon and no slash, which separate
+_PREFIX = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
 DOTENV = ".env"
 
 # whoever answers at an address is shown these
@@ -92,6 +95,7 @@ class Settings(BaseSettings):
     prdigest_user_budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64)] = 8
     prdigest_concurrency: Annotated[int, Field(ge=1, le=32)] = 8
+    prdigest_store_prefix: str = ""
     prdigest_state_dir: Path = Field(default_factory=lambda: user_state_path("prdigest"))
     prdigest_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = None
 
@@ -134,6 +138,13 @@ class Settings(BaseSettings):
     def _one_id(cls, value: str | None) -> str | None:
         if value is not None and not _ID.fullmatch(value):
             raise ValueError("use an id of Slack, as C0123ABCD; not a name")
+        return value
+
+    @field_validator("prdigest_store_prefix")
+    @classmethod
+    def _prefix(cls, value: str) -> str:
+        if value and not _PREFIX.fullmatch(value):
+            raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, as in team-a")
         return value
 
     @field_validator("prdigest_timezone", mode="before")

@@ -87,7 +87,7 @@ class Jobs:
         self._wiring = wiring
         self._ending = ending or Ending()
         self._times = times
-        self._quick, self._long, self._talk = (broker_of(store, self._lost) for _ in range(3))
+        self._quick, self._long, self._talk = (broker_of(store, self._lost, wiring.keys) for _ in range(3))
         self.summary = self._answering(self._summary)
         self.risks = self._answering(self._risks)
         self.score = self._answering(self._score)

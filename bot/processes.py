@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.config import Settings
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import SlackUnavailable, StoreUnavailable
 from bot.http_server import serving
 from bot.jobs import Jobs
 from bot.services import deadlines
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 _LAST_WORK = 12.0
 # seconds for that. With those for requests it stays below the twenty that a process may take to end
 _PUTTING_BACK = 4.0
+# seconds between two questions to a Slack that does not answer
+_ASK_AGAIN = 5.0
 # how long the key stays that is written when somebody asks whether the process is ready
 _READY = timedelta(minutes=1)
 # a web process serves the world; Slack's signature guards it
@@ -37,29 +39,68 @@ _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa
 def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Enqueue what is due, every minute."""
     stopped = told_to_stop()
-    with ended_in_time(stopped) as ending, _clock(wiring, now, ending):
-        _wait("clock", stopped)
+    with ended_in_time(stopped) as ending:
+        _claim(wiring, stopped)
+        with _clock(wiring, now, ending):
+            _wait("clock", stopped)
 
 
 def run_worker(settings: Settings, wiring: Wiring) -> None:
     """Run jobs. What runs at SIGTERM is finished; what does not finish in time goes back to its queue."""
     stopped = told_to_stop()
-    with ended_in_time(stopped) as ending, _workers(settings, wiring, ending):
-        _wait("worker", stopped)
+    with ended_in_time(stopped) as ending:
+        _claim(wiring, stopped)
+        with _workers(settings, wiring, ending):
+            _wait("worker", stopped)
 
 
 def run_web(settings: Settings, wiring: Wiring) -> None:
     """Take Slack's requests: over Socket Mode if there is an app token, else on PORT."""
     stopped = told_to_stop()
-    with ended_in_time(stopped), _web(settings, wiring):
-        _wait("web", stopped)
+    with ended_in_time(stopped):
+        _claim(wiring, stopped, settings.port)
+        with _web(settings, wiring):
+            _wait("web", stopped)
 
 
 def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
     """All of them in this process."""
     stopped = told_to_stop()
-    with ended_in_time(stopped) as ending, running(settings, wiring, now, ending):
-        _wait("prdigest", stopped)
+    with ended_in_time(stopped) as ending:
+        _claim(wiring, stopped, settings.port)
+        with running(settings, wiring, now, ending):
+            _wait("prdigest", stopped)
+
+
+def _claim(wiring: Wiring, stopped: threading.Event, port: int | None = None) -> None:
+    """Make sure that the store is this workspace's before anything in it is touched; Slack is waited for.
+
+    Meanwhile the process lives and is not ready, as ``port`` tells who asks.
+
+    Raises:
+        NotSetUp: it is another's.
+        Stopping: the process ends.
+    """
+    try:
+        wiring.ownership.claim()
+    except SlackUnavailable as error:
+        with ExitStack() as parts:
+            if port is not None:
+                parts.enter_context(serving(web_app(lambda: False), _EVERYWHERE, port, MOST_BYTES))
+            _claim_later(wiring, stopped, error)
+
+
+def _claim_later(wiring: Wiring, stopped: threading.Event, reason: SlackUnavailable) -> None:
+    while True:
+        log.warning("waiting for Slack, which has to say whose bot this is: %s", reason)
+        if stopped.wait(_ASK_AGAIN):
+            raise Stopping
+        try:
+            wiring.ownership.claim()
+        except SlackUnavailable as error:
+            reason = error
+        else:
+            return
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from redis import Redis
 from bot.adapters.aside import RedisAside
 from bot.adapters.attempts import MOST, Attempts
 from bot.adapters.broker import broker_of
+from bot.adapters.keyspace import WHOLE
 from bot.adapters.retries import PutBack, SetAside, Waits
 from bot.adapters.store import connect
 from bot.config import load_settings
@@ -253,7 +254,7 @@ ENDS: dict[str, BaseException | None] = {
 @pytest.mark.parametrize("end", ENDS)
 def test_an_attempt_that_ends_is_no_death_however_it_ends(store: Redis, end: str) -> None:
     with closing(broker_of(store, _nobody_is_told)) as broker:
-        attempts = Attempts(store)
+        attempts = Attempts(store, WHOLE)
         for _ in range(3 * MOST):
             attempts.before_process_message(broker, proxy())
             attempts.after_process_message(broker, proxy(), exception=ENDS[end])
@@ -262,8 +263,8 @@ def test_an_attempt_that_ends_is_no_death_however_it_ends(store: Redis, end: str
 def test_an_attempt_that_was_interrupted_does_not_make_up_for_those_that_died(store: Redis) -> None:
     with closing(broker_of(store, _nobody_is_told)) as broker:
         for _ in range(MOST - 1):
-            Attempts(store).before_process_message(broker, proxy())
-        last = Attempts(store)
+            Attempts(store, WHOLE).before_process_message(broker, proxy())
+        last = Attempts(store, WHOLE)
         last.before_process_message(broker, proxy())
         last.after_process_message(broker, proxy(), exception=PutBack())
         last.before_process_message(broker, proxy())
@@ -275,7 +276,7 @@ def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
     for name in ("one", "two"):
         store.set(f"attempts:{name}", MOST - 1)
     with closing(broker_of(store, _nobody_is_told)) as broker:
-        first, second = Attempts(store), Attempts(store)
+        first, second = Attempts(store, WHOLE), Attempts(store, WHOLE)
         first.before_process_message(broker, proxy("one"))
         for _ in range(2 * MOST):
             with pytest.raises(Waits) as caught:
@@ -296,6 +297,6 @@ def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) 
 
 def test_a_store_that_is_away_counts_nothing_and_stops_nothing(store: Redis) -> None:
     with closing(broker_of(store, _nobody_is_told)) as broker, connect("unix:///nowhere/socket") as away:
-        attempts = Attempts(away)
+        attempts = Attempts(away, WHOLE)
         attempts.before_process_message(broker, proxy())
         attempts.after_process_message(broker, proxy())

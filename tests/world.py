@@ -49,12 +49,12 @@ class World:
 
 
 @contextmanager
-def world(store_url: str) -> Iterator[World]:
-    """Start the emulators; the store is the one given."""
+def world(store_url: str, team: str = "T0TEAM") -> Iterator[World]:
+    """Start the emulators; the store is the one given, ``team`` the id of the workspace."""
     with ExitStack() as stack:
         github = stack.enter_context(GitHubEmulator())
         claude = stack.enter_context(ClaudeEmulator())
-        slack = stack.enter_context(SlackEmulator(now=time.time))
+        slack = stack.enter_context(SlackEmulator(now=time.time, team_id=team))
         settings = {
             "GITHUB_API_URL": github.url,
             "GITHUB_TOKEN": github.token,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.schema import SCHEMA_KEY
 from bot.adapters.store_errors import in_words
 
@@ -14,15 +13,14 @@ _KEPT = ("llm:", "entry:", "files:", "day:", "history:", "backfilled:", "spent:"
 _TOGETHER = 500
 
 
-def forget_talk(client: Redis) -> None:
+def forget_talk(client: Redis, keys: Keyspace = WHOLE) -> None:
     """Remove all but that, the queues of jobs too. Only for a store that no bot uses at the time.
 
     Raises:
         StoreUnavailable: it does not answer.
     """
     with in_words():
-        found = [cast("bytes", key) for key in client.scan_iter(count=1_000)]
-        gone = [key for key in found if not _is_kept(key.decode(errors="replace"))]
+        gone = [keys.make(name) for name in keys.find(client) if not _is_kept(name)]
         for at in range(0, len(gone), _TOGETHER):
             client.delete(*gone[at : at + _TOGETHER])
 

@@ -11,6 +11,7 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.store import packed, unpacked
 from bot.adapters.store_errors import in_words
 from bot.domain.runs import Run
@@ -40,19 +41,20 @@ return moved
 class RedisSubscriptions:
     """``Subscriptions`` as a hash."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._key = keys.make(SUBSCRIPTIONS)
 
     def all(self) -> Sequence[Subscription]:
         """Every one."""
         with in_words():
-            found = cast("dict[bytes, bytes]", self._client.hgetall(SUBSCRIPTIONS))
+            found = cast("dict[bytes, bytes]", self._client.hgetall(self._key))
         return tuple(each for value in found.values() if (each := _readable(value)))
 
     def get(self, name: str) -> Subscription | None:
         """The one of that id."""
         with in_words():
-            found = cast("bytes | None", self._client.hget(SUBSCRIPTIONS, name))
+            found = cast("bytes | None", self._client.hget(self._key, name))
         return _SUBSCRIPTION.validate_json(unpacked(found)) if found else None
 
     def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
@@ -60,7 +62,7 @@ class RedisSubscriptions:
         if not names:
             return {}
         with in_words():
-            found = cast("list[bytes | None]", self._client.hmget(SUBSCRIPTIONS, list(names)))
+            found = cast("list[bytes | None]", self._client.hmget(self._key, list(names)))
         read = ((name, _readable(value)) for name, value in zip(names, found, strict=True) if value)
         return {name: subscription for name, subscription in read if subscription}
 
@@ -68,19 +70,20 @@ class RedisSubscriptions:
         """Keep it."""
         with in_words():
             value = packed(_SUBSCRIPTION.dump_json(subscription).decode())
-            self._client.hset(SUBSCRIPTIONS, subscription.id, cast("str", value))
+            self._client.hset(self._key, subscription.id, cast("str", value))
 
     def remove(self, name: str) -> None:
         """Forget it."""
         with in_words():
-            self._client.hdel(SUBSCRIPTIONS, name)
+            self._client.hdel(self._key, name)
 
 
 class RedisAgenda:
     """``Agenda`` as a sorted set, by seconds since 1970: one look finds what is due, however much is planned."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._key = keys.make(AGENDA)
         self._move = client.register_script(_MOVE)
 
     def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
@@ -88,14 +91,14 @@ class RedisAgenda:
         with in_words():
             found = cast(
                 "list[tuple[bytes, float]]",
-                self._client.zrangebyscore(AGENDA, "-inf", _seconds(now), withscores=True),
+                self._client.zrangebyscore(self._key, "-inf", _seconds(now), withscores=True),
             )
         return [(name.decode(), _instant(score)) for name, score in found]
 
     def at(self, name: str) -> datetime | None:
         """When it is to be done."""
         with in_words():
-            found = self._client.zscore(AGENDA, name)
+            found = self._client.zscore(self._key, name)
         return None if found is None else _instant(found)
 
     def at_each(self, names: Sequence[str]) -> Sequence[datetime | None]:
@@ -103,18 +106,18 @@ class RedisAgenda:
         if not names:
             return ()
         with in_words():
-            found = self._client.zmscore(AGENDA, list(names))
+            found = self._client.zmscore(self._key, list(names))
         return [None if score is None else _instant(score) for score in found]
 
     def put(self, name: str, instant: datetime) -> None:
         """It is to be done then."""
         with in_words():
-            self._client.zadd(AGENDA, {name: _seconds(instant)})
+            self._client.zadd(self._key, {name: _seconds(instant)})
 
     def add(self, name: str, instant: datetime) -> None:
         """It is to be done then, unless it is there."""
         with in_words():
-            self._client.zadd(AGENDA, {name: _seconds(instant)}, nx=True)
+            self._client.zadd(self._key, {name: _seconds(instant)}, nx=True)
 
     def move(self, name: str, before: datetime, after: datetime) -> bool:
         """It is to be done later, if nobody has moved it."""
@@ -128,32 +131,33 @@ class RedisAgenda:
     def drop(self, name: str) -> None:
         """It is not to be done any more."""
         with in_words():
-            self._client.zrem(AGENDA, name)
+            self._client.zrem(self._key, name)
 
     def _moved(self, moves: Sequence[tuple[str, datetime, datetime]]) -> int:
         """How many."""
         named = [(name, str(_seconds(before)), str(_seconds(after))) for name, before, after in moves]
         with in_words():
-            return cast("int", self._move(keys=[AGENDA], args=[text for move in named for text in move]))
+            return cast("int", self._move(keys=[self._key], args=[text for move in named for text in move]))
 
 
 class RedisJournal:
     """``Journal`` as a list."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._key = keys.make(JOURNAL)
 
     def note(self, run: Run) -> None:
         """Add a run."""
         with in_words(), self._client.pipeline() as together:
-            together.lpush(JOURNAL, cast("str", packed(_RUN.dump_json(run).decode())))
-            together.ltrim(JOURNAL, 0, _REMEMBERED - 1)
+            together.lpush(self._key, cast("str", packed(_RUN.dump_json(run).decode())))
+            together.ltrim(self._key, 0, _REMEMBERED - 1)
             together.execute()
 
     def recent(self, count: int) -> Sequence[Run]:
         """The last ones, newest first."""
         with in_words():
-            found = cast("list[bytes]", self._client.lrange(JOURNAL, 0, count - 1))
+            found = cast("list[bytes]", self._client.lrange(self._key, 0, count - 1))
         return tuple(_RUN.validate_json(unpacked(line)) for line in found)
 
 

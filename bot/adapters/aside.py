@@ -9,11 +9,11 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.store import in_words
+from bot.adapters.keyspace import WHOLE, Keyspace
+from bot.adapters.store_errors import in_words
 from bot.domain.jobs import LostJob
 from bot.ports.kept import read_back
 
-_ASIDE = "aside"
 _MOST = 50
 _KEPT = timedelta(days=7)
 _JOB = TypeAdapter(LostJob)
@@ -22,20 +22,21 @@ _JOB = TypeAdapter(LostJob)
 class RedisAside:
     """``Aside`` as a sorted set, by time."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._key = keys.make("aside")
 
     def add(self, job: LostJob) -> None:
         """Keep one; noting it again changes nothing."""
         with in_words(), self._client.pipeline() as together:
-            together.zadd(_ASIDE, {_JOB.dump_json(job).decode(): job.at.timestamp()})
-            together.zremrangebyrank(_ASIDE, 0, -_MOST - 1)
-            together.expire(_ASIDE, _KEPT)
+            together.zadd(self._key, {_JOB.dump_json(job).decode(): job.at.timestamp()})
+            together.zremrangebyrank(self._key, 0, -_MOST - 1)
+            together.expire(self._key, _KEPT)
             together.execute()
 
     def recent(self, now: datetime) -> Sequence[LostJob]:
         """Those of the last week, newest first."""
         with in_words():
-            found = cast("list[bytes]", self._client.zrange(_ASIDE, 0, -1, desc=True))
+            found = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
         jobs = (read_back(_JOB, line.decode(errors="replace")) for line in found)
         return tuple(job for job in jobs if job and job.at > now - _KEPT)

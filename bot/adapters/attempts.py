@@ -12,6 +12,7 @@ from dramatiq.middleware import Middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bot.adapters.keyspace import Keyspace
 from bot.adapters.leases import lease
 from bot.adapters.retries import PutBack, SetAside, Waits
 
@@ -33,8 +34,9 @@ class Attempts(Middleware):
     process, so that the third count is that of the culprit alone.
     """
 
-    def __init__(self, store: Redis) -> None:
+    def __init__(self, store: Redis, keys: Keyspace) -> None:
         self._store = store
+        self._keys = keys
         self._turns: dict[str, ExitStack] = {}
 
     def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
@@ -57,30 +59,29 @@ class Attempts(Middleware):
 
     def _begin(self, job: str) -> None:
         # one call where it never began before, which is nearly always
-        if self._store.set(_key(job), 1, nx=True, ex=_COUNTED):
+        if self._store.set(self._key(job), 1, nx=True, ex=_COUNTED):
             return
-        begun = int(cast("bytes | None", self._store.get(_key(job))) or 0)
+        begun = int(cast("bytes | None", self._store.get(self._key(job))) or 0)
         if begun >= MOST:
             raise SetAside(f"it began {begun} times and never ended")
         if begun >= _SUSPECT:
             self._take_turn(job)
         with self._store.pipeline() as together:
-            together.incr(_key(job))
-            together.expire(_key(job), _COUNTED)
+            together.incr(self._key(job))
+            together.expire(self._key(job), _COUNTED)
             together.execute()
 
     def _take_turn(self, job: str) -> None:
         with ExitStack() as turn:
-            if not turn.enter_context(lease(self._store, "suspects", patience=0)):
+            if not turn.enter_context(lease(self._store, self._keys, "suspects", patience=0)):
                 raise Waits("another one of those that died runs", delay=_TURN)
             self._turns[job] = turn.pop_all()
 
     def _end(self, job: str, *, is_whole: bool) -> None:
         if is_whole:
-            self._store.delete(_key(job))
+            self._store.delete(self._key(job))
         else:
-            self._store.decr(_key(job))
+            self._store.decr(self._key(job))
 
-
-def _key(job: str) -> str:
-    return f"attempts:{job}"
+    def _key(self, job: str) -> str:
+        return self._keys.make(f"attempts:{job}")

@@ -14,18 +14,25 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from bot.adapters.attempts import Attempts
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.retries import KeepTrying, Lost
 
 
-def broker_of(store: Redis, lost: Lost) -> RedisBroker:
+def broker_of(store: Redis, lost: Lost, keys: Keyspace = WHOLE) -> RedisBroker:
     """A broker for one worker: its middleware keeps state. ``lost`` hears of jobs that will not be done.
 
     A worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead.
     """
     usual = [KeepTrying(lost) if kind is Retries else kind() for kind in default_middleware]
     # what comes first is told last how a job ended: when it is on its queue again, if it is to be tried again
-    middleware = [Attempts(store), *usual]
-    return _Broker(client=store, heartbeat_timeout=10_000, maintenance_chance=1_000_000, middleware=middleware)
+    middleware = [Attempts(store, keys), *usual]
+    return _Broker(
+        client=store,
+        namespace=keys.make("dramatiq"),
+        heartbeat_timeout=10_000,
+        maintenance_chance=1_000_000,
+        middleware=middleware,
+    )
 
 
 class _Consumer(_RedisConsumer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.store import RedisCache, packed
 from bot.adapters.store_errors import in_words
 
@@ -11,9 +12,10 @@ from bot.adapters.store_errors import in_words
 class RedisContexts:
     """``Contexts`` on Redis."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
-        self._cache = RedisCache(client)
+        self._keys = keys
+        self._cache = RedisCache(client, keys)
 
     def get(self, key: str) -> str | None:
         """The text, or None; None also where it can't be read, as Slack still has the thread."""
@@ -22,4 +24,4 @@ class RedisContexts:
     def put(self, key: str, text: str) -> None:
         """Keep a text."""
         with in_words():
-            self._client.set(key, packed(text))
+            self._client.set(self._keys.make(key), packed(text))

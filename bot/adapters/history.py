@@ -19,6 +19,7 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.store import packed, unpacked
 from bot.adapters.store_errors import in_words
 from bot.domain.backfill import Fill
@@ -44,14 +45,15 @@ _NAMES_ANOTHER = re.compile(r"#\d|/pull/\d|\bPRs?[ -]?\d|\b[0-9a-f]{7,40}\b|\bre
 class RedisHistory:
     """``History``: a hash for each repository and UTC date, by number."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
 
     def record(self, pulls: Iterable[PullRequest]) -> None:
         """Keep what is known of merged pull requests, all or none."""
         with in_words(), self._client.pipeline() as together:
             for pull in pulls:
-                key = _history(pull.repository, pull.merge_time.astimezone(UTC).date())
+                key = self._keys.make(_history(pull.repository, pull.merge_time.astimezone(UTC).date()))
                 # what has its default need not be kept: no patch, no label
                 value = packed(_PULL.dump_json(brief(pull), exclude_defaults=True).decode())
                 put = together.hsetnx if pull.files is None else together.hset
@@ -62,7 +64,7 @@ class RedisHistory:
         """What was merged from ``since`` up to but not including ``until``."""
         with in_words(), self._client.pipeline(transaction=False) as together:
             for date in _dates(since, until):
-                together.hgetall(_history(repository, date))
+                together.hgetall(self._keys.make(_history(repository, date)))
             days = cast("list[dict[bytes, bytes]]", together.execute())
         known = [pull for day in days for value in day.values() if (pull := _restored(value))]
         within = [replace(pull, repository=repository) for pull in known if since <= pull.merge_time < until]
@@ -72,20 +74,24 @@ class RedisHistory:
 class RedisBackfilled:
     """``Backfilled``: a hash for each repository and time zone, by local date."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
 
     def get(self, repository: Repository, day: LocalDay) -> Fill | None:
         """What was done for the day."""
         with in_words():
-            found = cast("bytes | None", self._client.hget(_backfilled(repository, day), str(day.date)))
+            found = cast(
+                "bytes | None", self._client.hget(self._keys.make(_backfilled(repository, day)), str(day.date))
+            )
         return read_back(_FILL, unpacked(found)) if found else None
 
     def put(self, repository: Repository, day: LocalDay, fill: Fill) -> None:
         """Note what was done; one without summaries replaces none, so that no run undoes what another did."""
         put = self._client.hset if fill.model else self._client.hsetnx
+        key = self._keys.make(_backfilled(repository, day))
         with in_words():
-            put(_backfilled(repository, day), str(day.date), cast("str", packed(_FILL.dump_json(fill).decode())))
+            put(key, str(day.date), cast("str", packed(_FILL.dump_json(fill).decode())))
 
 
 def _history(repository: Repository, date: dt.date) -> str:

@@ -8,6 +8,7 @@ from typing import cast
 
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.store_errors import in_words
 from bot.domain.pulls import Repository
 
@@ -15,19 +16,22 @@ from bot.domain.pulls import Repository
 class RedisIssued:
     """``Issued``: a sorted set for each repository, by the end of the last day in seconds since 1970."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
 
     def add(self, repository: Repository, end: datetime, key: str) -> None:
         """Note a digest."""
         with in_words():
-            self._client.zadd(_issued(repository), {key: int(end.timestamp())})
+            self._client.zadd(self._keys.make(_issued(repository)), {key: int(end.timestamp())})
 
     def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """The keys of those whose last day ended from ``since`` to ``until``."""
         first, last = int(since.timestamp()), int(until.timestamp())
         with in_words():
-            found = cast("list[bytes]", self._client.zrangebyscore(_issued(repository), first, last))
+            found = cast(
+                "list[bytes]", self._client.zrangebyscore(self._keys.make(_issued(repository)), first, last)
+            )
         return tuple(key.decode() for key in found)
 
 

@@ -13,6 +13,7 @@ from redis import Redis
 from redis.exceptions import LockNotOwnedError, RedisError
 from redis.lock import Lock
 
+from bot.adapters.keyspace import Keyspace
 from bot.services import deadlines
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ _LOOK = 1.0
 
 
 @contextmanager
-def lease(client: Redis, name: str, *, patience: float | None = None) -> Iterator[bool]:
+def lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = None) -> Iterator[bool]:
     """Hold the lease ``name`` while the block runs; yields whether it is held.
 
     The block begins once the lease is free, or without it after ``patience`` seconds if that is given, or when the
@@ -35,7 +36,7 @@ def lease(client: Redis, name: str, *, patience: float | None = None) -> Iterato
         Stopping: the process ends.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
-    lock = Lock(client, f"lease:{name}", timeout=LIFETIME, sleep=_POLL, thread_local=False)
+    lock = Lock(client, keys.make(f"lease:{name}"), timeout=LIFETIME, sleep=_POLL, thread_local=False)
     held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.left()))
     if not held:
         yield False

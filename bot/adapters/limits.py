@@ -6,6 +6,7 @@ from dramatiq.rate_limits import WindowRateLimiter
 from dramatiq.rate_limits.backends import RedisBackend
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.store_errors import in_words
 
 _WINDOW = 60  # seconds
@@ -14,12 +15,14 @@ _WINDOW = 60  # seconds
 class RedisLimiter:
     """``Limiter``: up to ``limit`` requests of a name within a minute."""
 
-    def __init__(self, client: Redis, limit: int) -> None:
+    def __init__(self, client: Redis, limit: int, keys: Keyspace = WHOLE) -> None:
         self._backend = RedisBackend(client=client)
         self._limit = limit
+        self._keys = keys
 
     def admits(self, name: str) -> bool:
         """Count a request; whether it is within the limit. A refused one does not count."""
-        window = WindowRateLimiter(self._backend, f"rate:{name}", limit=self._limit, window=_WINDOW)  # type: ignore[no-untyped-call]
+        key = self._keys.make(f"rate:{name}")
+        window = WindowRateLimiter(self._backend, key, limit=self._limit, window=_WINDOW)  # type: ignore[no-untyped-call]
         with in_words(), window.acquire(raise_on_failure=False) as admitted:
             return bool(admitted)

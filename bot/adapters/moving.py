@@ -15,6 +15,7 @@ from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
 from bot.adapters.export_lines import Contents, Record, contents, foot_line, head_line, record_line, records
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.leases import LIFETIME, lease
 from bot.adapters.schema import (
     SCHEMA_KEY,
@@ -41,8 +42,9 @@ _FIELDS = 100
 class Moving:
     """Exports and imports what is kept for good."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
 
     def export(self, at: datetime, progress: Progress) -> Iterator[str]:
         """The lines of an export that is made at ``at``, sorted by key.
@@ -52,9 +54,9 @@ class Moving:
         Raises:
             StoreUnavailable: a key holds what prdigest never wrote, or the store does not answer.
         """
-        migrate(self._client)
+        migrate(self._client, self._keys)
         yield head_line(at)
-        keys, count = self._keys(), 0
+        keys, count = self._names(), 0
         for done in range(0, len(keys), _TOGETHER):
             progress(done, len(keys))
             for record in self._read(keys[done : done + _TOGETHER]):
@@ -73,39 +75,39 @@ class Moving:
             StoreUnavailable: a newer prdigest wrote the store, or it does not answer.
         """
         found = contents(file)
-        with in_words(), lease(self._client, SCHEMA_KEY, patience=2 * LIFETIME) as held:
+        with in_words(), lease(self._client, self._keys, SCHEMA_KEY, patience=2 * LIFETIME) as held:
             if not held:
                 raise InProgress("Another process imports into this store or migrates it: wait for it.")
             self._admit(found, overwrite=overwrite)
-            stamp_importing(self._client, found.mark)
+            stamp_importing(self._client, found.mark, self._keys)
             self._write(records(file), found.records, progress)
-            stamp(self._client, found.schema)
-            advance(self._client)
+            stamp(self._client, found.schema, self._keys)
+            advance(self._client, self._keys)
         return found.counts
 
     def _admit(self, found: Contents, *, overwrite: bool) -> None:
-        mark = imported(self._client)
+        mark = imported(self._client, self._keys)
         if mark == found.mark or (mark and overwrite):
             return
         if mark:
             raise UsageError("The import of another file broke off here: run that one again, or add --overwrite.")
-        if not overwrite and (count := len(self._keys())):
+        if not overwrite and (count := len(self._names())):
             raise UsageError(
                 f"The store holds {plural(count, 'record')} already: use an empty one, or add --overwrite to"
                 " replace those that the file holds too."
             )
-        advance(self._client)
+        advance(self._client, self._keys)
 
-    def _keys(self) -> list[str]:
+    def _names(self) -> list[str]:
         with in_words():
-            found = {cast("bytes", key).decode(errors="replace") for key in self._client.scan_iter(count=1_000)}
-        return sorted(key for key in found if family_of(key))
+            found = set(self._keys.find(self._client))
+        return sorted(name for name in found if family_of(name))
 
     def _read(self, keys: Sequence[str]) -> Iterator[Record]:
         """What the keys hold; nothing for those that are gone."""
         with in_words(), self._client.pipeline(transaction=False) as together:
             for key in keys:
-                _ask(together, key)
+                _ask(together, key, self._keys.make(key))
             found = together.execute(raise_on_error=False)
         for key, held in zip(keys, found, strict=True):
             try:
@@ -120,7 +122,7 @@ class Moving:
         while some := list(islice(found, _TOGETHER)):
             with self._client.pipeline() as together:
                 for record in some:
-                    _put(together, record, is_more=record.key == before)
+                    _put(together, record, self._keys.make(record.key), is_more=record.key == before)
                     before = record.key
                 together.execute()
             done += len(some)
@@ -132,8 +134,8 @@ def _type(key: str) -> str:
     return family.type if family else ""
 
 
-def _ask(together: Pipeline, key: str) -> None:
-    match _type(key):
+def _ask(together: Pipeline, name: str, key: str) -> None:
+    match _type(name):
         case "string":
             together.get(key)
         case "hash":
@@ -176,9 +178,9 @@ def _number(score: float) -> float:
     return int(score) if score.is_integer() else score
 
 
-def _put(together: Pipeline, record: Record, *, is_more: bool) -> None:
+def _put(together: Pipeline, record: Record, key: str, *, is_more: bool) -> None:
     """Replace what is there; ``is_more``: add to the record before."""
-    key, value = record.key, record.value
+    value = record.value
     if not is_more:
         together.delete(key)
     match record.type:

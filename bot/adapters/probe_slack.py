@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
 from bot.adapters.answer_time import time_of
+from bot.adapters.slack import workspace_of
 from bot.adapters.slack_errors import in_words
 from bot.adapters.slack_scopes import SCOPES
 from bot.adapters.slack_transport import BoundedWebClient
@@ -24,9 +26,17 @@ class BotProbe:
 
     def installed(self) -> Installed:
         """Show the token; Slack names its scopes beside the answer."""
-        with in_words():
-            answer = self._client.auth_test()
+        answer = self._me
         return Installed(str(answer["team"]), _missing(answer.headers), time_of(answer.headers))
+
+    def team(self) -> str:
+        """As Slack told when it was shown the token."""
+        return workspace_of(self._me)
+
+    @cached_property
+    def _me(self) -> SlackResponse:
+        with in_words():
+            return self._client.auth_test()
 
     def channel(self, name: str) -> str:
         """Direct messages have neither a name nor members who could leave."""

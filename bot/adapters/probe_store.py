@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from bot.adapters.keyspace import WHOLE, Keyspace
+from bot.adapters.owner import RedisOwner
 from bot.adapters.schema import SCHEMA, version
 from bot.adapters.store import require_durable, require_single
 from bot.adapters.store_errors import in_words
@@ -24,8 +26,9 @@ _SOMEWHERE = "the server of REDIS_URL"
 class RedisProbe:
     """``StoreProbe`` on Redis."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
 
     def server(self) -> Server:
         """What it says of its memory, its files and its time. A cluster says no more than that it is one."""
@@ -48,24 +51,31 @@ class RedisProbe:
 
     def schema(self) -> str:
         """An older version is left for the bot to migrate: who only looks changes nothing."""
-        found = version(self._client)
+        found = version(self._client, self._keys)
         return f"version {found}" + ("" if found == SCHEMA else ", migrated when the bot starts")
 
     def write(self) -> None:
         """A key that is gone after a minute."""
         with in_words():
-            self._client.set("doctor:written", "1", ex=60)
+            self._client.set(self._keys.make("doctor:written"), "1", ex=60)
+
+    def owner(self) -> str | None:
+        """As the bot wrote it down at its first start."""
+        return RedisOwner(self._client, self._keys).read()
 
     def heartbeats(self) -> Mapping[str, datetime]:
         """Dramatiq notes one at every command, of workers and of those who put jobs on queues."""
         with in_words():
-            found = cast("list[tuple[bytes, float]]", self._client.zrange(_HEARTBEATS, 0, -1, withscores=True))
+            found = cast(
+                "list[tuple[bytes, float]]",
+                self._client.zrange(self._keys.make(_HEARTBEATS), 0, -1, withscores=True),
+            )
         return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in found}
 
     def waiting(self) -> Mapping[str, int]:
         """By queue, all of them."""
         with in_words():
-            return {queue: self._client.llen(f"dramatiq:{queue}") for queue in QUEUES}
+            return {queue: self._client.llen(self._keys.make(f"dramatiq:{queue}")) for queue in QUEUES}
 
     def _snapshots(self) -> str | None:
         """Hosted servers let nobody read their configuration."""

@@ -13,6 +13,7 @@ from typing import cast
 
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.leases import lease
 from bot.adapters.store_errors import in_words
 from bot.domain.errors import StoreUnavailable
@@ -63,7 +64,7 @@ def family_of(key: str) -> Family | None:
     return next((family for family in FAMILIES if family.holds(key)), None)
 
 
-def migrate(client: Redis) -> None:
+def migrate(client: Redis, keys: Keyspace = WHOLE) -> None:
     """Bring what the store holds to the present version. Where nothing is to be done, that is one GET.
 
     A process that dies at it leaves the version before; the next one begins that step again.
@@ -71,31 +72,33 @@ def migrate(client: Redis) -> None:
     Raises:
         StoreUnavailable: a newer prdigest wrote it, an import into it broke off, or it does not answer.
     """
-    if version(client) == SCHEMA:
+    if version(client, keys) == SCHEMA:
         return
-    with in_words(), lease(client, SCHEMA_KEY):
-        advance(client)
+    with in_words(), lease(client, keys, SCHEMA_KEY):
+        advance(client, keys)
 
 
-def advance(client: Redis) -> None:
+def advance(client: Redis, keys: Keyspace = WHOLE) -> None:
     """The same for who holds the lease of ``SCHEMA_KEY``."""
-    for step in range(version(client), SCHEMA):
+    for step in range(version(client, keys), SCHEMA):
         with in_words():
-            _MIGRATIONS[step](client)
-        stamp(client, step + 1)
+            _MIGRATIONS[step](client, keys)
+        stamp(client, step + 1, keys)
 
 
-def version(client: Redis) -> int:
+def version(client: Redis, keys: Keyspace = WHOLE) -> int:
     """The version of what the store holds.
 
     Raises:
         StoreUnavailable: a newer prdigest wrote it, an import into it broke off, or it does not answer.
     """
-    found = _noted(client)
+    found = _noted(client, keys)
     if found.startswith(_IMPORTING):
         raise StoreUnavailable("An import into this store is not finished: wait for it, or run it again.")
     if not _NUMBER.fullmatch(found):
-        raise StoreUnavailable(f"The store's key {SCHEMA_KEY} holds {quoted(found)}: use another REDIS_URL.")
+        raise StoreUnavailable(
+            f"The store's key {keys.make(SCHEMA_KEY)} holds {quoted(found)}: use another REDIS_URL."
+        )
     if int(found) > SCHEMA:
         raise StoreUnavailable(
             f"The store was written by a newer prdigest (schema {found}, this one knows {SCHEMA}): upgrade, or use"
@@ -104,39 +107,39 @@ def version(client: Redis) -> int:
     return int(found)
 
 
-def stamp(client: Redis, number: int) -> None:
+def stamp(client: Redis, number: int, keys: Keyspace = WHOLE) -> None:
     """What the store holds is of that version. Raises StoreUnavailable."""
     with in_words():
-        client.set(SCHEMA_KEY, str(number))
+        client.set(keys.make(SCHEMA_KEY), str(number))
 
 
-def imported(client: Redis) -> str:
+def imported(client: Redis, keys: Keyspace = WHOLE) -> str:
     """The mark of the file whose import is not finished; empty if there is none. Raises StoreUnavailable."""
-    found = _noted(client)
+    found = _noted(client, keys)
     return found.removeprefix(_IMPORTING) if found.startswith(_IMPORTING) else ""
 
 
-def stamp_importing(client: Redis, mark: str) -> None:
+def stamp_importing(client: Redis, mark: str, keys: Keyspace = WHOLE) -> None:
     """Until the next :func:`stamp`, nobody takes the store for a whole one. Raises StoreUnavailable."""
     with in_words():
-        client.set(SCHEMA_KEY, _IMPORTING + mark)
+        client.set(keys.make(SCHEMA_KEY), _IMPORTING + mark)
 
 
-def _noted(client: Redis) -> str:
+def _noted(client: Redis, keys: Keyspace = WHOLE) -> str:
     with in_words():
-        found = cast("bytes | None", client.get(SCHEMA_KEY))
+        found = cast("bytes | None", client.get(keys.make(SCHEMA_KEY)))
     return (b"1" if found is None else found).decode(errors="replace")
 
 
-def _keep_threads(client: Redis) -> None:
+def _keep_threads(client: Redis, keys: Keyspace) -> None:
     with client.pipeline(transaction=False) as together:
         for kind in ("thread:*", "attention:*"):
-            for key in client.scan_iter(kind, count=1_000):
-                together.persist(key)
+            for name in keys.find(client, kind):
+                together.persist(keys.make(name))
         lasting = sum(together.execute())
     if lasting:
         log.info("schema 2: %d keys of threads do not expire any more", lasting)
 
 
 # by the version from which each leads to the next; what is in the newer form already, it leaves alone
-_MIGRATIONS: dict[int, Callable[[Redis], None]] = {1: _keep_threads}
+_MIGRATIONS: dict[int, Callable[[Redis, Keyspace], None]] = {1: _keep_threads}

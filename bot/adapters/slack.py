@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
 
 from bot.adapters.slack_errors import in_words
 from bot.adapters.slack_pace import Pace
@@ -126,7 +127,7 @@ class SlackMessenger:
     def _me(self) -> _Me:
         with in_words():
             found = self._client.auth_test()
-        return _Me(str(found["team_id"]), str(found["user_id"]), str(found.get("bot_id") or ""))
+        return _Me(workspace_of(found), str(found["user_id"]), str(found.get("bot_id") or ""))
 
     def is_own(self, message: Mapping[str, Any]) -> bool:
         """Another bot may use the same kind of metadata, such as a second installation for trying things."""
@@ -138,6 +139,11 @@ class SlackMessenger:
 
     def _replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
         return _pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE)
+
+
+def workspace_of(answer: SlackResponse) -> str:
+    """The id of the workspace that a token is of; of the organisation, for one that is installed there."""
+    return str(answer.get("team_id") or answer["enterprise_id"])
 
 
 def metadata_of(key: str, about: str = "") -> dict[str, Any]:

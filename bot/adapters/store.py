@@ -19,6 +19,7 @@ from redis.retry import Retry
 
 from bot.adapters.embedded import start_embedded
 from bot.adapters.embedded_socket import socket_path
+from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.leases import LIFETIME, lease
 from bot.adapters.reviving import Reviver, RevivingConnection
 from bot.adapters.store_errors import CLUSTER, in_words
@@ -124,13 +125,14 @@ def require_durable(client: Redis) -> None:
 class RedisCache:
     """``Cache`` on Redis. Every key expires."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
 
     def get(self, key: str) -> str | None:
         """The value, or None."""
         with in_words():
-            found = self._client.get(key)
+            found = self._client.get(self._keys.make(key))
         try:
             return unpacked(found) if isinstance(found, bytes) else None
         except (zlib.error, UnicodeDecodeError):
@@ -140,17 +142,17 @@ class RedisCache:
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
         """Keep a value for a time."""
         with in_words():
-            self._client.set(key, packed(value), ex=lifetime)
+            self._client.set(self._keys.make(key), packed(value), ex=lifetime)
 
     def add(self, key: str, value: str, lifetime: timedelta) -> bool:
         """Keep a value where there is none; whether there was none."""
         with in_words():
-            return bool(self._client.set(key, packed(value), ex=lifetime, nx=True))
+            return bool(self._client.set(self._keys.make(key), packed(value), ex=lifetime, nx=True))
 
     @contextmanager
     def lease(self, name: str) -> Iterator[None]:
         """Wait for the lease of that name and hold it. Raises OutOfTime where it is not free in time."""
-        with in_words(), lease(self._client, name) as held:
+        with in_words(), lease(self._client, self._keys, name) as held:
             if not held:
                 raise OutOfTime(deadlines.TOO_LONG)
             yield
@@ -159,26 +161,28 @@ class RedisCache:
 class RedisPostRecords:
     """``PostRecords`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
 
-    def __init__(self, client: Redis, lifetime: timedelta | None = None) -> None:
+    def __init__(self, client: Redis, lifetime: timedelta | None = None, keys: Keyspace = WHOLE) -> None:
         self._client = client
+        self._keys = keys
         self._lifetime = lifetime
 
     def load(self, key: str) -> dict[str, str]:
         """The fields recorded so far; empty for a digest never begun."""
         with in_words():
-            found = cast("dict[bytes, bytes]", self._client.hgetall(key))
+            found = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.make(key)))
         return _fields(found)
 
     def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
         """The fields of each."""
         with in_words(), self._client.pipeline(transaction=False) as together:
             for key in keys:
-                together.hgetall(key)
+                together.hgetall(self._keys.make(key))
             found = cast("list[dict[bytes, bytes]]", together.execute())
         return [_fields(each) for each in found]
 
     def save(self, key: str, **fields: str) -> None:
         """Add fields, all or none."""
+        key = self._keys.make(key)
         with in_words(), self._client.pipeline() as together:
             together.hset(key, mapping={name: packed(value) for name, value in fields.items()})
             if self._lifetime:
@@ -187,6 +191,7 @@ class RedisPostRecords:
 
     def claim(self, key: str, field: str, value: str) -> None:
         """Add a field that nobody has added yet."""
+        key = self._keys.make(key)
         with in_words(), self._client.pipeline() as together:
             together.hsetnx(key, field, packed(value))
             if self._lifetime:
@@ -198,7 +203,7 @@ class RedisPostRecords:
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
         """Hold the right to post this digest; waits long enough to inherit it from a process that died."""
-        with in_words(), lease(self._client, key, patience=2 * LIFETIME) as held:
+        with in_words(), lease(self._client, self._keys, key, patience=2 * LIFETIME) as held:
             if not held:
                 raise InProgress(_ELSEWHERE)
             yield

@@ -90,6 +90,7 @@ def digest_command(
         target = channel or settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
+        wiring.ownership.claim()
         span = Span(wanted.day.date, wanted.day.date, wanted.day.zone)
         edition = Edition(target, wanted.repository, span)
         names_zone = wiring.scheduling.editions.names_zone(edition)

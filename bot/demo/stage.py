@@ -122,7 +122,12 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
             # what the settings call their own repository is no name for another
             "prdigest_name": settings.prdigest_name if repository == settings.prdigest_repo else None,
         }
-        off = {"slack_app_token": None, "redis_url": None, "prdigest_admin_channel": None}
+        off = {
+            "slack_app_token": None,
+            "redis_url": None,
+            "prdigest_store_prefix": "",
+            "prdigest_admin_channel": None,
+        }
         allowed: dict[str, Any] = {
             f"prdigest_allowed_{kind}": frozenset() for kind in ("workspaces", "channels", "users")
         }

@@ -63,10 +63,13 @@ class Installed:
 
 
 class SlackProbe(Protocol):
-    """Slack, with the bot's token. Both may raise SlackRefused or SlackUnavailable."""
+    """Slack, with the bot's token. All may raise SlackRefused or SlackUnavailable."""
 
     def installed(self) -> Installed:
         """Show the token."""
+
+    def team(self) -> str:
+        """The id of the workspace, or of the organisation that the bot is installed in."""
 
     def channel(self, name: str) -> str:
         """What people call the channel of that id. Raises SlackRefused where the bot could not post in it."""
@@ -107,6 +110,9 @@ class StoreProbe(Protocol):
 
     def write(self) -> None:
         """Write something that soon expires. The error says why it can't be."""
+
+    def owner(self) -> str | None:
+        """The id of the workspace whose it is; None where no bot has used it yet."""
 
     def heartbeats(self) -> Mapping[str, datetime]:
         """When each worker, and whoever put a job on a queue, was last heard of, by its own clock."""

@@ -218,3 +218,13 @@ class Backfilled(Protocol):
 
     def put(self, repository: Repository, day: LocalDay, fill: Fill) -> None:
         """Note what was done; a fill without summaries replaces none."""
+
+
+class Owner(Protocol):
+    """Whose a store is. Both may raise StoreUnavailable."""
+
+    def read(self) -> str | None:
+        """The id of the workspace; None where no bot has used the store yet."""
+
+    def claim(self, workspace: str) -> str:
+        """Write a workspace down where none is; whose the store is now."""

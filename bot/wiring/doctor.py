@@ -12,6 +12,7 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.aside import RedisAside
+from bot.adapters.keyspace import Keyspace
 from bot.adapters.probe_claude import ClaudeProbe
 from bot.adapters.probe_github import PyGithubProbe
 from bot.adapters.probe_slack import BotProbe, SocketModeProbe
@@ -70,12 +71,14 @@ def plan_of(settings: Settings, given: Given) -> Plan:
         zone=settings.prdigest_timezone,
         fixed=fixed_subscription(settings),
         paths=lambda: path_settings(settings),
+        prefix=settings.prdigest_store_prefix,
     )
 
 
 def _place(settings: Settings) -> str:
-    url = settings.redis_url
-    return place_of(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
+    url, prefix = settings.redis_url, settings.prdigest_store_prefix
+    place = place_of(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
+    return f"{place} (keys with the prefix {prefix})" if prefix else place
 
 
 def _named(**values: str | None) -> dict[str, str]:
@@ -127,15 +130,15 @@ class _Opening:
         return SocketModeProbe(_secret(self._settings.slack_app_token), self._settings.slack_api_url, _TIMEOUT)
 
     def _store(self) -> Records:
-        client = connected(self._settings, _PATIENCE)
+        client, keys = connected(self._settings, _PATIENCE), Keyspace(self._settings.prdigest_store_prefix)
         self._parts.callback(client.close)
         return Records(
-            RedisProbe(client),
-            RedisCache(client),
-            RedisSubscriptions(client),
-            RedisAgenda(client),
-            RedisJournal(client),
-            RedisAside(client),
+            RedisProbe(client, keys),
+            RedisCache(client, keys),
+            RedisSubscriptions(client, keys),
+            RedisAgenda(client, keys),
+            RedisJournal(client, keys),
+            RedisAside(client, keys),
         )
 
 

@@ -25,7 +25,7 @@ class LookingBack(Part):
     @cached_property
     def history(self) -> History:
         """What is known of merged pull requests. Needs a store that drops nothing by itself."""
-        return RedisHistory(self._root.store)
+        return RedisHistory(self._root.store, self._root.keys)
 
     @cached_property
     def chronicle(self) -> Chronicle:
@@ -43,8 +43,8 @@ class LookingBack(Part):
 
     def _kept(self) -> Kept:
         """What was posted and merged. Needs a store that drops nothing by itself."""
-        store = self._root.store
-        return Kept(RedisIssued(store), RedisPostRecords(store), self.history)
+        store, keys = self._root.store, self._root.keys
+        return Kept(RedisIssued(store, keys), RedisPostRecords(store, keys=keys), self.history)
 
     @cached_property
     def backfill(self) -> Backfill:
@@ -56,7 +56,7 @@ class LookingBack(Part):
             root.pulls,
             Summaries(root.entries.read, model, dearest) if root.has_model else None,
             self.history,
-            RedisBackfilled(root.store),
+            RedisBackfilled(root.store, root.keys),
             Pace(root.outside.allowances, self._now, self._sleep),
             self._now,
             min(settings.prdigest_concurrency, _AT_A_TIME),

@@ -13,8 +13,10 @@ from slack_sdk import WebClient
 
 from bot.adapters.aside import RedisAside
 from bot.adapters.files_cache import CachedFiles
+from bot.adapters.keyspace import Keyspace
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.moving import Moving
+from bot.adapters.owner import RedisOwner
 from bot.adapters.schema import migrate
 from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.slack_pace import Pace
@@ -42,6 +44,7 @@ from bot.services.details import Details
 from bot.services.entries import Entries
 from bot.services.lost_jobs import LostJobs
 from bot.services.overview import Overviewer, no_overview
+from bot.services.ownership import Ownership
 from bot.services.prompts import SUMMARY
 from bot.services.reading import Reader
 from bot.services.replies import Replies
@@ -175,7 +178,7 @@ class Wiring:
     @cached_property
     def lost_jobs(self) -> LostJobs:
         """Tells of jobs that will not be done."""
-        aside = RedisAside(self.store)
+        aside = RedisAside(self.store, self.keys)
         return LostJobs(self.replies, self.talking.conversations, aside, self.scheduling.watchdog)
 
     @cached_property
@@ -206,7 +209,7 @@ class Wiring:
             settings.prdigest_allowed_channels,
             settings.prdigest_allowed_users,
         )
-        return Admission(allowed, RedisLimiter(self.hurried_store, settings.prdigest_user_limit))
+        return Admission(allowed, RedisLimiter(self.hurried_store, settings.prdigest_user_limit, self.keys))
 
     def prepare(self) -> None:
         """Build what jobs need before the first one waits for it.
@@ -237,32 +240,44 @@ class Wiring:
     @cached_property
     def cache(self) -> Cache:
         """The cache, for what is remembered for a while."""
-        return RedisCache(self._store)
+        return RedisCache(self._store, self.keys)
+
+    @cached_property
+    def keys(self) -> Keyspace:
+        """How this deployment's keys are made: whatever uses the store gets it."""
+        return Keyspace(self._settings.prdigest_store_prefix)
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Claims the store, before anything in it is read or changed."""
+        require_durable(self._store)
+        owner = RedisOwner(self._store, self.keys)
+        return Ownership(owner, self.messenger.team, self._settings.prdigest_store_prefix)
 
     @cached_property
     def hurried_store(self) -> Redis:
         """The same for those who must answer within Slack's three seconds, if only that they can't."""
         require_durable(self._store)
-        migrate(self._store)
+        migrate(self._store, self.keys)
         return connected(self._settings, HURRIED)
 
     @cached_property
     def hurried_cache(self) -> Cache:
         """The cache for the same."""
-        return RedisCache(self.hurried_store)
+        return RedisCache(self.hurried_store, self.keys)
 
     @cached_property
     def store(self) -> Redis:
         """The store itself, for the job queue. It must not drop anything by itself."""
         require_durable(self._store)
-        migrate(self._store)
+        migrate(self._store, self.keys)
         return self._store
 
     @property
     def moving(self) -> Moving:
         """Takes what is kept for good to another store."""
         require_durable(self._store)
-        return Moving(self._store)
+        return Moving(self._store, self.keys)
 
     @property
     def has_model(self) -> bool:
@@ -295,7 +310,7 @@ class Wiring:
     @cached_property
     def answered(self) -> PostRecords:
         """How far each request was answered."""
-        return RedisPostRecords(self.store, lifetime=_ANSWERED)
+        return RedisPostRecords(self.store, _ANSWERED, self.keys)
 
     @cached_property
     def _asker(self) -> Asker | None:

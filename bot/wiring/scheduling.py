@@ -77,7 +77,7 @@ class Scheduling(Part):
         return Aftermath(
             self._root.looking_back.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
             self._root.cache,
-            RedisIssued(self._root.store),
+            RedisIssued(self._root.store, self._root.keys),
             self._records,
             self.publisher,
             self.agenda,
@@ -105,19 +105,19 @@ class Scheduling(Part):
     @cached_property
     def watchdog(self) -> Watchdog:
         """Tells of what goes wrong."""
-        records = RedisPostRecords(self._root.store, lifetime=_REPORTED)
+        records = RedisPostRecords(self._root.store, _REPORTED, self._root.keys)
         admin = self._settings.prdigest_admin_channel or ""
         return Watchdog(self.agenda, self._root.cache, records, self._root.messenger, admin)
 
     @cached_property
     def agenda(self) -> Agenda:
         """What is to be done next."""
-        return RedisAgenda(self._root.store)
+        return RedisAgenda(self._root.store, self._root.keys)
 
     @cached_property
     def journal(self) -> Journal:
         """What was done lately."""
-        return RedisJournal(self._root.store)
+        return RedisJournal(self._root.store, self._root.keys)
 
     @cached_property
     def regular(self) -> Regular:
@@ -149,7 +149,7 @@ class Scheduling(Part):
             self.journal,
             root.cache,
             root.talking.budget,
-            RedisProbe(root.store).server,
+            RedisProbe(root.store, root.keys).server,
             has_model=root.has_model,
             stands_in=root.outside.stands_in,
         )
@@ -169,7 +169,7 @@ class Scheduling(Part):
 
     @cached_property
     def _kept(self) -> Subscriptions:
-        return RedisSubscriptions(self._root.store)
+        return RedisSubscriptions(self._root.store, self._root.keys)
 
     @property
     def _usual(self) -> tuple[dt.time, ZoneInfo]:
@@ -178,4 +178,4 @@ class Scheduling(Part):
 
     @cached_property
     def _records(self) -> PostRecords:
-        return RedisPostRecords(self._root.store)
+        return RedisPostRecords(self._root.store, keys=self._root.keys)

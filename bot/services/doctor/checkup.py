@@ -27,7 +27,7 @@ from bot.services.doctor.outcomes import failure
 from bot.services.doctor.paths import PATHS, path_checks
 from bot.services.doctor.runs import run_checks
 from bot.services.doctor.settings import SETTINGS, Given, settings_checks
-from bot.services.doctor.slack import app_checks, channel_checks, slack_checks
+from bot.services.doctor.slack import app_checks, channel_checks, owner_checks, slack_checks
 from bot.services.doctor.store import STORE, store_checks
 
 # seconds without a finding after which a group of checks is left; single calls end before that
@@ -40,8 +40,8 @@ _DEFECT = "Tell it to the developers of prdigest: this check has a defect."
 class Plan:
     """What is set up, without any secret: ``models`` and ``channels`` have the settings that name each of them.
 
-    ``place`` is where the store is, ``fixed`` the subscription of the settings. ``paths`` reads the file of
-    the path classes, if there is one.
+    ``place`` is where the store is, ``prefix`` what stands before its keys, ``fixed`` the subscription of the
+    settings. ``paths`` reads the file of the path classes, if there is one.
     """
 
     given: Given
@@ -52,6 +52,7 @@ class Plan:
     zone: ZoneInfo
     fixed: Subscription | None = None
     paths: Callable[[], PathSettings] = PathSettings
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class Doctor:
 
     def _slack_itself(self) -> Iterator[Finding]:
         self._slack, self._ahead["Slack"] = yield from slack_checks(self._worlds.slack, self._now)
+        yield from owner_checks(self._slack, self._records, self._plan.prefix)
 
     def _store(self) -> Iterator[Finding]:
         found = yield from store_checks(self._worlds.store, self._plan.place, self._now)

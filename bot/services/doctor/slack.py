@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.domain.findings import Finding
-from bot.ports.probes import AppProbe, Installed, SlackProbe
+from bot.ports.probes import AppProbe, Installed, Records, SlackProbe
 from bot.services.doctor.outcomes import failure
+from bot.services.ownership import refusal
 
-TOKEN, SCOPES, APP = "Slack token", "Slack scopes", "Slack app token"
+TOKEN, SCOPES, APP, OWNER = "Slack token", "Slack scopes", "Slack app token", "Store owner"
 SILENT = "Slack does not answer"
 _CLOSED = {
     "not_in_channel": "the bot is not in it",
@@ -38,6 +39,27 @@ def slack_checks(
     yield Finding.ok(TOKEN, f"accepted, the workspace is {installed.workspace}")
     yield from _scopes(installed)
     return probe, ahead
+
+
+def owner_checks(slack: SlackProbe | str, records: Records | str, prefix: str) -> Iterator[Finding]:
+    """Whether the store is this workspace's; a start with another's token is refused."""
+    if isinstance(slack, str):
+        yield Finding.unchecked(OWNER, slack)
+        return
+    if isinstance(records, str):
+        yield Finding.unchecked(OWNER, records)
+        return
+    try:
+        owner, workspace = records.probe.owner(), slack.team()
+    except PrdigestError as error:
+        yield failure(OWNER, error)
+        return
+    if owner is None:
+        yield Finding.ok(OWNER, f"nobody yet, {workspace} when the bot starts")
+    elif owner == workspace:
+        yield Finding.ok(OWNER, f"{workspace}, the workspace of the token")
+    else:
+        yield Finding.failed(OWNER, "another workspace", refusal(owner, workspace, prefix))
 
 
 def _scopes(installed: Installed) -> Iterator[Finding]:

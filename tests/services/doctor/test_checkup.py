@@ -46,6 +46,9 @@ class AnySlack:
     def installed(self) -> Installed:
         return self._installed
 
+    def team(self) -> str:
+        return "T0TEAM"
+
     def channel(self, name: str) -> str:
         return f"#{name.lower()}"
 

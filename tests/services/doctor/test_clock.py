@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from redis import Redis
 
 from bot.adapters.aside import RedisAside
+from bot.adapters.keyspace import WHOLE
 from bot.adapters.store import RedisCache
 from bot.domain.jobs import Loss, LostJob
 from bot.jobs import Jobs
@@ -162,7 +164,7 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
-    with closing(Jobs(cast("Wiring", None), fixture.store)) as jobs:
+    with closing(Jobs(cast("Wiring", SimpleNamespace(keys=WHOLE)), fixture.store)) as jobs:
         jobs.summary.send({}, "", "")
         jobs.overview.send({}, "", "")
         jobs.overview.send({}, "", "")

@@ -1,0 +1,224 @@
+"""Two deployments, each for a workspace of its own, on one Redis: neither takes what is the other's."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis import Redis
+
+from bot.adapters.keyspace import Keyspace
+from bot.adapters.owner import RedisOwner
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.people.people import Person
+from tests.checks import closed_port, eventually
+from tests.command import Caught
+from tests.crash.conftest import DAY, Site, Web, site_on
+from tests.world import CHANNEL
+
+OURS, THEIRS = "T0TEAM", "T0OTHER"
+PROCESSES = ("run", "web", "worker", "clock")
+TAKEN = (
+    f"The store belongs to the workspace {THEIRS}, and SLACK_BOT_TOKEN is of {OURS}: give this bot a"
+    " PRDIGEST_STORE_PREFIX of its own."
+)
+
+
+@pytest.fixture
+def sites(store: Redis, store_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+    """Two workspaces on one store."""
+    with ExitStack() as stack:
+        ours, theirs = (stack.enter_context(site_on(store_url, store, tmp_path, team)) for team in (OURS, THEIRS))
+        yield ours, theirs
+
+
+def prefixed(site: Site, prefix: str) -> Site:
+    site.world.settings["PRDIGEST_STORE_PREFIX"] = prefix
+    return site
+
+
+def keys_of(store: Redis) -> set[str]:
+    return {key.decode() for key in cast("list[bytes]", store.keys("*"))}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
+    name: str, store: Redis, sites: tuple[Site, Site]
+) -> None:
+    ours, _ = sites
+    RedisOwner(store).claim(THEIRS)
+    store.rpush("dramatiq:prdigest", "job")
+    before = {key: store.dump(key) for key in keys_of(store)}
+    settings = {**ours.world.settings, "PORT": str(closed_port())}
+    done = Caught(name, settings=settings, folder=ours.folder).ended(60)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, TAKEN)
+    assert {key: store.dump(key) for key in keys_of(store)} == before
+
+
+def test_a_digest_by_hand_is_refused_there_too(store: Redis, sites: tuple[Site, Site]) -> None:
+    ours, _ = sites
+    RedisOwner(store).claim(THEIRS)
+    command = ("digest", "--date", DAY, "--channel", CHANNEL)
+    done = Caught(*command, settings=ours.world.settings, folder=ours.folder).ended(60)
+    assert (done.returncode, done.stderr) == (2, f"{TAKEN}\n")
+    assert not ours.world.slack.messages(CHANNEL)
+
+
+def test_the_sentence_names_the_prefix_that_is_shared(store: Redis, sites: tuple[Site, Site]) -> None:
+    ours = prefixed(sites[0], "team-a")
+    RedisOwner(store, Keyspace("team-a")).claim(THEIRS)
+    done = Caught("worker", settings=ours.world.settings, folder=ours.folder).ended(60)
+    assert "The store under the prefix team-a belongs to the workspace T0OTHER" in done.stderr
+    assert "give this bot another PRDIGEST_STORE_PREFIX." in done.stderr
+
+
+def test_who_starts_first_owns_the_store(store: Redis, sites: tuple[Site, Site]) -> None:
+    ours, theirs = sites
+    web, worker = theirs.pair()
+    assert RedisOwner(store).read() == THEIRS
+    settings = {**ours.world.settings, "PORT": str(closed_port())}
+    assert TAKEN in Caught("run", settings=settings, folder=ours.folder).ended(60).stderr
+    theirs.assert_works(web, worker)
+
+
+def test_with_prefixes_each_answers_its_own(store: Redis, sites: tuple[Site, Site]) -> None:
+    pairs = [(site, *prefixed(site, prefix).pair()) for site, prefix in zip(sites, ("", "team-b"), strict=True)]
+    asked = [
+        (site, site.person(web).slash("/prsummary", str(101 + number)))
+        for number in range(6)
+        for site, web, _ in pairs
+    ]
+    for site, delivery in asked:
+        site.await_answers(delivery)
+    # each has the six that were asked there, and none of the others
+    assert [len(site.world.slack.messages(CHANNEL)) for site in sites] == [6, 6]
+    assert all(len(site.answers(delivery)) == 1 for site, delivery in asked)
+    for site, web, worker in pairs:
+        site.assert_works(web, worker)
+    owners = {name: RedisOwner(store, Keyspace(name)).read() for name in ("", "team-b")}
+    assert owners == {"": OURS, "team-b": THEIRS}
+
+
+def test_every_key_of_a_deployment_begins_with_its_prefix(store: Redis, sites: tuple[Site, Site]) -> None:
+    """Whatever people do: commands, lists, digests, questions, votes, subscriptions, windows, App Home."""
+    site = prefixed(sites[0], "team-a")
+    port = closed_port()
+    settings = {"PRDIGEST_CHANNEL": CHANNEL, "PRDIGEST_POST_AT": "00:00", "PORT": str(port)}
+    bot = Web(site.start("run", **settings), port)
+    eventually(bot.is_ready)
+    ada = site.person(bot)
+    _use_all(site, ada)
+    site.await_rest()
+    names = set(Keyspace("team-a").find(store))
+    assert {f"team-a/{name}" for name in names} == keys_of(store)
+    families = {name.partition(":")[0] for name in names}
+    assert {
+        "owner",
+        "schema",
+        "subscriptions",
+        "agenda",
+        "dramatiq",
+        "rate",
+        "thread",
+        "spent",
+        "votes",
+    } <= families
+    assert {"digest", "issued", "history", "entry", "files", "llm", "ready", "answer"} <= families, families
+
+
+def _use_all(site: Site, ada: Person) -> None:
+    """What the bot can be asked for, each once, one after the other."""
+    for command, text in (
+        ("/prsummary", "101"),
+        ("/prrisks", "2026-02-28"),
+        ("/prrisks", "score 90d"),
+        ("/prdigest", DAY),
+        ("/prdigest", "subscribe at 09:00 tz UTC path:engine"),
+        ("/prdigest", "test"),
+        ("/prdigest", "list"),
+        ("/prdigest", "schedule"),
+        ("/prdigest", "pause"),
+    ):
+        assert ada.slash(command, text).ack.status == 200
+        site.await_rest()
+    site.press_details(ada, 103)
+    question = ada.mention("Does #102 change a default?")
+    assert question.ack.status == 200
+    site.await_rest()
+    (reply,) = site.world.slack.replies(CHANNEL, question.payload["event"]["ts"])
+    ada.press(reply, "answer_vote", value="good")
+    ada.message("@nobody and yet in a thread", thread_ts=question.payload["event"]["ts"])
+    ada.open_home()
+    site.await_rest()
+
+
+# --- Slack that does not answer at the start
+
+
+@contextmanager
+def silent(site: Site) -> Iterator[None]:
+    """Slack hangs up on everybody until the end of the block."""
+
+    def hook(_method: str, _arguments: object) -> None:
+        raise HangUp
+
+    site.world.slack.before = hook
+    try:
+        yield
+    finally:
+        site.world.slack.before = None
+
+
+def status_of(port: int, path: str) -> int:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+@pytest.mark.parametrize("name", ["run", "web"])
+def test_a_start_waits_for_slack_and_says_so(name: str, store: Redis, sites: tuple[Site, Site]) -> None:
+    ours, _ = sites
+    store.rpush("dramatiq:prdigest", "job")
+    with silent(ours):
+        bot = Web(ours.start(name, PORT=str(port := closed_port())), port)
+        eventually(lambda: status_of(port, "healthz") == 200)
+        time.sleep(1)
+        assert status_of(port, "readyz") == 503
+        # nothing of what may be another's was touched
+        assert keys_of(store) == {"dramatiq:prdigest"}
+        store.delete("dramatiq:prdigest")
+    eventually(bot.is_ready)
+    assert RedisOwner(store).read() == OURS
+
+
+@pytest.mark.parametrize("name", ["worker", "clock"])
+def test_others_wait_too_and_take_nothing(name: str, store: Redis, sites: tuple[Site, Site]) -> None:
+    ours, _ = sites
+    RedisOwner(store).claim(THEIRS)
+    before = keys_of(store)
+    with silent(ours):
+        log = ours.folder / "log"
+        caught = Caught(name, settings=ours.world.settings, folder=ours.folder)
+        time.sleep(4)
+        assert (caught.process.poll(), keys_of(store)) == (None, before), log
+    done = caught.ended(60)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, TAKEN)
+
+
+def test_a_start_that_waits_can_be_ended(sites: tuple[Site, Site]) -> None:
+    ours, _ = sites
+    with silent(ours):
+        caught = Caught("worker", settings=ours.world.settings, folder=ours.folder)
+        time.sleep(4)
+        caught.process.terminate()
+        assert caught.ended(10).returncode == 0
