@@ -70,6 +70,24 @@ def test_the_embedded_store_is_named_by_its_folder(there: World, monkeypatch: En
     assert f"+ Store: the embedded one in {state} answers" in found
 
 
+def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatch: Env, store: Redis) -> None:
+    settings = {**there.settings, "PRDIGEST_STORE_PREFIX": "team-a"}
+    found = examined(monkeypatch, settings)
+    assert any(line.endswith(" (keys with the prefix team-a) answers") for line in found)
+    assert "+ Store owner: nobody yet, T0TEAM when the bot starts" in found
+    assert all(key.startswith(b"team-a/") for key in store.scan_iter())
+    store.set("team-a/owner", "T0TEAM")
+    assert "+ Store owner: T0TEAM, the workspace of the token" in examined(monkeypatch, settings)
+
+
+def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
+    store.set("owner", "T0OTHER")
+    assert failed(examined(monkeypatch, there.settings)) == [
+        "! Store owner: another workspace -> The store belongs to the workspace T0OTHER, and SLACK_BOT_TOKEN is of"
+        " T0TEAM: give this bot a PRDIGEST_STORE_PREFIX of its own."
+    ]
+
+
 BLOCKED = {
     "GITHUB_API_URL": ("example.com", "- GitHub: not checked: see GITHUB_API_URL above"),
     "ANTHROPIC_BASE_URL": ("example.com", "- Claude: not checked: see ANTHROPIC_BASE_URL above"),
