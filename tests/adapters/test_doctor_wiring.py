@@ -82,10 +82,11 @@ def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatc
 
 def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
     store.set("owner", "T0OTHER")
-    assert failed(examined(monkeypatch, there.settings)) == [
-        "! Store owner: another workspace -> The store belongs to the workspace T0OTHER, and SLACK_BOT_TOKEN is of"
-        " T0TEAM: give this bot a PRDIGEST_STORE_PREFIX of its own."
-    ]
+    said = (
+        "The store belongs to the workspace T0OTHER, and SLACK_BOT_TOKEN is of T0TEAM: give this bot a"
+        " PRDIGEST_STORE_PREFIX of its own."
+    )
+    assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {said}"]
 
 
 BLOCKED = {

@@ -25,8 +25,8 @@ from tests.world import CHANNEL
 OURS, THEIRS = "T0TEAM", "T0OTHER"
 # what the keys of all that people do begin with
 EVERY = set(
-    "owner schema subscriptions agenda journal dramatiq rate thread spent votes digest issued history entry files llm"
-    " ready answer".split()
+    "owner schema subscriptions agenda journal dramatiq rate thread spent votes digest issued history entry files"
+    " llm ready answer".split()
 )
 PROCESSES = ("run", "web", "worker", "clock")
 TAKEN = (
