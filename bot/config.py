@@ -91,6 +91,7 @@ class Settings(BaseSettings):
     prdigest_allowed_channels: Annotated[frozenset[str], NoDecode] = frozenset()
     prdigest_allowed_users: Annotated[frozenset[str], NoDecode] = frozenset()
     prdigest_user_limit: Annotated[int, Field(ge=1, le=1_000)] = 20
+    prdigest_user_calls: Annotated[int, Field(ge=1, le=1_000)] = 100
     prdigest_daily_budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
     prdigest_user_budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     prdigest_worker_threads: Annotated[int, Field(ge=1, le=64)] = 8

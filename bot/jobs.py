@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from dramatiq import Actor, BrokerError, MessageProxy, Worker
@@ -21,6 +21,7 @@ from redis import Redis
 from bot.adapters.broker import broker_of
 from bot.adapters.retries import in_a_line
 from bot.adapters.store_errors import in_words as store_words
+from bot.domain.budgets import OWN_SPENT
 from bot.domain.days import zone_of
 from bot.domain.errors import PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable, UsageError
 from bot.domain.jobs import Loss, LostJob
@@ -34,6 +35,7 @@ from bot.render.notices import already_there, in_words, notice
 from bot.services import deadlines
 from bot.services.crew import Crew, result_of
 from bot.services.deadlines import Ending
+from bot.services.paying import paid_by, payer_of
 from bot.services.replies import Answer
 from bot.wiring import Wiring
 
@@ -142,7 +144,7 @@ class Jobs:
         # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
         # that waits for another one
         actor = Actor(
-            in_a_line(work, limited),
+            in_a_line(self._billed(work), limited),
             broker=broker,
             actor_name=name,
             queue_name=queue,
@@ -150,6 +152,19 @@ class Jobs:
             options=options,
         )
         return ActorQueue(actor)
+
+    def _billed(self, work: Callable[..., None]) -> Callable[..., None]:
+        """The same work, paid by whoever visits, or by the bot. Who has no budget left is told, once a day."""
+
+        @wraps(work)
+        def done(*arguments: Any) -> None:
+            visit = Visit(**arguments[0]) if arguments and isinstance(arguments[0], Mapping) else None
+            with paid_by(payer_of(visit) if visit else "") as account:
+                work(*arguments)
+            if visit and OWN_SPENT in account.refusals:
+                self._wiring.replies.tell_of_budget(visit, self._wiring.today())
+
+        return done
 
     def _summary(self, visit: Mapping[str, str], text: str, audience: str) -> None:
         """Read all at once, answer in the order in which they were named."""

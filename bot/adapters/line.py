@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
+from itertools import chain
 from typing import cast
 
 from redis import Redis
@@ -15,6 +16,7 @@ from redis import Redis
 from bot.adapters.keyspace import WHOLE, Keyspace
 from bot.adapters.leases import lease
 from bot.adapters.store_errors import in_words
+from bot.domain.budgets import Hold
 from bot.domain.talk import Question
 from bot.domain.visits import Visit
 
@@ -24,6 +26,34 @@ log = logging.getLogger(__name__)
 _WAITING = timedelta(days=3)
 _COUNTED = timedelta(days=2)
 _MICRO = 1_000_000
+# seconds after which what a process reserved that died is free again; no call takes half as long
+_HELD = 600
+# KEYS: for each name the counter of what was spent, then for each its reservations by the end of their time: token,
+# colon, millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for each cap the
+# place of its name, and its millionths
+_HOLD = """
+local now = tonumber(redis.call('TIME')[1])
+local names = tonumber(ARGV[3])
+local sums = {}
+for i = 1, names do
+  local held = KEYS[names + i]
+  redis.call('ZREMRANGEBYSCORE', held, '-inf', now)
+  sums[i] = tonumber(redis.call('GET', KEYS[i]) or '0')
+  for _, each in ipairs(redis.call('ZRANGE', held, 0, -1)) do
+    sums[i] = sums[i] + tonumber(string.match(each, ':(%d+)$'))
+  end
+end
+for i = 4, #ARGV, 2 do
+  if sums[tonumber(ARGV[i])] >= tonumber(ARGV[i + 1]) then
+    return (i - 4) / 2
+  end
+end
+for i = 1, names do
+  redis.call('ZADD', KEYS[names + i], now + tonumber(ARGV[2]), ARGV[1])
+  redis.call('EXPIRE', KEYS[names + i], ARGV[2])
+end
+return -1
+"""
 
 
 class RedisLine:
@@ -60,28 +90,47 @@ class RedisLine:
 
 
 class RedisSpending:
-    """``Spending`` as counters of millionths of a dollar."""
+    """``Spending`` as counters of millionths of a dollar, with what is reserved in a sorted set beside each."""
 
-    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE, held_seconds: int = _HELD) -> None:
         self._client = client
         self._keys = keys
+        self._hold = client.register_script(_HOLD)
+        self._held_seconds = held_seconds
 
     def spent(self, name: str) -> float:
-        """All that was added."""
+        """All that was settled."""
         with in_words():
             found = cast("bytes | None", self._client.get(self._spent(name)))
         return int(found or 0) / _MICRO
 
-    def add(self, dollars: float, *names: str) -> None:
-        """Add to each of the names."""
+    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+        """Reserve dollars below all caps."""
+        keys = [*map(self._spent, hold.names), *map(self._held, hold.names)]
+        placed = [(hold.names.index(name) + 1, round(dollars * _MICRO)) for name, dollars in caps]
+        said: list[str | int] = [_member(hold), self._held_seconds, len(hold.names), *chain(*placed)]
+        with in_words():
+            refused = int(cast("int", self._hold(keys, said)))
+        return None if refused < 0 else refused
+
+    def settle(self, hold: Hold, dollars: float) -> None:
+        """Add what it was in the end, in the place of what was reserved."""
         with in_words(), self._client.pipeline() as together:
-            for name in names:
+            for name in hold.names:
+                together.zrem(self._held(name), _member(hold))
                 together.incrby(self._spent(name), round(dollars * _MICRO))
                 together.expire(self._spent(name), _COUNTED)
             together.execute()
 
     def _spent(self, name: str) -> str:
         return self._keys.make(f"spent:{name}")
+
+    def _held(self, name: str) -> str:
+        return self._keys.make(f"held:{name}")
+
+
+def _member(hold: Hold) -> str:
+    return f"{hold.token}:{round(hold.dollars * _MICRO)}"
 
 
 def _name(place: str) -> str:

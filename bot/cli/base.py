@@ -78,12 +78,12 @@ def set_up_log(level: str) -> None:
 def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     """The settings and services of one command, let go of at its end. Raises NotSetUp."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option shall not wait for them
-    from bot.services import deadlines  # noqa: PLC0415
+    from bot.services import deadlines, paying  # noqa: PLC0415
     from bot.wiring import Wiring  # noqa: PLC0415
 
     settings = load_settings()
     set_up_log(settings.prdigest_log_level or level)
-    with closing(Wiring(settings, now, deadlines.sleep)) as wiring:
+    with closing(Wiring(settings, now, deadlines.sleep)) as wiring, paying.paid_by(paying.OPERATOR):
         yield settings, wiring
 
 

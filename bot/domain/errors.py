@@ -116,6 +116,10 @@ class ModelRefused(ModelError):
     """The model declined to answer this input."""
 
 
+class BudgetSpent(ModelError):
+    """There is no money left for the call, or there were too many in a minute; nobody was asked."""
+
+
 class ModelTruncated(ModelError):
     """The answer hit the token limit before it was complete."""
 

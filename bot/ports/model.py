@@ -8,12 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from bot.domain.budgets import Need
 from bot.domain.costs import Usage
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question to a model that answers in JSON of a schema. ``version`` names the instructions."""
+    """One question to a model that answers in JSON of a schema. ``version`` names the instructions.
+
+    ``need`` says how soon it is given up where money runs short; it changes no answer.
+    """
 
     model: str
     version: str
@@ -21,6 +25,7 @@ class Prompt:
     user: str
     schema: Mapping[str, Any]
     max_tokens: int
+    need: Need = Need.USUAL
 
     @property
     def key(self) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from bot.domain.backfill import Fill
+from bot.domain.budgets import Hold
 from bot.domain.days import LocalDay
 from bot.domain.jobs import LostJob
 from bot.domain.pulls import PullRequest, Repository
@@ -121,10 +122,17 @@ class Spending(Protocol):
     """US dollars by name, such as of a person on a day. May raise StoreUnavailable."""
 
     def spent(self, name: str) -> float:
-        """All that was added in the last two days."""
+        """All that was settled in the last two days."""
 
-    def add(self, dollars: float, *names: str) -> None:
-        """Add to each of the names."""
+    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+        """Reserve dollars while all that was spent or is reserved stays below each cap, at once.
+
+        ``caps`` are names and dollars. Returns the place of the first cap that is reached, and nothing is reserved
+        then. What nobody settles is free again in some minutes.
+        """
+
+    def settle(self, hold: Hold, dollars: float) -> None:
+        """Add dollars to the names of what was reserved, in its place."""
 
 
 class Subscriptions(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bot.domain.budgets import SAVING
 from bot.domain.digest import Digest, Entry
 
 _MOST_NAMED = 6
@@ -34,8 +35,14 @@ def _reduced(digest: Digest) -> Iterator[str]:
     """What is shown by its facts alone, and what because it could not be read."""
     unread = digest.unread
     others = [entry for entry in digest.fallbacks if entry not in unread]
-    if others:
-        yield f"facts only: {_named(others)}"
+    spared = [entry for entry in others if entry.summary.fallback in SAVING]
+    if failed := [entry for entry in others if entry not in spared]:
+        yield f"facts only: {_named(failed)}"
+    for reason in dict.fromkeys(entry.summary.fallback for entry in spared):
+        named = _named([entry for entry in spared if entry.summary.fallback == reason])
+        yield f"facts only because {reason}: {named}"
+    if digest.overview.fallback in SAVING:
+        yield f"no overview because {digest.overview.fallback}"
     if unread:
         yield f"could not be read: {_named(unread)}"
 

@@ -92,4 +92,4 @@ def _budget(health: Health) -> Iterator[Element]:
     if not health.has_model:
         yield text("\nModel: none is set up, what you read are facts alone")
         return
-    yield text(f"\nModel budget for answers today: ${health.spent:.2f} of ${health.budget:.2f} used")
+    yield text(f"\nModel budget today: ${health.spent:.2f} of ${health.budget:.2f} used")

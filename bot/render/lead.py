@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from bot.domain.budgets import SAVING
 from bot.domain.digest import Digest
 from bot.domain.texts import one_line, shorten
 from bot.ports import Post
@@ -51,7 +52,10 @@ def _overview(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
     if digest.overview.text:
         paragraphs.append(section(prose(digest.overview.text, known, 700)))
     if digest.overview.fallback:
-        note = f"Without the model ({digest.overview.fallback}): what you see are facts alone."
+        # where money runs short the overview is given up before what the model says of each
+        is_alone = len(digest.fallbacks) == len(digest.entries) or digest.overview.fallback not in SAVING
+        what = "what you see are facts alone" if is_alone else "this paragraph is made of facts alone"
+        note = f"Without the model ({digest.overview.fallback}): {what}."
         below = "\n" if paragraphs else ""
         paragraphs.append(section([text(below + shorten(one_line(note), 300), italic=True)]))
     if paragraphs:

@@ -58,6 +58,13 @@ def notice(sentence: str) -> Post:
     return Post(escape(said), (block(section([text(said)])),))
 
 
+def budget_notice(resets: datetime) -> Post:
+    """That somebody gets facts alone until then, as their own clock shows it."""
+    said = "You have used up your budget for today: what nobody has asked for before comes as facts alone "
+    until = moment(resets, "until ")
+    return Post(f"{said}{until['fallback']}.", (block(section([text(said), until, text(".")])),))
+
+
 def already_there(address: str) -> Post:
     """Where the digest that was asked for stands; Slack gave the address."""
     said = "That digest is already here: "

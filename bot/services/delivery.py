@@ -27,6 +27,7 @@ from bot.render.digest import Rendered, skipped_note
 from bot.services.directory import Directory
 from bot.services.editions import Editions
 from bot.services.mending import FIRST, MEND, MOST, skipped_before
+from bot.services.paying import account, paid_by
 from bot.services.publish import Published, Publisher
 from bot.services.records import EDITION
 from bot.services.watchdog import Watchdog
@@ -112,7 +113,8 @@ class Delivery:
                 self._agenda.add(MEND + key, self._now() + FIRST)
             self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             # last: a try that died before did none of this, and the next one does all of it
-            self._records.save(key, edition=EDITION.dump_json(edition).decode())
+            kept = EDITION.dump_json(edition).decode()
+            self._records.save(key, edition=kept, payer=account().payer)
         return published
 
     def mend(self, key: str) -> None:
@@ -127,7 +129,9 @@ class Delivery:
             self._agenda.drop(MEND + key)
             return
         try:
-            published = self._publisher.revise(edition, lambda: self._built(key, edition))
+            # whoever asked for it pays for this too, or asking would be a way around their budget
+            with paid_by(record.get("payer", "")):
+                published = self._publisher.revise(edition, lambda: self._built(key, edition))
         except StoreUnavailable:
             raise
         except PrdigestError as error:
@@ -157,6 +161,8 @@ class Delivery:
         if not missing:
             return
         key, now = self._publisher.key(edition), self._now()
+        # somebody whose budget was used up may have asked for it before its time: it is complete all the same
+        self._records.save(key, payer="")
         self._agenda.add(MEND + key, now + FIRST)
         reason, retry = "; ".join(missing), self._agenda.at(MEND + key)
         self._watchdog.note(

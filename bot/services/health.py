@@ -10,8 +10,8 @@ from bot.domain.health import Health
 from bot.domain.runs import Outcome, Run
 from bot.ports import Cache, Journal
 from bot.ports.probes import Server
+from bot.services.budget import Budget
 from bot.services.doctor.store import memory_check
-from bot.services.questions.budget import Budget
 from bot.services.schedule import TICKED
 
 _GOOD = (Outcome.POSTED, Outcome.MENDED)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
+from bot.domain.budgets import Need, need_of
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
 from bot.domain.packing import PackedDiff
@@ -41,7 +42,8 @@ def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
     description = shorten(without_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
     parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
     user = fenced("pull_request", "\n\n".join(parts))
-    return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema_of(SummaryAnswer), _SUMMARY_TOKENS)
+    schema, need = schema_of(SummaryAnswer), need_of(pull.changed_lines)
+    return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema, _SUMMARY_TOKENS, need)
 
 
 def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
@@ -49,7 +51,8 @@ def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: 
     lines = [f"{repository}, {day.date:%A} {day.date}"]
     lines += [_overview_line(entry) for entry in entries]
     user = fenced("day", "\n".join(lines))
-    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema_of(OverviewAnswer), _OVERVIEW_TOKENS)
+    schema = schema_of(OverviewAnswer)
+    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema, _OVERVIEW_TOKENS, Need.OVERVIEW)
 
 
 def _overview_line(entry: Entry) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
+from bot.domain.days import LocalDay
 from bot.domain.errors import (
     DayUnavailable,
     InProgress,
@@ -25,9 +26,10 @@ from bot.domain.errors import (
 from bot.domain.visits import Audience, Visit
 from bot.ports import Messenger, Post, PostRecords, Whispers
 from bot.ports.slack import SKEW
-from bot.render.notices import notice, regret
+from bot.render.notices import budget_notice, notice, regret
 from bot.services import deadlines
 from bot.services.asker_notices import USUAL, AskerNotices, Promises
+from bot.services.paying import payer_of
 
 log = logging.getLogger(__name__)
 
@@ -130,6 +132,11 @@ class Replies:
     def end(self, visit: Visit, job: str, sentence: str) -> None:
         """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
         self.give(visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(notice(sentence), is_private=True))
+
+    def tell_of_budget(self, visit: Visit, today: LocalDay) -> None:
+        """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
+        own = replace(visit, key=f"budget:{today.date}:{payer_of(visit)}")
+        self.give(own, "tell", Audience.ASKER, lambda: Answer.for_asker(budget_notice(today.end)))
 
     def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
         try:

@@ -43,6 +43,7 @@ from bot.services.daily import DailyDigest, MakeOverview, Surroundings
 from bot.services.details import Details
 from bot.services.entries import Entries
 from bot.services.lost_jobs import LostJobs
+from bot.services.metering import MeteredModel
 from bot.services.overview import Overviewer, no_overview
 from bot.services.ownership import Ownership
 from bot.services.prompts import SUMMARY
@@ -50,6 +51,7 @@ from bot.services.reading import Reader
 from bot.services.replies import Replies
 from bot.services.risky import RiskLister
 from bot.services.summarise import Summariser
+from bot.wiring.costs import Costs
 from bot.wiring.credentials import required
 from bot.wiring.from_settings import connected, known_repositories, path_settings
 from bot.wiring.looking_back import LookingBack
@@ -107,6 +109,11 @@ class Wiring:
     def talking(self) -> Talking:
         """What answers questions."""
         return Talking(self, self._settings, self._now, self._sleep)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What bounds the cost of model calls."""
+        return Costs(self, self._settings, self._now, self._sleep)
 
     def daily_of(self, pulls: PullRequests) -> DailyDigest:
         """Builds digests of what is listed there."""
@@ -291,6 +298,11 @@ class Wiring:
                 opened.close()
         self.outside.close()
 
+    @property
+    def fleeting_store(self) -> Redis:
+        """The store for what expires by itself, which may drop it earlier."""
+        return self._store
+
     @cached_property
     def _store(self) -> Redis:
         return connected(self._settings, Patience())
@@ -314,5 +326,7 @@ class Wiring:
 
     @cached_property
     def _asker(self) -> Asker | None:
-        model = self.outside.model
-        return None if model is None else Asker(model, self.cache, self._sleep)
+        model, meter = self.outside.model, self.costs.meter
+        if model is None:
+            return None
+        return Asker(MeteredModel(model, meter) if meter else model, self.cache, self._sleep)

@@ -148,7 +148,7 @@ class Scheduling(Part):
         return Healths(
             self.journal,
             root.cache,
-            root.talking.budget,
+            root.costs.budget,
             RedisProbe(root.store, root.keys).server,
             has_model=root.has_model,
             stands_in=root.outside.stands_in,

@@ -7,16 +7,16 @@ from functools import cached_property
 
 from bot.adapters.contexts import RedisContexts
 from bot.adapters.days_cache import CachedDays
-from bot.adapters.line import RedisLine, RedisSpending
+from bot.adapters.line import RedisLine
 from bot.adapters.slack_display import SlackDisplays
 from bot.adapters.slack_threads import SlackThreads
 from bot.adapters.votes import RedisBallot
 from bot.domain.visits import Visit
 from bot.ports import Line
+from bot.services.metering import MeteredChat
 from bot.services.questions.answering import Answerer
 from bot.services.questions.archive import Archive
 from bot.services.questions.attention import Attention
-from bot.services.questions.budget import Budget
 from bot.services.questions.conversations import Conversations
 from bot.services.questions.memory import Memories, posted
 from bot.services.questions.votes import Votes
@@ -84,7 +84,7 @@ class Talking(Part):
             root.today,
             self._answerer,
             model,
-            self.budget,
+            root.costs.budget,
             time.monotonic,
             root.outside.stands_in,
         )
@@ -97,14 +97,14 @@ class Talking(Part):
         return Archive(pulls, root.reader, root.entries, self._settings.prdigest_concurrency, root.paths.of)
 
     @cached_property
-    def budget(self) -> Budget:
-        """How much answers may cost."""
-        settings, spending = self._settings, RedisSpending(self._root.store, self._root.keys)
-        return Budget(spending, self._root.today, settings.prdigest_daily_budget, settings.prdigest_user_budget)
-
-    @cached_property
     def _answerer(self) -> Answerer | None:
         chat = self._root.outside.chat
         if chat is None:
             return None
-        return Answerer(chat, self._settings.prdigest_answer_model, time.monotonic, self._sleep)
+        meter = self._root.costs.meter
+        return Answerer(
+            MeteredChat(chat, meter) if meter else chat,
+            self._settings.prdigest_answer_model,
+            time.monotonic,
+            self._sleep,
+        )

@@ -8,14 +8,17 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from redis import Redis
 
 from bot.adapters.line import RedisLine, RedisSpending
 from bot.adapters.store import connect
+from bot.domain.budgets import Hold
 from bot.domain.errors import StoreUnavailable
 from bot.domain.talk import Question
 from bot.domain.visits import Visit
-from tests.checks import closed_port, is_one_sentence
+from tests.checks import closed_port, eventually, is_one_sentence
 
 PLACE = "C0HOME:1772300000.000100"
 VISIT = Visit("Ev1", "T0TEAM", "C0HOME", "U0ASKER", thread="1772300000.000100")
@@ -205,32 +208,30 @@ def spending(store: Redis) -> RedisSpending:
     return RedisSpending(store)
 
 
+def hold(*names: str, mark: str = "a", dollars: float = 1.0) -> Hold:
+    return Hold(mark, dollars, names)
+
+
 def test_nothing_is_spent_at_first(spending: RedisSpending) -> None:
     assert spending.spent("U1") == 0
 
 
-def test_what_is_spent_is_added_up_for_each_name(spending: RedisSpending) -> None:
-    spending.add(0.1, "U1", "all")
-    spending.add(0.2, "U2", "all")
-    spending.add(0.3, "U1")
+def test_what_is_settled_is_added_up_for_each_name(spending: RedisSpending) -> None:
+    spending.settle(hold("U1", "all"), 0.1)
+    spending.settle(hold("U2", "all"), 0.2)
+    spending.settle(hold("U1"), 0.3)
     assert [spending.spent(name) for name in ("U1", "U2", "all", "U3")] == [0.4, 0.2, pytest.approx(0.3), 0]
 
 
 def test_small_amounts_add_up_exactly(spending: RedisSpending) -> None:
     for _ in range(100):
-        spending.add(0.000_123, "U1")
+        spending.settle(hold("U1"), 0.000_123)
     assert spending.spent("U1") == 0.0123
-
-
-def test_nothing_may_be_added_and_to_nobody(spending: RedisSpending, store: Redis) -> None:
-    spending.add(0, "U1")
-    spending.add(1.0)
-    assert (spending.spent("U1"), store.dbsize()) == (0, 1)
 
 
 def test_those_who_spend_at_once_are_all_counted(spending: RedisSpending) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: spending.add(0.01, "all"), range(50)))
+        list(pool.map(lambda n: spending.settle(hold("all", mark=str(n)), 0.01), range(50)))
     assert spending.spent("all") == 0.5
 
 
@@ -238,10 +239,84 @@ def test_what_was_spent_is_kept_for_two_days_over_a_new_client(
     store_url: str, spending: RedisSpending, store: Redis
 ) -> None:
     with connect(store_url) as other:
-        RedisSpending(other).add(1.5, "U1")
+        RedisSpending(other).settle(hold("U1"), 1.5)
     assert spending.spent("U1") == 1.5
     (key,) = store.scan_iter()
     assert 2 * 86_400 - 10 <= int(str(store.ttl(key))) <= 2 * 86_400
+
+
+def test_what_is_reserved_counts_until_it_is_settled(spending: RedisSpending, store: Redis) -> None:
+    first, second = hold("U1", "all", mark="a"), hold("U2", "all", mark="b")
+    assert spending.hold(first, [("U1", 2.0), ("all", 1.0)]) is None
+    assert spending.hold(second, [("U2", 2.0), ("all", 1.0)]) == 1
+    assert spending.hold(hold("U1", mark="c"), [("U1", 1.0)]) == 0
+    spending.settle(first, 0.25)
+    assert spending.hold(second, [("U2", 2.0), ("all", 1.0)]) is None
+    assert spending.spent("all") == 0.25
+    spending.settle(second, 0.0)
+    assert sorted(store.scan_iter()) == [b"spent:U1", b"spent:U2", b"spent:all"]
+
+
+def test_a_process_that_dies_reserves_nothing_for_ever(store: Redis) -> None:
+    spending = RedisSpending(store, held_seconds=1)
+    assert spending.hold(hold("U1"), [("U1", 0.5)]) is None
+    assert spending.hold(hold("U1", mark="b"), [("U1", 0.5)]) == 0
+    eventually(lambda: spending.hold(hold("U1", mark="b"), [("U1", 0.5)]) is None, 5)
+    # and what was reserved in vain is settled late all the same, if its process lives after all
+    spending.settle(hold("U1"), 0.3)
+    assert spending.spent("U1") == 0.3
+
+
+def test_processes_that_reserve_at_once_stay_below_together(store_url: str, spending: RedisSpending) -> None:
+    def reserve(number: int) -> bool:
+        with connect(store_url) as own:
+            reserved = hold("all", mark=str(number), dollars=0.1)
+            return RedisSpending(own).hold(reserved, [("all", 1.0)]) is None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(reserve, range(60))) == 10
+
+
+CALLS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(1, 400_000), st.integers(0, 400_000), st.integers(0, 3)),
+    max_size=25,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(calls=CALLS, own=st.integers(0, 800_000), whole=st.integers(0, 1_500_000))
+def test_no_cap_is_passed_by_more_than_the_calls_in_flight(
+    store: Redis, calls: list[tuple[str, int, int, int]], own: int, whole: int
+) -> None:
+    """Each call: who makes it, what it is thought to cost, what it costs, and how many settle before it."""
+    store.flushdb()
+    spending, caps = RedisSpending(store), {"a": own, "b": own, "all": whole}
+    flying: list[tuple[Hold, int]] = []
+    spent, excess = dict.fromkeys(caps, 0), dict.fromkeys(caps, 0)
+
+    def settle(count: int) -> None:
+        for made, cost in flying[:count]:
+            spending.settle(made, cost / 1_000_000)
+            for name in made.names:
+                spent[name] += cost
+        del flying[:count]
+
+    for place, (who, expected, cost, settled) in enumerate(calls):
+        settle(settled)
+        made = hold(who, "all", mark=str(place), dollars=expected / 1_000_000)
+        held = {name: sum(round(each.dollars * 1e6) for each, _ in flying if name in each.names) for name in caps}
+        free = all(spent[name] + held[name] < caps[name] for name in made.names)
+        refused = spending.hold(made, [(name, caps[name] / 1_000_000) for name in made.names])
+        assert (refused is None) == free
+        if free:
+            flying.append((made, cost))
+            for name in made.names:
+                in_flight = sum(real for each, real in flying if name in each.names)
+                excess[name] = max(excess[name], in_flight)
+    settle(len(flying))
+    for name, cap in caps.items():
+        assert spending.spent(name) == pytest.approx(spent[name] / 1_000_000)
+        assert spent[name] <= cap + excess[name]
 
 
 # --- a store that is not there
@@ -253,7 +328,8 @@ AWAY: dict[str, Callable[[Redis], object]] = {
     "leave": lambda client: RedisLine(client).leave(PLACE, question()),
     "serve": lambda client: RedisLine(client).serve(PLACE).__enter__(),
     "spent": lambda client: RedisSpending(client).spent("U1"),
-    "add": lambda client: RedisSpending(client).add(1.0, "U1"),
+    "hold": lambda client: RedisSpending(client).hold(hold("U1"), [("U1", 1.0)]),
+    "settle": lambda client: RedisSpending(client).settle(hold("U1"), 1.0),
 }
 
 

@@ -69,7 +69,7 @@ def test_it_reads_from_the_last_digests_to_how_the_bot_is() -> None:
         (
             "Clock: running\nLast digest: 2026-03-02 05:00 UTC\n"
             "Last failure: 2026-03-02 05:00 UTC, failed: Slack refused the call: x\n"
-            "Store: 95 of 100 MB\nModel budget for answers today: $1.00 of $20.00 used"
+            "Store: 95 of 100 MB\nModel budget today: $1.00 of $20.00 used"
         ),
         (
             "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
@@ -115,7 +115,7 @@ def test_filters_are_literal(labels: list[str]) -> None:
         (replace(WELL, ticked=NOW - timedelta(minutes=4)), "Clock: stopped, last seen 2026-03-02 06:56 UTC"),
         (replace(WELL, has_model=False), "Model: none is set up, what you read are facts alone"),
         (replace(WELL, good=run(detail="2 of 9")), "Last digest: 2026-03-02 05:00 UTC, incomplete: 2 of 9"),
-        (replace(WELL, spent=20.004), "Model budget for answers today: $20.00 of $20.00 used"),
+        (replace(WELL, spent=20.004), "Model budget today: $20.00 of $20.00 used"),
     ],
 )
 def test_how_the_bot_is_reads_in_lines(health: Health, line: str) -> None:

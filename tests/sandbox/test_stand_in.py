@@ -195,7 +195,7 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     assert small["elements"][0]["text"].endswith(Sample().stands_in)
     assert "Written by a model" not in str(small)
     assert thumbs["type"] == "context_actions"
-    assert (draft.inputs["model"], wiring.talking.budget.spent_today()[0]) == (Sample().stands_in, 0.0)
+    assert (draft.inputs["model"], wiring.costs.budget.spent_today()[0]) == (Sample().stands_in, 0.0)
 
 
 # nothing but what was found

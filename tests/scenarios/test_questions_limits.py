@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 
 from bot.adapters.line import RedisSpending
+from bot.domain.budgets import Hold
 from bot.sandbox.slack.people.people import Person
 from tests.emulators.github_store import pull
 from tests.scenarios import REPO, Bot
@@ -69,13 +70,13 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
 
 def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: Bot) -> None:
     ada, day = listed(frugal), str(frugal.noon(0).date())
-    spending = RedisSpending(frugal.store)
+    spending, whole = RedisSpending(frugal.store), Hold("", 0.0, (day,))
     before = spending.spent(day)
-    spending.add(DAILY, day)
+    spending.settle(whole, DAILY)
     with answering(frugal, answer("Yes.")) as asked:
         thread = begun(frugal, ada.mention("And the frobnications?", frugal.channel()))
         (reply,) = thread.answers()
-    spending.add(-DAILY, day)
+    spending.settle(whole, -DAILY)
     assert spending.spent(day) == before
     assert is_plain(text_of(reply), "Today's budget for answers is used up; it begins anew at midnight")
     assert not asked.bodies

@@ -11,18 +11,18 @@ from redis import Redis
 from bot.adapters.line import RedisSpending
 from bot.adapters.slack import slack_client
 from bot.adapters.slack_places import SlackHomes
+from bot.domain.budgets import Need
 from bot.domain.days import LocalDay
 from bot.domain.errors import SlackUnavailable
 from bot.domain.runs import Outcome, Run
 from bot.domain.subscriptions import Subscription
 from bot.ports import Post
 from bot.ports.probes import Server
+from bot.services.budget import Budget
 from bot.services.health import Healths
 from bot.services.home import Home
-from bot.services.questions.budget import Budget
 from bot.services.schedule import TICKED
 from tests.emulators.slack import SlackEmulator
-from tests.services.doubles import visit
 from tests.services.regularly import ANGELES, FIXED, OPEN, OWN, PRIVATE, Team, ask, at, key_of, read, which
 
 DAY = timedelta(days=1)
@@ -72,7 +72,7 @@ def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> Non
         "How I am\n========",
         (
             "Clock: not running, nothing is posted by itself\nLast digest: none yet\nLast failure: none\n"
-            "Store: 2.0 MB used, no limit\nModel budget for answers today: $0.00 of $20.00 used"
+            "Store: 2.0 MB used, no limit\nModel budget today: $0.00 of $20.00 used"
         ),
         (
             "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
@@ -194,8 +194,9 @@ def test_what_is_missing_in_the_last_one_is_said(team: Team) -> None:
 
 
 def test_what_was_spent_is_seen(team: Team) -> None:
-    budget(team).spend(visit(), 1.234)
-    assert health(team)[-1] == "Model budget for answers today: $1.23 of $20.00 used"
+    spent = budget(team)
+    spent.settle(spent.hold("", Need.USUAL, 2.0), 1.234)
+    assert health(team)[-1] == "Model budget today: $1.23 of $20.00 used"
     assert health(team, has_model=False)[-1] == "Model: none is set up, what you read are facts alone"
     assert health(team, stands_in="No model is asked here.")[-1] == "No model is asked here."
 

@@ -101,18 +101,15 @@ class Answerer:
         links: Links,
         display: Display,
         started: float | None = None,
-        spend: Callable[[Usage], None] = lambda usage: None,
     ) -> Written:
         """Answer the question at the end of ``turns``. Its time counts from ``started``, or from now.
-
-        ``spend`` is told at once what each turn took, also of a try that ends otherwise.
 
         Raises:
             ModelError: there is nothing to show. It carries what asking took.
             SlackUnavailable, StoreUnavailable: trying again may help.
         """
         begun = self._clock() if started is None else started
-        talk = _Talk(turns, AnswerMarkdown(links), display, self._clock, begun + self._limits.seconds, spend)
+        talk = _Talk(turns, AnswerMarkdown(links), display, self._clock, begun + self._limits.seconds)
         note = self._note(talk, toolbox)
         if not talk.text.strip():
             raise ModelAnswerInvalid("the model wrote no answer", talk.usage)
@@ -202,7 +199,6 @@ class _Talk:
     display: Display
     clock: Callable[[], float]
     end: float
-    spend: Callable[[Usage], None]
     usage: Usage = NOTHING
     rounds: int = 0
     may_use_tools: bool = True
@@ -236,7 +232,6 @@ class _Talk:
     def took(self, usage: Usage) -> None:
         """A turn is over."""
         self.usage += usage
-        self.spend(usage)
 
     def hear(self, words: str) -> bool:
         """More of the model's words; whether there may be still more."""

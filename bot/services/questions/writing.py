@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.domain.citations import Citation
-from bot.domain.costs import Usage, cautious_cost
 from bot.domain.days import Today
 from bot.domain.errors import ModelError
 from bot.domain.pulls import PullRequest
@@ -20,10 +19,10 @@ from bot.domain.talk import Memory, Question
 from bot.ports import Display
 from bot.render.answers import below, cited, found_without_model
 from bot.render.streaming import Links
+from bot.services.budget import Budget
 from bot.services.prompts import ANSWER
 from bot.services.questions.answering import Answerer, Written
 from bot.services.questions.archive import Archive
-from bot.services.questions.budget import Budget
 from bot.services.questions.opening import Opening, opening, turns
 from bot.services.questions.plain import found_by_words
 from bot.services.questions.tools import Toolbox
@@ -85,12 +84,9 @@ class Writer:
         if refusal or self._answerer is None:
             return work.searched(begun, refusal, {"refused": refusal})
 
-        def spend(usage: Usage) -> None:
-            self._budget.spend(question.visit, cautious_cost(self._model, usage))
-
         try:
             talk = turns(begun, memory, question.text, today)
-            written = self._answerer.answer(talk, work.toolbox, work.links, display, started, spend)
+            written = self._answerer.answer(talk, work.toolbox, work.links, display, started)
         except ModelError as error:
             log.info("no answer by the model [%s]: %s", question.visit.reference, error)
             return work.searched(begun, f"It gave no answer: {error}.", {"failed": str(error)})

@@ -58,11 +58,9 @@ class Stage:
     toolbox: Toolbox
     limits: Limits = field(default_factory=Limits)
 
-    spent: list[Usage] = field(default_factory=list)
-
     def answer(self, started: float | None = None) -> Written:
         answerer = Answerer(self.model, "claude-x", self.clock, self.clock.sleep, self.limits)
-        return answerer.answer(QUESTION, self.toolbox, NO_LINKS, self.display, started, self.spent.append)
+        return answerer.answer(QUESTION, self.toolbox, NO_LINKS, self.display, started)
 
     def fails(self, error: type[ModelError]) -> ModelError:
         with pytest.raises(error) as raised:
@@ -171,21 +169,11 @@ def test_usage_rounds_and_exchanges_are_complete() -> None:
     assert [part.is_error for part in parts if isinstance(part, ToolResult)] == [False, True, True]
 
 
-def test_what_a_turn_took_is_told_at_once() -> None:
+def test_what_all_turns_took_is_told_with_a_failure() -> None:
     there = stage(
         uses("taken_back", usage=Usage(1, 1)), breaks(usage=Usage(2, 2)), *[breaks(usage=Usage(3, 3))] * 2
     )
     assert there.fails(ModelBusy).usage == Usage(9, 9)
-    assert there.spent == [Usage(1, 1), Usage(2, 2), Usage(3, 3), Usage(3, 3)]
-
-
-def test_what_a_turn_took_is_told_where_the_display_fails_later() -> None:
-    there = stage(
-        uses("taken_back"), answers("One. ", "Two."), display=RecordingDisplay(error=SlackUnavailable("no"))
-    )
-    with pytest.raises(SlackUnavailable):
-        there.answer()
-    assert there.spent[0] == ONE
 
 
 def test_more_calls_than_allowed_are_told_so_and_not_run() -> None:

@@ -1,0 +1,77 @@
+"""How much model calls may cost: all of a day, and one person's."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from uuid import uuid4
+
+from bot.domain.budgets import OWN_SPENT, Hold, Need, caps_of, names_of, own_of, whole_of
+from bot.domain.days import LocalDay
+from bot.domain.errors import BudgetSpent
+from bot.domain.visits import Visit
+from bot.ports import Spending
+from bot.services.paying import payer_of
+
+log = logging.getLogger(__name__)
+
+_ALL = "Today's budget for answers is used up; it begins anew at midnight ({})."
+_OWN = "You have used up your budget for answers today; it begins anew at midnight ({})."
+
+
+class Budget:
+    """US dollars of a local day. Calls that run at the same time may go over it by what they cost, and no more."""
+
+    def __init__(
+        self,
+        spending: Spending,
+        today: Callable[[], LocalDay],
+        daily: float,
+        personal: float,
+        new_token: Callable[[], str] = lambda: uuid4().hex,
+    ) -> None:
+        self._spending = spending
+        self._today = today
+        self._daily = daily
+        self._personal = personal
+        self._new_token = new_token
+
+    def refusal(self, visit: Visit) -> str:
+        """Why there is no answer by the model, as a sentence for the asker; empty if there may be one.
+
+        Raises:
+            StoreUnavailable: nobody knows what was spent.
+        """
+        today = self._today()
+        caps = caps_of(today.date, payer_of(visit), Need.USUAL, self._daily, self._personal)
+        for cap in caps:
+            if self._spending.spent(cap.name) >= cap.dollars:
+                return (_OWN if cap.reason == OWN_SPENT else _ALL).format(today.zone)
+        return ""
+
+    def hold(self, payer: str, need: Need, dollars: float) -> Hold:
+        """Reserve what a call is expected to cost, until it is settled.
+
+        Raises:
+            BudgetSpent: there is nothing left for such a call.
+            StoreUnavailable: nobody knows what was spent.
+        """
+        date = self._today().date
+        caps = caps_of(date, payer, need, self._daily, self._personal)
+        hold = Hold(self._new_token(), dollars, names_of(date, payer))
+        refused = self._spending.hold(hold, [(cap.name, cap.dollars) for cap in caps])
+        if refused is not None:
+            raise BudgetSpent(caps[refused].reason)
+        return hold
+
+    def settle(self, hold: Hold, dollars: float) -> None:
+        """A call has cost this. Raises StoreUnavailable: what was reserved is free again in some minutes."""
+        self._spending.settle(hold, max(0.0, dollars))
+
+    def spent_today(self) -> tuple[float, float]:
+        """What all calls of today have cost, and what they may cost. Raises StoreUnavailable."""
+        return self._spending.spent(whole_of(self._today().date)), self._daily
+
+    def spent_by(self, payer: str) -> float:
+        """What one person's calls of today have cost. Raises StoreUnavailable."""
+        return self._spending.spent(own_of(self._today().date, payer))
