@@ -147,12 +147,20 @@ class Schedule:
         for each in ready:
             with _alone(each.name):
                 if each.record.get("done"):
+                    self._take_over(each, now)
                     continue
                 if each.record.get("hopeless") or now - each.at > self._window:
                     self._skip(each, now)
                 else:
                     self._send(each, now, digests)
                     self._watch(each, now)
+
+    def _take_over(self, due: _Due, now: datetime) -> None:
+        """Mend what somebody asked for before its time, and had no budget for, at the cost of the bot."""
+        if due.record.get("payer") and due.record.get("gaps", "[]") != "[]":
+            key = self._digests.key(due.edition)
+            self._records.save(key, payer="", mends="0")
+            self._agenda.put(MEND + key, now)
 
     def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
         tries, retry = due.record.get("tries", "0"), due.record.get("retry")

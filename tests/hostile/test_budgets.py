@@ -1,0 +1,221 @@
+"""One person has the model called as often as they can: theirs ends, and nobody else's does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+
+from bot.domain.budgets import Need
+from bot.domain.costs import Usage, cost
+from bot.domain.visits import Audience, Visit
+from bot.jobs import ActorQueue, Jobs
+from tests.adapters.worlds import REPO
+from tests.checks import eventually
+from tests.emulators.github_store import changed_file, pull
+from tests.hostile.budgets import MANY, SPREES
+from tests.render.accepted import strings
+from tests.services.doubles import visit
+from tests.services.posting import HOME
+from tests.services.wired import Bot, make_bot  # noqa: F401 (a fixture)
+from tests.support import NOON
+
+# dollars; each of the summaries takes about a sixth of a cent
+OWN = 0.1
+SUMMARY = "A small change to one part"
+FACTS = "No model summary: whoever asked has used up their budget for today."
+# a size at which nobody takes it for a small one
+BIG = "@@ -1,1 +1,61 @@\n one\n" + "\n".join(f"+line {number} is " + "new " * 200 for number in range(60))
+_LANES = ("prdigest", "prdigest-long", "prdigest-questions")
+
+
+@dataclass
+class Desk:
+    """Where commands go: the bot's own jobs, with its workers."""
+
+    bot: Bot
+    store: Redis
+    jobs: Jobs
+    asked: int = 0
+
+    def take(self, user: str, command: str, text: str, channel: str = HOME) -> None:
+        """A command of somebody, in the channel."""
+        self.asked += 1
+        own = visit(f"command:{self.asked}", user=user, channel=channel, name=user.lower())
+        self.send(own, command, text)
+
+    def send(self, own: Visit, command: str, text: str) -> None:
+        queues: dict[str, ActorQueue] = {
+            "/prsummary": self.jobs.summary,
+            "/prrisks": self.jobs.risks,
+            "/prdigest": self.jobs.overview,
+        }
+        if (command, text) == ("/prdigest", "yesterday"):
+            self.jobs.digest.send(asdict(own), REPO, "2026-02-28", "America/Los_Angeles")
+            return
+        queues[command].send(asdict(own), text, str(Audience.CHANNEL))
+
+    def settle(self) -> None:
+        queues = [f"dramatiq:{lane}{kind}.msgs" for lane in _LANES for kind in ("", ".DQ")]
+        eventually(lambda: not any(self.store.hlen(queue) for queue in queues), 120)
+
+    def told(self, user: str) -> list[str]:
+        """What somebody alone was told, less what was for them to read in the channel."""
+        return [str(shown["text"]) for shown in self.bot.slack.ephemerals if shown["user"] == user]
+
+    def texts(self, channel: str = HOME) -> list[str]:
+        return ["".join(strings(message.get("blocks", []))) for message in self.bot.slack.messages(channel)]
+
+
+@contextmanager
+def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
+    jobs = Jobs(bot.wiring, store)
+    workers = jobs.workers(8)
+    for worker in workers:
+        worker.start()
+    try:
+        yield Desk(bot, store, jobs)
+    finally:
+        for worker in workers:
+            worker.stop()
+        jobs.close()
+
+
+def fill(bot: Bot, count: int = MANY, first: int = 1_001) -> list[int]:
+    """So many pull requests of the day before yesterday."""
+    numbers = list(range(first, first + count))
+    merged = NOON - timedelta(days=1)
+    for number in numbers:
+        files = (changed_file(f"engine/{number}.py", additions=60, patch=BIG),)
+        bot.github.add(REPO, pull(number, merged_at=merged, additions=60, files=files))
+    return numbers
+
+
+def spent(bot: Bot) -> float:
+    """What Claude charged, by what it reported itself."""
+    used = [Usage(each["input_tokens"], each["output_tokens"]) for each in bot.claude.usages]
+    return sum(cost("claude-haiku-5-5", each) or 0.0 for each in used)
+
+
+@pytest.mark.parametrize("kind", ["summaries one by one", "summaries by fives"])
+def test_one_person_spends_what_is_theirs_and_is_told_once(
+    bot: Callable[..., Bot], store: Redis, kind: str
+) -> None:
+    made = bot(PRDIGEST_USER_BUDGET=str(OWN), PRDIGEST_USER_CALLS="1000", PRDIGEST_USER_LIMIT="1000")
+    numbers = fill(made)
+    with desk(made, store) as there:
+        for command, text in SPREES[kind](numbers):
+            there.take("U0EVE", command, text)
+        there.settle()
+        calls, dollars = len(made.claude.requests), spent(made)
+        # eight summaries, or as many times five, may have been in flight
+        assert 20 < calls < MANY
+        assert dollars < OWN + 40 * 0.002
+        assert len(there.texts()) == MANY
+        assert sum(FACTS in text for text in there.texts()) == MANY - calls
+        (said,) = there.told("U0EVE")
+        assert said.startswith("You have used up your budget for today: what nobody has asked for before comes as")
+        # what is there costs nothing
+        known = next(n for n, text in zip(numbers, there.texts(), strict=False) if FACTS not in text)
+        there.take("U0EVE", "/prsummary", str(known))
+        there.settle()
+        assert (FACTS in there.texts()[-1], len(made.claude.requests)) == (False, calls)
+        # and others have their own
+        unread = fill(made, 1, 9_001)
+        there.take("U0BEN", "/prsummary", str(unread[0]))
+        there.settle()
+        assert (FACTS in there.texts()[-1], len(made.claude.requests)) == (False, calls + 1)
+        assert there.told("U0BEN") == []
+    made.turn(timedelta(0))
+    assert "facts only" not in digest_of(made)
+    assert SUMMARY in digest_of(made) or "Count" in digest_of(made)
+
+
+def digest_of(bot: Bot) -> str:
+    """All that the last digest of the channel says."""
+    lead = bot.slack.messages(HOME)[-1]
+    messages = [lead, *bot.slack.replies(HOME, lead["ts"])]
+    return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)
+
+
+@pytest.mark.parametrize("kind", SPREES)
+def test_one_person_has_so_many_calls_in_a_minute_at_most(
+    bot: Callable[..., Bot], store: Redis, kind: str
+) -> None:
+    made = bot(PRDIGEST_USER_CALLS="30", PRDIGEST_USER_LIMIT="1000", PRDIGEST_WORKER_THREADS="8")
+    numbers = fill(made, 60)
+    with desk(made, store) as there:
+        before = made.claude.requests
+        for command, text in SPREES[kind](numbers):
+            there.take("U0EVE", command, text)
+        if kind != "overviews":
+            there.settle()
+        else:
+            # days have the time to wait for their turn, so they go on after the minute
+            eventually(lambda: len(before) >= 30, 60)
+        assert 0 < len(before) <= 30
+        store.delete(*store.scan_iter("rate:calls:*"))
+
+
+def test_the_morning_goes_out_with_facts_alone_when_all_is_spent_and_says_so(bot: Callable[..., Bot]) -> None:
+    made = bot(PRDIGEST_DAILY_BUDGET="0")
+    made.turn(timedelta(0))
+    assert made.claude.requests == []
+    assert "facts only because today's budget for the model is used up: #3, #2, #1" in made.thread
+    assert "no overview because today's budget for the model is used up" in made.thread
+
+
+@pytest.mark.parametrize(
+    ("share", "without"), [(0.5, ""), (0.91, "no overview because today's budget for the model is nearly used up")]
+)
+def test_the_overview_is_given_up_before_what_is_said_of_each(
+    bot: Callable[..., Bot], share: float, without: str
+) -> None:
+    made = bot(PRDIGEST_DAILY_BUDGET="10")
+    made.wall.passes(timedelta(0))
+    hold = made.wiring.costs.budget.hold("", Need.USUAL, 0.0)
+    made.wiring.costs.budget.settle(hold, 10 * share)
+    made.turn(timedelta(0))
+    assert (without in made.thread, SUMMARY in made.thread, "facts only" in made.thread) == (True, True, False)
+    assert ("no overview" in made.thread) == bool(without)
+
+
+def test_small_ones_are_given_up_next(bot: Callable[..., Bot]) -> None:
+    made = bot(PRDIGEST_DAILY_BUDGET="10")
+    made.github.add(
+        REPO,
+        pull(9, merged_at=NOON, additions=60, files=(changed_file("engine/9.py", additions=60, patch=BIG),)),
+    )
+    made.wiring.costs.budget.settle(made.wiring.costs.budget.hold("", Need.USUAL, 0.0), 9.6)
+    made.turn(timedelta(0))
+    assert "facts only because today's budget for the model is nearly used up: #3, #2, #1" in made.thread
+    assert len(made.claude.requests) == 1
+
+
+def test_who_has_no_budget_left_does_not_spoil_the_morning_by_asking_early(
+    bot: Callable[..., Bot], store: Redis
+) -> None:
+    made = bot(PRDIGEST_USER_BUDGET="0")
+    with desk(made, store) as there:
+        there.take("U0EVE", "/prdigest", "yesterday")
+        there.settle()
+    assert "whoever asked has used up their budget for today" in made.thread
+    made.turn(timedelta(0))
+    made.run(10)
+    assert "facts only" not in made.thread
+    assert SUMMARY in made.thread
+
+
+def test_who_has_no_budget_left_has_nothing_mended_at_the_cost_of_others(
+    bot: Callable[..., Bot], store: Redis
+) -> None:
+    made = bot(PRDIGEST_USER_BUDGET="0", PRDIGEST_CHANNEL="")
+    with desk(made, store) as there:
+        there.take("U0EVE", "/prdigest", "yesterday")
+        there.settle()
+    made.run(30)
+    assert made.claude.requests == []
