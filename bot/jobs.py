@@ -201,11 +201,12 @@ class Jobs:
         self._reply(visit, "score", audience, make)
 
     def _overview(self, visit: Mapping[str, str], text: str, audience: str) -> None:
-        wiring, channel = self._wiring, Visit(**visit).channel
+        wiring, asked = self._wiring, Visit(**visit)
 
         def make(asker: str) -> Answer:
             request = DigestRequest.parse(text, wiring.repositories, wiring.today(), wiring.today)
-            return wiring.answers.overview(request, asker, channel)
+            wiring.scheduling.rights.require_presence(asked)
+            return wiring.answers.overview(request, asker, asked.channel)
 
         self._reply(visit, "overview", audience, make)
 
@@ -296,9 +297,10 @@ class Jobs:
         """Post the digest of a day for a visitor, who is told what went wrong."""
         asked, span = Visit(**visit), written_span(date, zone_of(zone))
         edition = Edition(asked.channel, Repository.parse(repository), span)
-        self._wiring.replies.give(asked, "digest", Audience.ASKER, lambda: self._published_for(edition))
+        self._wiring.replies.give(asked, "digest", Audience.ASKER, lambda: self._published_for(asked, edition))
 
-    def _published_for(self, edition: Edition) -> Answer | None:
+    def _published_for(self, asked: Visit, edition: Edition) -> Answer | None:
+        self._wiring.scheduling.rights.require_presence(asked)
         published = self._wiring.scheduling.delivery.publish(edition)
         return Answer.for_asker(already_there(published.address)) if published.already else None
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
 
 from bot.adapters.slack import direct_messages
 from bot.adapters.slack_errors import in_words
 from bot.domain.days import zone_of
 from bot.domain.errors import UsageError
-from bot.ports.places import Place
+from bot.ports.places import Person, Place
 
 _UTC = ZoneInfo("UTC")
+# the most that Slack gives at once
+_PAGE = 999
+_KINDS = "public_channel,private_channel,mpim"
 
 
 class SlackPlaces:
@@ -39,19 +45,52 @@ class SlackPlaces:
 
     def team(self, user: str) -> str:
         """The workspace of a user."""
-        return self._fact(user, "team_id")
+        return self.person(user).team
+
+    def person(self, user: str) -> Person:
+        """Who a user is. Slack calls a guest of one channel ultra restricted, and of several restricted."""
+        found = self._facts(user)
+        return Person(
+            team=str(found.get("team_id") or ""),
+            is_guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
+            is_admin=bool(found.get("is_admin") or found.get("is_owner")),
+        )
+
+    def is_in(self, channel: str, user: str) -> bool:
+        """Whether a user is in a channel, which also holds for people of other workspaces in shared ones."""
+        with in_words(channel):
+            pages = _pages(self._client.conversations_members, channel=channel)
+            return any(user in page["members"] for page in pages)
+
+    def channels_of(self, user: str) -> frozenset[str]:
+        """The channels that a user is in: one call for most people, however many channels there are."""
+        with in_words():
+            pages = _pages(self._client.users_conversations, user=user, types=_KINDS)
+            return frozenset(str(channel["id"]) for page in pages for channel in page["channels"])
 
     def zone(self, user: str) -> ZoneInfo:
         """The time zone of a user; UTC where Slack names one that is unknown here."""
         try:
-            return zone_of(self._fact(user, "tz"))
+            return zone_of(str(self._facts(user).get("tz") or ""))
         except UsageError:
             return _UTC
 
-    def _fact(self, user: str, name: str) -> str:
-        """What Slack says of a user; empty where it does not."""
+    def _facts(self, user: str) -> Mapping[str, Any]:
+        """What Slack says of a user."""
         with in_words():
-            return str(self._client.users_info(user=user)["user"].get(name) or "")
+            found: Mapping[str, Any] = self._client.users_info(user=user)["user"]
+        return found
+
+
+def _pages(method: Callable[..., SlackResponse], **arguments: str) -> Iterator[SlackResponse]:
+    """All pages of a listing; Slack bounds them by the size of a workspace, and the work by its deadline."""
+    cursor = ""
+    while True:
+        page = method(**arguments, limit=_PAGE, cursor=cursor)
+        yield page
+        cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+        if not cursor:
+            return
 
 
 class SlackHomes:

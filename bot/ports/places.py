@@ -16,6 +16,15 @@ class Place:
     is_open: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in Slack: their workspace, whether they are a guest there, and whether they run it."""
+
+    team: str
+    is_guest: bool = False
+    is_admin: bool = False
+
+
 class Places(Protocol):
     """Looks up channels and people. Every method may raise SlackRefused or SlackUnavailable."""
 
@@ -27,6 +36,15 @@ class Places(Protocol):
 
     def team(self, user: str) -> str:
         """The workspace that a user belongs to."""
+
+    def person(self, user: str) -> Person:
+        """Who a user is."""
+
+    def is_in(self, channel: str, user: str) -> bool:
+        """Whether a user is in a channel."""
+
+    def channels_of(self, user: str) -> frozenset[str]:
+        """The channels that a user is in; of those that are not public, the ones that the bot is in too."""
 
     def zone(self, user: str) -> ZoneInfo:
         """The time zone that the user has set in Slack."""

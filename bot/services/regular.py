@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import TypeAdapter
@@ -17,13 +18,31 @@ from bot.domain.wishes import ID, Which, Wish
 from bot.ports import Cache, Post
 from bot.ports.kept import read_back
 from bot.render.buttons import below
-from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button, resumed
+from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button, resumed, told_channel
 from bot.services.editions import Editions
-from bot.services.replies import Answer
-from bot.services.subscribing import Subscribing
+from bot.services.replies import Answer, Replies
+from bot.services.subscribing import Change, Subscribing
 
 SUBSCRIBE, UNSUBSCRIBE, PAUSE, RESUME, LIST = "subscribe", "unsubscribe", "pause", "resume", "list"
-_ANSWER = TypeAdapter(Answer)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What the readers of a subscription's channel are told: what was done to it, and by whom."""
+
+    subscription: Subscription
+    post: Post
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What came of a verb: for whoever said it, and for the channels that it is about."""
+
+    answer: Answer
+    news: tuple[News, ...] = ()
+
+
+_DONE = TypeAdapter(_Done)
 # longer than a job is tried again
 _REMEMBERED = timedelta(hours=1)
 _PREVIEW = "A preview for you alone: nothing was posted."
@@ -38,12 +57,14 @@ class Regular:
         editions: Editions,
         repositories: Repositories,
         cache: Cache,
+        replies: Replies,
         now: Callable[[], datetime],
     ) -> None:
         self._subscribing = subscribing
         self._editions = editions
         self._repositories = repositories
         self._cache = cache
+        self._replies = replies
         self._now = now
 
     def answer(self, visit: Visit, verb: str, text: str, channel: str = "", replaces: str = "") -> Answer:
@@ -52,39 +73,46 @@ class Regular:
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
         key = f"regular:{visit.key}"
-        answer = read_back(_ANSWER, self._cache.get(key))
-        if answer is None:
-            answer = self._done(visit, verb, text, channel, replaces)
-            self._cache.put(key, _ANSWER.dump_json(answer).decode(), _REMEMBERED)
-        return answer
+        done = read_back(_DONE, self._cache.get(key))
+        if done is None:
+            done = self._done(visit, verb, text, channel, replaces)
+            self._cache.put(key, _DONE.dump_json(done).decode(), _REMEMBERED)
+        for each in done.news:
+            self._replies.announce(visit, each.subscription.channel, each.subscription.id, each.post)
+        return done.answer
 
     def preview(self, visit: Visit, text: str) -> Answer:
         """Yesterday as a subscription would show it; ``text`` says which, or is a wish."""
         edition = self._previewed(visit, text)
         return Answer.for_asker(self._editions.build(edition, [_PREVIEW]).lead)
 
-    def _done(self, visit: Visit, verb: str, text: str, channel: str, replaces: str) -> Answer:
+    def _done(self, visit: Visit, verb: str, text: str, channel: str, replaces: str) -> _Done:
         if verb == SUBSCRIBE:
             wish = Wish.parse(text, self._repositories)
-            made = self._subscribing.subscribe(visit, wish, channel, replaces)
-            return _told(visit, [made], confirmed(made, self._subscribing.next_of(made)))
+            change = self._subscribing.subscribe(visit, wish, channel, replaces)
+            post = confirmed(change.now, self._subscribing.next_of(change.now))
+            return _Done(_told(visit, [change.now], post), tuple(_moved(visit, change)))
         if verb == LIST:
             here = self._subscribing.here(visit)
-            return _told(visit, here, below(listing(self._planned(here)), new_button()))
-        found, post = self._turned(visit, verb, Which.parse(text, self._repositories))
-        return _told(visit, found, post)
-
-    def _turned(self, visit: Visit, verb: str, which: Which) -> tuple[Sequence[Subscription], Post]:
+            return _Done(_told(visit, here, below(listing(self._planned(here)), new_button())))
+        which = Which.parse(text, self._repositories)
         if verb == UNSUBSCRIBE:
             found = self._subscribing.unsubscribe(visit, which)
-            return found, changed(found, "Unsubscribed", "What was posted stays.")
+            post = changed(found, "Unsubscribed", "What was posted stays.")
+            return _Done(_told(visit, found, post), _news(visit, "removed", found))
+        return self._turned(visit, verb, which)
+
+    def _turned(self, visit: Visit, verb: str, which: Which) -> _Done:
+        if verb not in (PAUSE, RESUME):
+            raise UsageError("I don't know that: /prdigest help says what I do.")
+        turn = self._subscribing.pause if verb == PAUSE else self._subscribing.resume
+        changes = turn(visit, which)
+        found = [each.now for each in changes]
+        post = resumed(self._planned(found))
         if verb == PAUSE:
-            found = self._subscribing.pause(visit, which)
-            return found, changed(found, "Paused", "/prdigest resume goes on.")
-        if verb == RESUME:
-            found = self._subscribing.resume(visit, which)
-            return found, resumed(self._planned(found))
-        raise UsageError("I don't know that: /prdigest help says what I do.")
+            post = changed(found, "Paused", "/prdigest resume goes on.")
+        turned = [each.now for each in changes if each.now != each.before]
+        return _Done(_told(visit, found, post), _news(visit, "paused" if verb == PAUSE else "resumed", turned))
 
     def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
         return [(each, self._subscribing.next_of(each)) for each in subscriptions]
@@ -108,3 +136,20 @@ class Regular:
 def _told(visit: Visit, subscriptions: Sequence[Subscription], post: Post) -> Answer:
     """What came of it. A subscription of another place, as somebody's own is, is nobody's business here."""
     return Answer.for_asker(post, is_private=any(each.channel != visit.channel for each in subscriptions))
+
+
+def _news(visit: Visit, how: str, found: Iterable[Subscription]) -> tuple[News, ...]:
+    """What readers of the channels are told; who gets a digest alone knows what they did."""
+    shared = (each for each in found if not each.is_personal)
+    return tuple(News(each, told_channel(visit.user, how, each)) for each in shared)
+
+
+def _moved(visit: Visit, change: Change) -> Iterator[News]:
+    """The same of one that was changed; the first of a channel tells of itself by coming."""
+    now, before = change.now, change.before
+    if before is None or before == now:
+        return
+    if before.channel == now.channel:
+        yield from _news(visit, "changed", [now])
+    else:
+        yield from _news(visit, "removed", [before])

@@ -133,6 +133,15 @@ class Replies:
         """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
         self.give(visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(notice(sentence), is_private=True))
 
+    def announce(self, visit: Visit, channel: str, part: str, post: Post) -> None:
+        """Tell a channel, once, what the visitor did to something of it, from wherever they are.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable, InProgress: trying again goes on from there.
+        """
+        there = Visit(f"news:{visit.key}", visit.team, channel, visit.user)
+        self.give(there, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
+
     def tell_of_budget(self, visit: Visit, today: LocalDay) -> None:
         """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
         own = replace(visit, key=f"budget:{today.date}:{payer_of(visit)}")

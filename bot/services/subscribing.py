@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -17,6 +17,7 @@ from bot.ports import Agenda, Subscriptions
 from bot.ports.places import Place, Places
 from bot.services.admission import Admission
 from bot.services.directory import Directory
+from bot.services.rights import GONE, Rights
 
 log = logging.getLogger(__name__)
 
@@ -26,9 +27,15 @@ _FIXED = "That digest comes from the settings of the bot: whoever runs me change
 _NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
 _ARCHIVED = "That channel is archived: choose another one."
 _DIRECT = "Nobody can subscribe for somebody else's direct messages: write me for your own."
-_GONE = "That subscription is not there any more."
-_NOT_YOURS = "That subscription is somebody's own: only they can change it."
 _CLOSED = {"channel_not_found", "not_in_channel"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A subscription as it is now, and the one that was there before, if there was one."""
+
+    now: Subscription
+    before: Subscription | None = None
 
 
 class Subscribing:
@@ -43,6 +50,7 @@ class Subscribing:
         kept: Subscriptions,
         agenda: Agenda,
         places: Places,
+        rights: Rights,
         admission: Admission,
         usual: tuple[dt.time, ZoneInfo],
         now: Callable[[], datetime],
@@ -51,12 +59,13 @@ class Subscribing:
         self._kept = kept
         self._agenda = agenda
         self._places = places
+        self._rights = rights
         self._admission = admission
         self._usual = usual
         self._now = now
 
-    def subscribe(self, visit: Visit, wish: Wish, channel: str = "", replaces: str = "") -> Subscription:
-        """Make a subscription, or change the one of the same repository and filters.
+    def subscribe(self, visit: Visit, wish: Wish, channel: str = "", replaces: str = "") -> Change:
+        """Make a subscription, or change the one of the same repository and filters, which stays its maker's.
 
         It goes to ``channel``, if one is named, else to where the visitor is; ``replaces`` is the id of the one
         that it takes the place of.
@@ -71,45 +80,50 @@ class Subscribing:
         known = self._directory.get(made.id)
         if known and known.is_fixed:
             raise UsageError(_FIXED)
+        before = old or known
+        if not is_personal:
+            self._rights.require_member(visit.user, target, before, is_open=place.is_open)
+            made = replace(made, by=before.by) if before else made
         is_more = known is None and (old is None or old.channel != target)
         if is_more and len(self._directory.of(target)) >= MOST:
             raise UsageError(f"There are {MOST} subscriptions here already: remove one first.")
-        self._keep(made, old or known)
+        self._keep(made, before)
         if old and old.id != made.id:
             self._forget(old)
-        return made
+        return Change(made, before)
 
     def unsubscribe(self, visit: Visit, which: Which) -> Sequence[Subscription]:
         """Remove them; what was posted stays."""
-        return [self._forget(each) for each in self._meant(visit, which)]
+        return [self._forget(each) for each in self._meant(visit, which, stops=True)]
 
-    def pause(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+    def pause(self, visit: Visit, which: Which) -> Sequence[Change]:
         """Post nothing until they are resumed."""
-        return [self._turned(each, is_paused=True) for each in self._meant(visit, which)]
+        return [self._turned(each, is_paused=True) for each in self._meant(visit, which, stops=True)]
 
-    def resume(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+    def resume(self, visit: Visit, which: Which) -> Sequence[Change]:
         """Go on with the next digest that is due; those of the meantime are not posted."""
-        return [self._turned(each, is_paused=False) for each in self._meant(visit, which)]
+        return [self._turned(each, is_paused=False) for each in self._meant(visit, which, stops=False)]
 
     def here(self, visit: Visit) -> Sequence[Subscription]:
-        """Those of the visitor's channel."""
-        return self._directory.of(visit.channel)
+        """Those of the visitor's channel, if it is one that they may know of."""
+        found = self._directory.of(visit.channel)
+        return found if found and self._rights.sees(visit.user, found[0]) else ()
 
     def welcomes(self, visit: Visit) -> bool:
         """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
         return not self._admission.bar(replace(visit, team=self._places.team(visit.user)))
 
     def visible(self, user: str) -> Sequence[Subscription]:
-        """Those that a user may know of: of open channels, of those where they subscribed, and their own."""
-        return [each for each in self._directory.all() if _is_visible(each, user)]
+        """Those that a user may know of: of public channels, of those that they are in, and their own."""
+        return self._rights.among(user, self._directory.all())
 
     def known(self, visit: Visit, name: str) -> Subscription:
-        """The one of an id, if the visitor may change it: of where they are, or one that they may know of."""
+        """The one of an id, if the visitor may change it."""
         found = self._directory.get(name)
-        if found and found.is_personal and found.by != visit.user:
-            raise UsageError(_NOT_YOURS)
-        if found is None or (found.channel != visit.channel and not _is_visible(found, visit.user)):
-            raise UsageError(_GONE)
+        if found is None:
+            raise UsageError(GONE)
+        if refusal := self._rights.refusal(visit.user, found):
+            raise UsageError(refusal)
         return found
 
     def follow(self, subscription: Subscription) -> None:
@@ -176,7 +190,7 @@ class Subscribing:
     def meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
         """Which of the channel's somebody means, or one of another channel that they may know of."""
         one = self._directory.get(which.id) if which.id else None
-        if one is None or not _is_visible(one, visit.user):
+        if one is None or not self._rights.sees(visit.user, one):
             return which.among(tuple(self.here(visit)))
         if bar := self._admission.bar(replace(visit, channel=one.channel)):
             raise UsageError(bar)
@@ -186,11 +200,16 @@ class Subscribing:
         """What a wish would make, without making it."""
         return self._made(visit, wish, visit.channel, is_open=False)
 
-    def _meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+    def _meant(self, visit: Visit, which: Which, *, stops: bool) -> Sequence[Subscription]:
+        """Those of the ones meant that the visitor may change, at least one."""
         found = self.meant(visit, which)
-        changeable = [each for each in found if not each.is_fixed]
+        refusals = {
+            each: _FIXED if each.is_fixed else self._rights.refusal(visit.user, each, stops=stops)
+            for each in found
+        }
+        changeable = [each for each, refusal in refusals.items() if not refusal]
         if not changeable:
-            raise UsageError(_FIXED)
+            raise UsageError(next(reversed(refusals.values())))
         return changeable
 
     def _keep(self, made: Subscription, before: Subscription | None) -> None:
@@ -208,7 +227,7 @@ class Subscribing:
         self._agenda.drop(subscription.id)
         return subscription
 
-    def _turned(self, subscription: Subscription, *, is_paused: bool) -> Subscription:
+    def _turned(self, subscription: Subscription, *, is_paused: bool) -> Change:
         turned = replace(subscription, is_paused=is_paused)
         if turned != subscription:
             self._kept.put(turned)
@@ -216,9 +235,4 @@ class Subscribing:
             self._agenda.drop(turned.id)
         else:
             self._agenda.add(turned.id, turned.timing.next_after(self._now()))
-        return turned
-
-
-def _is_visible(subscription: Subscription, user: str) -> bool:
-    is_own = subscription.by == user
-    return is_own or subscription.is_open or (subscription.is_fixed and not subscription.is_personal)
+        return Change(turned, subscription)

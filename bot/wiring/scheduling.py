@@ -25,6 +25,7 @@ from bot.services.health import Healths
 from bot.services.home import Home
 from bot.services.publish import Publisher
 from bot.services.regular import Regular
+from bot.services.rights import Rights
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
@@ -123,7 +124,7 @@ class Scheduling(Part):
     def regular(self) -> Regular:
         """What people say of their regular digests."""
         root = self._root
-        return Regular(self.subscribing, self.editions, root.repositories, root.cache, self._now)
+        return Regular(self.subscribing, self.editions, root.repositories, root.cache, root.replies, self._now)
 
     @cached_property
     def forms(self) -> Forms:
@@ -161,11 +162,21 @@ class Scheduling(Part):
             self.directory,
             self._kept,
             self.agenda,
-            SlackPlaces(self._root.slack),
+            self._places,
+            self.rights,
             self._root.admission,
             self._usual,
             self._now,
         )
+
+    @cached_property
+    def rights(self) -> Rights:
+        """Who may see and change which subscriptions."""
+        return Rights(self._places, self._root.messenger.team)
+
+    @cached_property
+    def _places(self) -> SlackPlaces:
+        return SlackPlaces(self._root.slack)
 
     @cached_property
     def _kept(self) -> Subscriptions:

@@ -27,7 +27,7 @@ def homes(slack: SlackEmulator) -> SlackHomes:
     return SlackHomes(slack_client(slack.token, slack.url))
 
 
-CHANNELS: dict[str, tuple[dict[str, bool], Place]] = {
+CHANNELS: dict[str, tuple[dict[str, Any], Place]] = {
     "open": ({}, Place(is_member=True, is_archived=False, is_open=True)),
     "private": ({"private": True}, Place(is_member=True, is_archived=False, is_open=False)),
     "elsewhere": ({"member": False}, Place(is_member=False, is_archived=False, is_open=True)),
@@ -37,7 +37,7 @@ CHANNELS: dict[str, tuple[dict[str, bool], Place]] = {
 
 
 @pytest.mark.parametrize(("made", "expected"), CHANNELS.values(), ids=CHANNELS)
-def test_a_channel_is_as_slack_says(slack: SlackEmulator, made: dict[str, bool], expected: Place) -> None:
+def test_a_channel_is_as_slack_says(slack: SlackEmulator, made: dict[str, Any], expected: Place) -> None:
     slack.add_channel("C0OTHER", "other", **made)
     assert places(slack).place("C0OTHER") == expected
 

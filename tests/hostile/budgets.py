@@ -1,7 +1,7 @@
 """What one person may send within a minute to have the model called as often as they can.
 
-Whatever it is, there must not be more than ``PRDIGEST_USER_CALLS`` model calls in that minute nor more dollars than
-``PRDIGEST_USER_BUDGET`` and what is in flight; they are told once, and others, and the morning digest, have theirs.
+There must not be more model calls than ``PRDIGEST_USER_CALLS`` in that minute, nor more dollars than
+``PRDIGEST_USER_BUDGET`` and what is in flight. They are told once; others, and the morning digest, have theirs.
 """
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.slack import slack_client
+from bot.adapters.slack import SlackMessenger, slack_client
 from bot.adapters.slack_places import SlackPlaces
-from bot.adapters.store import RedisCache
+from bot.adapters.slack_private import SlackWhispers
+from bot.adapters.store import RedisCache, RedisPostRecords
 from bot.domain.pulls import Repository
 from bot.domain.requests import Repositories
 from bot.domain.subscriptions import Edition, Subscription, Timing
@@ -24,6 +25,8 @@ from bot.render import terminal
 from bot.services.admission import Admission, Allowed
 from bot.services.directory import Directory
 from bot.services.records import DigestRecords
+from bot.services.replies import Replies
+from bot.services.rights import Rights
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
@@ -66,7 +69,9 @@ class Team:
     def __post_init__(self) -> None:
         self.slack.add_channel(FIXED.channel, "fixed")
         self.slack.add_channel(OPEN, "open")
-        self.slack.add_channel(PRIVATE, "secret", private=True)
+        self.slack.add_channel(PRIVATE, "secret", private=True, people=("U0ADA",))
+        for user in ("U0ADA", "U0BEN"):
+            self.slack.set_person(user)
         self.kept, self.agenda = RedisSubscriptions(self.store), RedisAgenda(self.store)
         self.journal, self.cache = RedisJournal(self.store), RedisCache(self.store)
         self.directory = Directory(self.kept, self.fixed)
@@ -76,14 +81,24 @@ class Team:
     def subscribing(self) -> Subscribing:
         places = SlackPlaces(slack_client(self.slack.token, self.slack.url))
         admission = Admission(self.allowed, CountingLimiter(1_000))
-        return Subscribing(self.directory, self.kept, self.agenda, places, admission, USUAL, lambda: self.now)
+        rights = Rights(places, lambda: TEAM)
+        return Subscribing(
+            self.directory, self.kept, self.agenda, places, rights, admission, USUAL, lambda: self.now
+        )
+
+    @property
+    def replies(self) -> Replies:
+        client = slack_client(self.slack.token, self.slack.url)
+        return Replies(
+            SlackMessenger(client), SlackWhispers(client), RedisPostRecords(self.store), lambda: self.now
+        )
 
     def subscribe(
         self, text: str = "", channel: str = HOME, user: str = "U0ADA", target: str = "", replaces: str = ""
     ) -> Subscription:
         """As somebody types it in ``channel``, or in a form for ``target``."""
         asked = ask(channel, user)
-        return self.subscribing.subscribe(asked, Wish.parse(text, REPOSITORIES), target, replaces)
+        return self.subscribing.subscribe(asked, Wish.parse(text, REPOSITORIES), target, replaces).now
 
     def many(self, count: int, channel: str = HOME, user: str = "U0ADA") -> None:
         """As if that many had been made."""

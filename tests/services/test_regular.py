@@ -57,7 +57,9 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
 
 def regular(team: Team, pulls: KnownPulls = PULLS, cache: MemoryCache | None = None) -> Regular:
     """One that remembers nothing of earlier requests, unless they are in ``cache``."""
-    return Regular(team.subscribing, editions(pulls), REPOSITORIES, cache or MemoryCache(), lambda: team.now)
+    return Regular(
+        team.subscribing, editions(pulls), REPOSITORIES, cache or MemoryCache(), team.replies, lambda: team.now
+    )
 
 
 def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:

@@ -27,6 +27,7 @@ from bot.services.aftermath import WATCH
 from bot.services.directory import Directory
 from bot.services.mending import MEND
 from bot.services.records import DigestRecords
+from bot.services.rights import Rights
 from bot.services.schedule import TICKED, Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
@@ -466,11 +467,12 @@ def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: 
         tower.kept,
         tower.agenda,
         Everywhere(),
+        Rights(Everywhere(), lambda: TEAM),
         Admission(Allowed(frozenset({TEAM})), CountingLimiter()),
         usual,
         lambda: tower.now,
     )
-    made = people.subscribe(visit(), Wish.parse("at 23:59 tz America/Havana", Repositories(REPOSITORY)))
+    made = people.subscribe(visit(), Wish.parse("at 23:59 tz America/Havana", Repositories(REPOSITORY))).now
     tower.tick(MINUTE)
     people.subscribe(visit(), Wish.parse("at 09:00 tz Pacific/Apia", Repositories(REPOSITORY)))
     assert tower.tick(MINUTE) == []

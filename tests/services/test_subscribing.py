@@ -14,7 +14,7 @@ from redis import Redis
 from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions import Subscription, Timing
 from bot.services.admission import Allowed
-from bot.services.subscribing import MOST
+from bot.services.subscribing import MOST, Change
 from tests.checks import is_one_sentence
 from tests.emulators.slack import SlackEmulator
 from tests.services.posting import HOME
@@ -99,9 +99,8 @@ def test_what_is_not_said_stays(team: Team) -> None:
     assert team.subscribe("at 18:00").timing == Timing(dt.time(18), BERLIN, weekdays=True)
     assert team.subscribe("tz Asia/Tokyo").timing == Timing(dt.time(18), TOKYO, weekdays=True)
     assert team.subscribe("daily").timing == Timing(dt.time(18), TOKYO)
-    assert team.subscribe("repo:OCTO/engine", user=BEN) == replace(
-        first, timing=Timing(dt.time(18), TOKYO), by=BEN
-    )
+    # who changes it does not become its maker
+    assert team.subscribe("repo:OCTO/engine", user=BEN) == replace(first, timing=Timing(dt.time(18), TOKYO))
     assert len(team.kept.all()) == 1
 
 
@@ -211,9 +210,9 @@ def test_a_digest_that_was_posted_is_not_posted_again_for_one_that_becomes_like_
 def test_nothing_of_the_time_of_a_pause_is_posted(team: Team) -> None:
     made = team.subscribe()
     before = team.live(at(3, 12))
-    assert team.subscribing.pause(ask(), which()) == [replace(made, is_paused=True)]
+    assert team.subscribing.pause(ask(), which()) == [Change(replace(made, is_paused=True), made)]
     assert (team.planned(made), team.live(at(6, 12))) == (None, [])
-    assert team.subscribing.resume(ask(), which()) == [made]
+    assert team.subscribing.resume(ask(), which()) == [Change(made, replace(made, is_paused=True))]
     assert team.planned(made) == at(7, 9)
     assert [*before, *team.live(at(8, 3))] == [("03 09:00", "2026-03-02"), ("07 09:00", "2026-03-06")]
 
@@ -230,7 +229,8 @@ def test_a_digest_that_waits_on_the_queue_is_not_sent_while_it_is_paused(team: T
 def test_doing_it_twice_is_as_good_as_once(team: Team, verb: str) -> None:
     made = team.subscribe()
     does = getattr(team.subscribing, verb)
-    assert does(ask(), which()) == does(ask(), which())
+    first, second = does(ask(), which()), does(ask(), which())
+    assert [each.now for each in first] == [each.now for each in second] == [each.before for each in second]
     assert team.planned(made) == (None if verb == "pause" else at(3, 9))
 
 
@@ -395,7 +395,8 @@ def test_nobody_but_its_owner_changes_a_personal_one(team: Team, verb: str, wher
 @pytest.mark.parametrize("verb", VERBS)
 def test_its_owner_changes_it_from_wherever_they_are(team: Team, verb: str, where: str) -> None:
     made = team.subscribe("me")
-    assert [each.id for each in getattr(team.subscribing, verb)(ask(where), which(made.id))] == [made.id]
+    getattr(team.subscribing, verb)(ask(where), which(made.id))
+    assert (team.kept.get(made.id) == made) == (verb == "resume")
 
 
 def test_it_is_in_no_list_of_another(team: Team) -> None:
@@ -424,6 +425,7 @@ def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: 
 
 def test_in_the_private_channel_everybody_changes_it(team: Team) -> None:
     made = team.subscribe(channel=PRIVATE)
+    team.slack.join(PRIVATE, BEN)
     assert team.subscribing.known(ask(PRIVATE, BEN), made.id) == made
     assert team.subscribing.unsubscribe(ask(PRIVATE, BEN), which()) == [made]
 

@@ -31,10 +31,11 @@ from bot.domain.days import zone_of
 from bot.domain.spans import Span
 from bot.domain.subscriptions import Edition, Subscription, Timing
 from bot.domain.troubles import Kind
-from bot.ports.places import Place
+from bot.ports.places import Person, Place
 from bot.services.admission import Admission, Allowed
 from bot.services.directory import Directory
 from bot.services.records import DigestRecords
+from bot.services.rights import Rights
 from bot.services.schedule import Schedule
 from bot.services.subscribing import Subscribing
 from bot.services.watchdog import Watchdog
@@ -112,6 +113,15 @@ class Everywhere:
     def team(self, user: str) -> str:
         return TEAM
 
+    def person(self, user: str) -> Person:
+        return Person(TEAM)
+
+    def is_in(self, channel: str, user: str) -> bool:
+        return True
+
+    def channels_of(self, user: str) -> frozenset[str]:
+        raise AssertionError("every channel is open")
+
     def zone(self, user: str) -> ZoneInfo:
         raise AssertionError(f"nobody follows {user}")
 
@@ -130,7 +140,9 @@ class Parts:
         self.watchdog = Watchdog(self.agenda, self.cache, self.records, self.messenger, ADMIN)
         admission = Admission(Allowed(frozenset({TEAM})), CountingLimiter())
         usual = (dt.time(9), zone_of("UTC"))
-        self.people = Subscribing(self.directory, kept, self.agenda, Everywhere(), admission, usual, now)
+        places = Everywhere()
+        rights = Rights(places, lambda: TEAM)
+        self.people = Subscribing(self.directory, kept, self.agenda, places, rights, admission, usual, now)
 
     def schedule(self, fuse: Fuse | None = None) -> Schedule:
         """As a process has it that has just started; it dies where the fuse burns."""

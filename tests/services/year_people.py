@@ -156,7 +156,7 @@ class Subscriber:
         return bool(self.lives) and self.lives[-1].is_calm(now)
 
     def begin(self, wanted: Wanted, now: datetime) -> None:
-        self.name = self.people.subscribe(self._visit, wanted.wish()).id
+        self.name = self.people.subscribe(self._visit, wanted.wish()).now.id
         self.lives.append(Life(wanted, now))
 
     def change(self, now: datetime, *, at: str = "", zone: str = "") -> None:
@@ -164,7 +164,7 @@ class Subscriber:
         old, date = self.lives[-1].wanted, self.lives[-1].next_date(now)
         wanted = replace(old, at=at or old.at, zone=zone or old.zone)
         self._end(now)
-        assert self.people.subscribe(self._visit, wanted.wish()).id == self.name
+        assert self.people.subscribe(self._visit, wanted.wish()).now.id == self.name
         self.lives.append(Life(wanted, now, kept=date))
 
     def pause(self, now: datetime) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Unpack
 
 from bot.sandbox.slack.kept.profiles import Facts
-from bot.sandbox.slack.kept.store import Channel, Workspace, direct_with
+from bot.sandbox.slack.kept.store import BOT_USER, Channel, Workspace, direct_with
 from bot.sandbox.slack.misuse import need
 from bot.sandbox.slack.rules.elements import zone
 
@@ -28,13 +29,25 @@ class Places:
         private: bool = False,
         shared: bool = False,
         several: bool = False,
+        people: Collection[str] | None = None,
     ) -> None:
-        """``several`` are people who write to each other directly, with the bot among them: a group DM."""
+        """``several`` are people who write to each other directly, with the bot among them: a group DM.
+
+        ``people`` are those who are in it; else everybody is, of the team and less its guests.
+        """
         with self._lock:
             private = private or several or id.startswith(("G", "D"))
             user = f"U{id[1:]}" if id.startswith("D") else ""
             self.workspace.channels[id] = Channel(
-                id, name, member, archived, private, shared, user, several=several
+                id,
+                name,
+                member,
+                archived,
+                private,
+                shared,
+                user,
+                several=several,
+                people=None if people is None else frozenset(people),
             )
 
     def rename_channel(self, channel: str, name: str) -> None:
@@ -57,6 +70,35 @@ class Places:
     def invite_bot(self, channel: str) -> None:
         with self._lock:
             self.workspace.channels[channel].member = True
+
+    def join(self, channel: str, user: str) -> None:
+        """Somebody comes into a channel."""
+        with self._lock:
+            place = self.workspace.channels[channel]
+            place.people = frozenset({*self._people_of(channel), user})
+
+    def leave(self, channel: str, user: str) -> None:
+        """Somebody goes."""
+        with self._lock:
+            place = self.workspace.channels[channel]
+            place.people = self._people_of(channel) - {user}
+
+    def _people_of(self, channel: str) -> frozenset[str]:
+        place = self.workspace.channels[channel]
+        return frozenset(self.workspace.members(place)) - {BOT_USER}
+
+    def meet(self, user: str, team: str) -> None:
+        """Somebody uses the app, who is known from then on."""
+        with self._lock:
+            self.workspace.people.setdefault(user, replace(self.workspace.profile(user), team=team))
+
+    def may_write(self, channel: str, user: str) -> bool:
+        """Whether somebody is in a channel; where nobody has said who is, all are but guests."""
+        with self._lock:
+            place = self.workspace.place(channel)
+            if place.kind == "im" or place.people is not None:
+                return self.workspace.is_in(place, user)
+            return not self.workspace.profile(user).is_guest
 
     def set_person(self, user: str, **facts: Unpack[Facts]) -> None:
         """Say more of somebody; what is not named stays. Nobody has to be known to exist."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,7 @@ CLOSED = {
 
 @pytest.mark.parametrize(("how", "said"), CLOSED.values(), ids=CLOSED)
 def test_a_channel_that_is_closed_to_the_bot_does_not_hide_the_next(
-    slack: SlackEmulator, how: dict[str, bool], said: str
+    slack: SlackEmulator, how: dict[str, Any], said: str
 ) -> None:
     slack.add_channel("C0ELSE", "else", **how)
     lines = channels(slack, "C0ELSE", "C0DIGEST")

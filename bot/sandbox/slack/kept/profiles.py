@@ -15,7 +15,8 @@ ZONE = "Etc/UTC"
 class Facts(TypedDict, total=False):
     """What can be said of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
 
-    ``team`` is theirs where they are of another one, with which a channel is shared.
+    ``team`` is theirs where they are of another one, with which a channel is shared. ``restricted`` are guests,
+    ``ultra_restricted`` those of one channel alone; ``admin`` is who runs the team.
     """
 
     tz: str | None
@@ -23,6 +24,9 @@ class Facts(TypedDict, total=False):
     deleted: bool
     is_bot: bool
     team: str
+    restricted: bool
+    ultra_restricted: bool
+    admin: bool
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,27 @@ class Profile:
     deleted: bool = False
     is_bot: bool = False
     team: str = ""
+    restricted: bool = False
+    ultra_restricted: bool = False
+    admin: bool = False
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether they are only where somebody brought them."""
+        return self.restricted or self.ultra_restricted
 
     def as_json(self, team_id: str, now: float) -> Json:
         """Of somebody who was deactivated Slack does not tell the zone, as others have measured."""
         named = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
-        more = {} if self.deleted else {"real_name": self.name, **_place(self.tz, now)}
+        rights = {
+            "is_admin": self.admin,
+            "is_owner": False,
+            # of one channel alone is a kind of guest
+            "is_restricted": self.is_guest,
+            "is_ultra_restricted": self.ultra_restricted,
+            "is_stranger": self.team not in ("", team_id),
+        }
+        more = {} if self.deleted else {"real_name": self.name, **_place(self.tz, now), **rights}
         return {**named, **more, "deleted": self.deleted, "is_bot": self.is_bot}
 
 

@@ -65,6 +65,7 @@ class Channel:
     user: str = ""  # whose direct messages these are
     messages: list[Json] = field(default_factory=list)
     several: bool = False  # direct messages among several people
+    people: frozenset[str] | None = None  # who is in it; None: everybody of the team but guests
 
     @property
     def kind(self) -> str:
@@ -191,6 +192,26 @@ class Workspace:
         if not USER(user):
             raise SlackError("user_not_found")
         return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
+
+    def members(self, channel: Channel) -> list[str]:
+        """Who is in a channel, the app's bot among them."""
+        bot = [BOT_USER] if channel.member or channel.kind == "im" else []
+        if channel.kind == "im":
+            return [channel.user, *bot]
+        named = channel.people
+        found = (user for user, each in self.people.items() if self._is_regular(each, channel))
+        return sorted({*(found if named is None else named), *bot})
+
+    def is_in(self, channel: Channel, user: str) -> bool:
+        """Whether somebody is in a channel."""
+        if channel.kind == "im" or channel.people is not None:
+            return user in self.members(channel)
+        return self._is_regular(self.profile(user), channel)
+
+    def _is_regular(self, who: Profile, channel: Channel) -> bool:
+        """Whether they are in a channel of which nobody has said who is in it."""
+        is_own = who.team in ("", self.team_id)
+        return not (who.deleted or who.is_guest or who.is_bot) and (is_own or channel.shared)
 
     def channel(self, wanted: object) -> Channel:
         found = self.channels.get(str(wanted))

@@ -13,6 +13,7 @@ from bot.sandbox.slack.kept.store import (
     BOT_ID,
     BOT_USER,
     TEAM_URL,
+    Channel,
     Json,
     SlackError,
     Workspace,
@@ -29,7 +30,7 @@ from bot.sandbox.slack.methods.messages import (
     replies,
     update,
 )
-from bot.sandbox.slack.methods.pages import page, truth
+from bot.sandbox.slack.methods.pages import PAGE, page, truth
 from bot.sandbox.slack.methods.streams import append_stream, start_stream, stop_stream
 from bot.sandbox.slack.methods.views import open_view, publish_view, push_view, update_view
 
@@ -45,7 +46,8 @@ def conversation_info(team: Workspace, arguments: Json) -> Json:
     return {"channel": channel.as_json() | gone}
 
 
-def conversation_list(team: Workspace, arguments: Json) -> Json:
+def _conversations(team: Workspace, arguments: Json) -> list[Channel]:
+    """Those of the wanted types that the bot may know of."""
     kinds = {"public_channel": "channels", "private_channel": "groups", "im": "im", "mpim": "mpim"}
     wanted = {kinds.get(kind.strip(), "") for kind in str(arguments.get("types") or "public_channel").split(",")}
     if "" in wanted:
@@ -54,8 +56,30 @@ def conversation_list(team: Workspace, arguments: Json) -> Json:
         team.require(f"{kind}:read")
     live = not truth(arguments.get("exclude_archived"))
     seen = [c for c in team.channels.values() if c.kind in wanted and (c.member or not c.private)]
-    found = [channel.as_json() for channel in seen if live or not channel.archived]
+    return [channel for channel in seen if live or not channel.archived]
+
+
+def conversation_list(team: Workspace, arguments: Json) -> Json:
+    found = [channel.as_json() for channel in _conversations(team, arguments)]
     channels, cursor = page(found, arguments, key="id", default=100)
+    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
+
+
+def conversation_members(team: Workspace, arguments: Json) -> Json:
+    """Of public channels also where the bot is not in them; what is private and closed to it is not found."""
+    channel = team.readable(arguments.get("channel"), "read")
+    found = [{"id": user} for user in team.members(channel)]
+    members, cursor = page(found, arguments, key="id", default=100)
+    return {"members": [each["id"] for each in members], "response_metadata": {"next_cursor": cursor}}
+
+
+def user_conversations(team: Workspace, arguments: Json) -> Json:
+    """Where somebody is; what is not public only where the bot is too. Takes one less than other listings."""
+    user = team.profile(str(arguments.get("user") or BOT_USER)).id
+    refuse("invalid_limit" if str(arguments.get("limit")) == str(PAGE) else None)
+    found = _conversations(team, arguments)
+    seen = [channel.as_json() for channel in found if user == BOT_USER or team.is_in(channel, user)]
+    channels, cursor = page(seen, arguments, key="id", default=100)
     return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
 
 
@@ -108,11 +132,13 @@ METHODS: dict[str, Method] = {
     "conversations.history": Method(history),
     "conversations.info": Method(conversation_info),
     "conversations.list": Method(conversation_list),
+    "conversations.members": Method(conversation_members),
     "conversations.open": Method(conversation_open, "im:write"),
     "conversations.replies": Method(replies),
     "files.completeUploadExternal": Method(complete_upload, "files:write"),
     "files.getUploadURLExternal": Method(upload_url, "files:write"),
     "reactions.add": Method(add_reaction, "reactions:write"),
+    "users.conversations": Method(user_conversations),
     "users.info": Method(user_info, "users:read"),
     "views.open": Method(open_view),
     "views.publish": Method(publish_view),

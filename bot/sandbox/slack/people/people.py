@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.sandbox.slack.kept.shown import named
 from bot.sandbox.slack.kept.store import APP_ID, BOT_USER, Channel, Json
+from bot.sandbox.slack.misuse import need
 from bot.sandbox.slack.people.sender import DOMAIN, TOKEN, Delivery
 from bot.sandbox.slack.people.view_people import ViewPerson
 from bot.sandbox.slack.use.controls import control
@@ -26,7 +27,7 @@ class Person(ViewPerson):
     """Everything that somebody can do with the app."""
 
     def slash(self, command: str, text: str = "", channel: str = HOME) -> Delivery:
-        where = self.slack.place(channel)
+        where = self._joined(channel)
         payload = {
             "token": TOKEN,
             "team_id": self.home,
@@ -115,6 +116,8 @@ class Person(ViewPerson):
         blocks = named(message.get("blocks") or [])
         used = control(blocks, action_id, value, block_id=block_id)
         found = channel or message.get("channel") or self.slack.channel_of(message["ts"])
+        if self.slack.place(found).private:
+            self._joined(found)
         action, state = self.slack.press(blocks, found, used, value)
         payload = self._action({**copy.deepcopy(message), "blocks": blocks}, self.slack.place(found))
         return self._deliver("interactive", payload | {"state": state, "actions": [action]})
@@ -124,11 +127,17 @@ class Person(ViewPerson):
     def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
         """Put a message into the channel; what an event tells of it. Only a person's client has ids of its own."""
         origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
+        self._joined(channel)
         typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
         own = {**typed, "team": self.home, **origin, **fields}
         ts = self.slack.add_message(channel, text, self.user, thread_ts, **own)
         stored = self.slack.message(channel, ts)
         return stored | {"channel": channel, "event_ts": ts}
+
+    def _joined(self, channel: str) -> Channel:
+        """A channel that they write in: Slack shows others a public one to read, and the buttons there."""
+        need(self.slack.may_write(channel, self.user), f"{self.user} is not in {channel}")
+        return self.slack.place(channel)
 
     def _kind_of(self, channel: str) -> Json:
         """Mentions do not say it; messages do."""

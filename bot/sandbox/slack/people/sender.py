@@ -51,6 +51,7 @@ class Sender:
         return self._deliver(delivery.kind, delivery.payload, delivery.retry + 1)
 
     def _deliver(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
+        self.slack.meet(self.user, self.team or "")
         ack = self.wire.send(kind, payload, retry=retry)
         return Delivery(kind, payload, ack, retry)
 

@@ -23,6 +23,8 @@ def change(team: Workspace, shown: Shown, key: Key, element: Json, value: Any) -
         chosen = _several(element, value)
     elif element["type"] in TAKES:
         chosen = TAKES[element["type"]](team, element, value)
+        if element["type"] == "conversations_select":
+            _check_sight(team, shown.user, chosen, element["action_id"])
     else:
         chosen = _option(element, offered(shown, key, element), value)
     shown.settings[key] = setting(element, chosen)
@@ -87,6 +89,14 @@ def _conversation(team: Workspace, element: Json, value: Any) -> str:
         raise Misuse(f"{element['action_id']}: there is no {value}")
     need(listed(element, there), f"{element['action_id']} leaves {value} out")
     return there.id
+
+
+def _check_sight(team: Workspace, user: str, channel: str, name: str) -> None:
+    """People find what is public and where they are; guests and others' people only where they are."""
+    there, who = team.channels[channel], team.profile(user)
+    is_regular = not who.is_guest and who.team in ("", team.team_id)
+    is_seen = (is_regular and there.kind == "channels") or team.is_in(there, user)
+    need(is_seen, f"{name}: {user} does not see {channel}")
 
 
 TAKES: dict[str, Callable[[Workspace, Json, Any], str]] = {
