@@ -29,8 +29,8 @@ _MICRO = 1_000_000
 # seconds after which what a process reserved that died is free again; no call takes half as long
 _HELD = 600
 # KEYS: for each name the counter of what was spent, then for each its reservations by the end of their time, as a
-# token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for each
-# cap the place of its name, and its millionths
+# token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for
+# each cap the place of its name, and its millionths
 _HOLD = """
 local now = tonumber(redis.call('TIME')[1])
 local names = tonumber(ARGV[3])

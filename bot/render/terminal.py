@@ -62,7 +62,9 @@ def _rich(element: Mapping[str, Any]) -> str:
 
 
 def _piece(piece: Mapping[str, Any]) -> str:
-    """Instants and channels have no text of their own: Slack shows them as each reader knows them."""
+    """Instants, channels and people have no text of their own: Slack shows them as each reader knows them."""
     if piece["type"] == "channel":
         return f"#{piece['channel_id']}"
+    if piece["type"] == "user":
+        return f"@{piece['user_id']}"
     return str(piece["fallback"] if piece["type"] == "date" else piece["text"])

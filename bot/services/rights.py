@@ -64,10 +64,18 @@ class Rights:
             raise UsageError(_JOIN)
 
     def require_presence(self, visit: Visit) -> None:
-        """Refuse guests who ask for something in a channel that is not theirs. Raises UsageError."""
-        if visit.is_direct or not self._is_outsider(self._person(visit.user)):
+        """Refuse who asks for something in a channel that they are not in, unless it is open to them.
+
+        Of one that is closed to the bot Slack says nothing; nothing can be posted there either.
+
+        Raises:
+            UsageError: says so.
+        """
+        is_member = self._is_member(visit.user, visit.channel)
+        if is_member or (is_member is None and visit.is_direct):
             return
-        if not self._is_member(visit.user, visit.channel):
+        is_outsider = self._is_outsider(self._person(visit.user))
+        if is_outsider or (is_member is False and not self._is_open(visit.channel)):
             raise UsageError(_ELSEWHERE)
 
     def among(self, user: str, subscriptions: Iterable[Subscription]) -> Sequence[Subscription]:

@@ -21,3 +21,9 @@ def layout(request: pytest.FixtureRequest) -> str:
 def bot(bots: Bots, layout: str) -> Iterator[Bot]:
     """The usual bot, as one process and as one for each task."""
     yield from unharmed(bots.bot(layout))
+
+
+@pytest.fixture
+def partner_bot(bots: Bots, layout: str) -> Iterator[Bot]:
+    """A bot that also answers people of a partner's workspace, as one process and as one for each task."""
+    yield from unharmed(bots.bot(layout, "partner", PRDIGEST_ALLOWED_WORKSPACES="T0PARTNER"))

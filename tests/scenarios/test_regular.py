@@ -47,7 +47,15 @@ def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> Non
     assert is_planned(bot, made)
     ben.press(listed, "subscription_remove", channel=channel)
     assert last(bot, ben)["text"] == f"Unsubscribed: {made.repository}"
-    assert (subscriptions(bot, channel), is_planned(bot, made), bot.posted(channel)) == ([], False, [])
+    assert (subscriptions(bot, channel), is_planned(bot, made)) == ([], False)
+    # nobody who reads there wonders where it is
+    rest = f"the digest of {made.repository}, from Monday to Friday at 06:00 (Europe/Berlin), "
+    rest += "path:vllm/v1 not-author:bots only:risky."
+    assert [as_read(message) for message in bot.posted(channel)] == [
+        f"@{ada.user} paused {rest}",
+        f"@{ben.user} resumed {rest}",
+        f"@{ben.user} removed {rest}",
+    ]
 
 
 def test_several_are_told_apart_by_repository_and_id(http_bot: Bot) -> None:
@@ -249,7 +257,8 @@ def test_in_a_message_that_names_the_bot_the_verbs_are_the_same(bot: Bot) -> Non
     assert last(bot, ada)["text"] == "'noon' is no time: write it as 09:00 or 9am."
     ada.mention("Unsubscribe", channel)
     assert last(bot, ada)["text"] == "Unsubscribed: octo/engine"
-    assert (bot.posted(channel), bot.replied(channel, thread)) == ([], [])
+    (told,) = bot.posted(channel)
+    assert (told["text"], bot.replied(channel, thread)) == ("The digest of octo/engine was removed.", [])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,248 @@
+"""The table of permissions, driven through the handlers of a process: each action by each way there is to it."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+
+import pytest
+
+from bot.adapters.agenda import RedisAgenda, RedisSubscriptions
+from bot.adapters.slack import slack_client
+from bot.domain.pulls import Repository
+from bot.domain.subscriptions import Subscription, Timing
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
+from tests.hostile.permissions import ACTORS, ALLOWED, Action, Actor, Kind
+from tests.scenarios import REPO, Bot, old_button
+from tests.scenarios.regularly import direct, form_of, home, subscriptions
+from tests.world import as_read
+
+MAKER = "U0MAKER"
+_triggers = count(1)
+_VERBS = {Action.PAUSE: "pause", Action.RESUME: "resume", Action.REMOVE: "unsubscribe"}
+_BUTTONS = {Action.PAUSE: "subscription_pause", Action.RESUME: "subscription_resume"}
+_BUTTONS |= {Action.REMOVE: "subscription_remove"}
+
+
+@dataclass
+class Stage:
+    """A subscription of a channel, and somebody who tries something from a channel of their own."""
+
+    bot: Bot
+    actor: Actor
+    kind: Kind
+    person: Person
+    target: str
+    side: str
+    made: Subscription
+
+    def reset(self, *, is_paused: bool) -> None:
+        """The subscription as it was made, and no other: App Home shows the first of many."""
+        kept = RedisSubscriptions(self.bot.store)
+        for each in kept.all():
+            kept.remove(each.id)
+        self.made = replace(self.made, is_paused=is_paused)
+        kept.put(self.made)
+        RedisAgenda(self.bot.store).put(self.made.id, dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
+
+    def kept(self) -> list[Subscription]:
+        return subscriptions(self.bot, self.target)
+
+    def read(self) -> str:
+        """All that the actor was told."""
+        shown = [as_read(each) for each in self.bot.whispered(self.person) if each.get("blocks")]
+        slack = self.bot.world.slack
+        written = self.bot.posted(direct(self.person)) if slack.has_direct(self.person.user) else []
+        return "\n".join([*shown, *map(as_read, written), home(self.bot, self.person)])
+
+    def posts(self) -> list[str]:
+        return [as_read(message) for message in self.bot.posted(self.target)]
+
+    def forged(self, payload: Json) -> Json:
+        """The same as a new request."""
+        return {**copy.deepcopy(payload), "trigger_id": f"forged.{next(_triggers)}"}
+
+
+def stage(bot: Bot, name: str, kind: Kind) -> Stage:
+    actor, slack = ACTORS[name], bot.world.slack
+    person = bot.person(team=actor.team)
+    slack.set_person(
+        person.user,
+        restricted=actor.restricted,
+        ultra_restricted=actor.ultra_restricted,
+        admin=actor.admin,
+        team=actor.team or "",
+    )
+    maker = person.user if actor.is_maker else MAKER
+    slack.set_person(maker)
+    people = {person.user} if actor.is_in else {MAKER}
+    side = bot.channel(people={person.user}, shared=bool(actor.team))
+    if kind is Kind.DIRECT:
+        target = f"D{maker[1:]}"
+        slack.place(target)
+    else:
+        target = bot.channel(people=people, private=kind is Kind.PRIVATE, shared=bool(actor.team))
+    timing = Timing(dt.time(6), bot.zone)
+    made = Subscription(target, Repository.parse(REPO), timing, by=maker, is_open=kind is Kind.PUBLIC)
+    return Stage(bot, actor, kind, person, target, side, made)
+
+
+# --- ways
+
+
+def by_command(there: Stage, action: Action) -> None:
+    there.person.slash("/prdigest", f"{_VERBS[action]} {there.made.id}", there.side)
+
+
+def by_command_in_it(there: Stage, action: Action) -> None:
+    """As if it was typed in the channel, whoever they are."""
+    sent = there.person.slash("/prdigest", "help", there.side).payload
+    forged = there.forged(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
+    there.person._deliver("slash_commands", forged)
+
+
+def by_mention(there: Stage, action: Action) -> None:
+    there.person.mention(f"{_VERBS[action]} {there.made.id}", there.side)
+
+
+def by_old_button(there: Stage, action: Action) -> None:
+    button = _BUTTONS[action]
+    there.person.press(old_button(button, there.made.id), button, channel=there.side)
+
+
+def by_home(there: Stage, action: Action) -> None:
+    """The page of somebody else, in front of them."""
+    slack, blocks = there.bot.world.slack, old_button(_BUTTONS[action], there.made.id)["blocks"]
+    client = slack_client(slack.token, slack.url)
+    client.views_publish(user_id=there.person.user, view={"type": "home", "blocks": blocks})
+    view = slack.home_of(there.person.user)
+    assert view
+    there.person.press_in(view, _BUTTONS[action])
+
+
+WAYS: dict[str, Callable[[Stage, Action], None]] = {
+    "command": by_command,
+    "command in it": by_command_in_it,
+    "mention": by_mention,
+    "old button": by_old_button,
+    "home": by_home,
+}
+
+
+def sent_form(there: Stage, replaces: str, at: str) -> None:
+    """The form, with the channel, the time and what it remembers as nobody's client would send them."""
+    there.person.slash("/prdigest", "schedule", there.side)
+    sent = there.person.submit(form_of(there.bot, there.person), channel=there.side).payload
+    there.bot.settle()
+    forged = there.forged(sent)
+    values = forged["view"]["state"]["values"]
+    values["channel"]["channel"]["selected_conversation"] = there.target
+    values["at"]["at"]["selected_time"] = at
+    values["filter"]["filter"]["value"] = "" if replaces else "label:rocm"
+    known = json.loads(forged["view"]["private_metadata"])
+    forged["view"]["private_metadata"] = json.dumps({**known, "channel": there.target, "id": replaces})
+    there.person._deliver("interactive", forged)
+
+
+# --- what came of it
+
+
+def is_turned(there: Stage, action: Action) -> bool:
+    """Whether the subscription is as the action makes it, and the channel knows who did it."""
+    kept = there.kept()
+    wanted = [] if action is Action.REMOVE else [replace(there.made, is_paused=action is Action.PAUSE)]
+    is_done, said = kept == wanted, there.posts()
+    assert is_done or kept == [there.made], kept
+    how = {Action.PAUSE: "paused", Action.RESUME: "resumed", Action.REMOVE: "removed"}[action]
+    told = [line for line in said if line.startswith(f"@{there.person.user} {how} the digest of {REPO}, ")]
+    assert len(told) == len(said) == is_done, said
+    return is_done
+
+
+def try_turn(there: Stage, action: Action) -> set[bool]:
+    """Each way, on a channel of its own; whether it was done by them."""
+    done = set()
+    ways = WAYS
+    if there.actor.team == "T0OTHER":
+        ways = {name: way for name, way in WAYS.items() if name != "mention"}
+    for name, way in ways.items():
+        fresh = stage(there.bot, _name(there.actor), there.kind)
+        fresh.reset(is_paused=action is Action.RESUME)
+        way(fresh, action)
+        fresh.bot.settle()
+        done.add(is_turned(fresh, action))
+        if not is_turned(fresh, action) and there.kind is not Kind.PUBLIC:
+            assert fresh.made.id not in fresh.read(), name
+    return done
+
+
+def _name(actor: Actor) -> str:
+    return next(name for name, each in ACTORS.items() if each is actor)
+
+
+def try_see(there: Stage, action: Action) -> set[bool]:
+    there.reset(is_paused=False)
+    there.person.open_home()
+    return {there.made.id in home(there.bot, there.person)}
+
+
+def try_preview(there: Stage, action: Action) -> set[bool]:
+    there.reset(is_paused=False)
+    there.person.slash("/prdigest", f"test {there.made.id}", there.side)
+    shown = [as_read(each) for each in there.bot.whispered(there.person) if each.get("blocks")]
+    return {any("A preview for you alone" in text for text in shown)}
+
+
+def try_form(there: Stage, action: Action) -> set[bool]:
+    there.reset(is_paused=False)
+    is_change = action is Action.CHANGE
+    if there.actor.team == "T0OTHER":
+        # they get no form to begin with
+        there.person.slash("/prdigest", "schedule", there.side)
+        there.bot.settle()
+        assert there.bot.world.slack.modal_of(there.person.user) is None
+        return {False}
+    sent_form(there, there.made.id if is_change else "", "05:00")
+    there.bot.settle()
+    found = there.kept()
+    makers = {each.by for each in found}
+    assert there.made.by in makers, "the maker stays"
+    if is_change:
+        assert len(found) == 1
+        return {found[0].timing.at == dt.time(5)}
+    assert makers == ({there.made.by} if len(found) == 1 else {there.made.by, there.person.user})
+    return {len(found) == 2}
+
+
+def try_digest(there: Stage, action: Action) -> set[bool]:
+    sent = there.person.slash("/prdigest", "help", there.side).payload
+    text = f"{dt.datetime.now(there.bot.zone).date() - dt.timedelta(days=1)}"
+    forged = there.forged(sent) | {"channel_id": there.target, "text": text}
+    before = len(there.posts())
+    there.person._deliver("slash_commands", forged)
+    return {len(there.posts()) > before}
+
+
+TRIES: dict[Action, Callable[[Stage, Action], set[bool]]] = {
+    Action.SEE: try_see,
+    Action.PREVIEW: try_preview,
+    Action.SUBSCRIBE: try_form,
+    Action.CHANGE: try_form,
+    Action.PAUSE: try_turn,
+    Action.RESUME: try_turn,
+    Action.REMOVE: try_turn,
+    Action.DIGEST: try_digest,
+}
+CASES = [(kind, name) for kind, rows in ALLOWED.items() for name in rows]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES, ids=[f"{kind}-{name}" for kind, name in CASES])
+def test_each_may_do_what_the_table_says_by_every_way(partner_bot: Bot, kind: Kind, name: str) -> None:
+    done = {action: TRIES[action](stage(partner_bot, name, kind), action) for action in Action}
+    allowed = ALLOWED[kind][name]
+    assert done == {action: {action in allowed} for action in Action}
