@@ -15,8 +15,8 @@ from bot.services.paying import payer_of
 
 log = logging.getLogger(__name__)
 
-_ALL = "Today's budget for answers is used up; it begins anew at midnight ({})."
-_OWN = "You have used up your budget for answers today; it begins anew at midnight ({})."
+_ALL = "Today's budget for the model is used up; it begins anew at midnight ({})."
+_OWN = "You have used up your budget for today; it begins anew at midnight ({})."
 
 
 class Budget:

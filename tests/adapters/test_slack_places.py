@@ -11,11 +11,12 @@ import pytest
 from bot.adapters.slack import slack_client
 from bot.adapters.slack_places import SlackHomes, SlackPlaces
 from bot.domain.errors import SlackRefused, SlackUnavailable
-from bot.ports.places import Place
+from bot.ports.places import Person, Place
 from tests.checks import is_one_sentence
 from tests.emulators.slack import SlackEmulator
 from tests.services.posting import HOME
 
+TEAM = "T0TEAM"
 BLOCK: dict[str, object] = {"type": "header", "text": {"type": "plain_text", "text": "Hello"}}
 
 
@@ -100,7 +101,58 @@ def test_a_home_that_is_switched_off_is_refused(slack: SlackEmulator) -> None:
     assert caught.value.code == "not_enabled"
 
 
+PEOPLE: dict[str, tuple[dict[str, Any], Person]] = {
+    "anybody": ({}, Person(TEAM)),
+    "guest of one channel": ({"ultra_restricted": True}, Person(TEAM, is_guest=True)),
+    "guest of several": ({"restricted": True}, Person(TEAM, is_guest=True)),
+    "admin": ({"admin": True}, Person(TEAM, is_admin=True)),
+    "of another workspace": ({"team": "T0OTHER"}, Person("T0OTHER")),
+    # of whom Slack says little
+    "deactivated": ({"deleted": True, "admin": True}, Person(TEAM)),
+}
+
+
+@pytest.mark.parametrize(("facts", "expected"), PEOPLE.values(), ids=PEOPLE)
+def test_people_are_as_slack_says(slack: SlackEmulator, facts: dict[str, Any], expected: Person) -> None:
+    slack.set_person("U0ADA", **facts)
+    assert places(slack).person("U0ADA") == expected
+
+
+@pytest.mark.parametrize("channel", ["C0OPEN", "C0SECRET", "C0AWAY"])
+def test_who_is_in_a_channel_is_found_on_whatever_page(slack: SlackEmulator, channel: str) -> None:
+    crowd = {f"U{number:04}" for number in range(2_500)}
+    private = channel == "C0SECRET"
+    slack.add_channel(channel, "x", private=private, member=channel != "C0AWAY", people=crowd)
+    found = [places(slack).is_in(channel, user) for user in ("U0000", "U2499", "U2500", "U0BOT")]
+    assert found == [True, True, False, channel != "C0AWAY"]
+    slack.leave(channel, "U2499")
+    assert not places(slack).is_in(channel, "U2499")
+
+
+def test_who_is_in_a_channel_that_is_closed_to_the_bot_is_not_said(slack: SlackEmulator) -> None:
+    slack.add_channel("C0SECRET", "x", private=True, member=False, people=("U0ADA",))
+    with pytest.raises(SlackRefused) as caught:
+        places(slack).is_in("C0SECRET", "U0ADA")
+    assert caught.value.code == "channel_not_found"
+
+
+def test_the_channels_of_somebody_are_those_they_share_with_the_bot_and_public_ones(slack: SlackEmulator) -> None:
+    wanted = set()
+    for number in range(1_200):
+        slack.add_channel(f"C{number:05}", f"c{number}", member=False, people=("U0ADA",))
+        wanted.add(f"C{number:05}")
+    slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA", "U0BEN"))
+    slack.add_channel("C0CLOSED", "closed", private=True, member=False, people=("U0ADA",))
+    slack.add_channel("C0GROUP", "group", several=True, people=("U0ADA",))
+    slack.add_channel("C0OTHER", "other", people=("U0BEN",))
+    slack.set_person("U0ADA", restricted=True)
+    assert places(slack).channels_of("U0ADA") == {*wanted, "C0SECRET", "C0GROUP"}
+    assert len(slack.calls_to("users.conversations")) == 2
+
+
 CALLS: dict[str, Callable[[SlackEmulator], object]] = {
+    "conversations.members": lambda slack: places(slack).is_in(HOME, "U0ADA"),
+    "users.conversations": lambda slack: places(slack).channels_of("U0ADA"),
     "conversations.info": lambda slack: places(slack).place(HOME),
     "conversations.open": lambda slack: places(slack).direct("U0ADA"),
     "users.info": lambda slack: places(slack).zone("U0ADA"),

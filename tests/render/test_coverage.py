@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.domain.budgets import ALL_SPENT, NEARLY_SPENT
 from bot.domain.digest import CountCheck, Entry, Overview
 from bot.domain.filters import Filters
 from bot.domain.packing import Coverage
@@ -61,6 +62,12 @@ FULL = "all from full diffs"
             [made(3), made(2, **AWAY), made(1, **AWAY)],
             f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only: #2, #1 · no model cost",
             id="fallbacks",
+        ),
+        pytest.param(
+            [made(4), made(3, fallback=NEARLY_SPENT), made(2, **AWAY), made(1, fallback=NEARLY_SPENT)],
+            f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
+            "budget for the model is nearly used up: #3, #1 · no model cost",
+            id="fallbacks-for-want-of-money",
         ),
         pytest.param(
             [made(2, cached=True), made()],
@@ -144,3 +151,9 @@ def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
 
 def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
     assert coverage(digest()) == ""
+
+
+def test_an_overview_that_was_saved_is_named() -> None:
+    saved = digest(made(), overview=Overview("", fallback=ALL_SPENT))
+    assert "no overview because today's budget for the model is used up" in coverage(saved)
+    assert "no overview" not in coverage(digest(made(), overview=Overview("", fallback="the model is busy")))

@@ -60,9 +60,7 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
     with asked_by(frugal, ada) as thread:
         ada.message("And the frobnications?", thread.channel, thread.ts)
         reply = thread.answers()[-1]
-        assert is_plain(
-            text_of(reply), "You have used up your budget for answers today; it begins anew at midnight"
-        )
+        assert is_plain(text_of(reply), "You have used up your budget for today; it begins anew at midnight")
         ben.message("And the frobnications?", thread.channel, thread.ts)
         assert [text_of(message) for message in thread.answers()][2:] == ["Yes."]
     assert not frugal.whispered(ada)
@@ -78,7 +76,7 @@ def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: 
         (reply,) = thread.answers()
     spending.settle(whole, -DAILY)
     assert spending.spent(day) == before
-    assert is_plain(text_of(reply), "Today's budget for answers is used up; it begins anew at midnight")
+    assert is_plain(text_of(reply), "Today's budget for the model is used up; it begins anew at midnight")
     assert not asked.bodies
 
 

@@ -74,7 +74,7 @@ def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
     assert there.refusal(ADA) == ""
     spend(there, ADA, 0.5)
     assert there.refusal(ADA) == (
-        "You have used up your budget for answers today; it begins anew at midnight (America/Los_Angeles)."
+        "You have used up your budget for today; it begins anew at midnight (America/Los_Angeles)."
     )
 
 
@@ -94,7 +94,7 @@ def test_all_together_have_one_too() -> None:
     spend(there, NAMESAKE, 0.2)
     for somebody in (ADA, GRACE, NAMESAKE, visit(user="U0NEW")):
         said = there.refusal(somebody)
-        assert said.startswith("Today's budget for answers is used up; it begins anew at midnight")
+        assert said.startswith("Today's budget for the model is used up; it begins anew at midnight")
         assert is_one_sentence(said)
 
 
@@ -186,7 +186,7 @@ def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
             spend(there, asked, 0.99)
     assert there.spent_today()[0] == pytest.approx(10.0 * PEOPLES_SHARE, abs=1.0)
     assert (why(there, payer_of(ADA)), why(there, "")) == (ALL, "")
-    assert there.refusal(ADA).startswith("Today's budget for answers is used up")
+    assert there.refusal(ADA).startswith("Today's budget for the model is used up")
 
 
 def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:
