@@ -27,7 +27,7 @@ from bot.render.digest import Rendered, skipped_note
 from bot.services.directory import Directory
 from bot.services.editions import Editions
 from bot.services.mending import FIRST, MEND, MOST, skipped_before
-from bot.services.paying import account, paid_by
+from bot.services.paying import OPERATOR, account, paid_by
 from bot.services.publish import Published, Publisher
 from bot.services.records import EDITION
 from bot.services.watchdog import Watchdog
@@ -114,7 +114,9 @@ class Delivery:
             self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             # last: a try that died before did none of this, and the next one does all of it
             kept = EDITION.dump_json(edition).decode()
-            self._records.save(key, edition=kept, payer=account().payer)
+            payer = account().payer
+            # what is mended later is mended by the bot, whoever ran a command
+            self._records.save(key, edition=kept, payer="" if payer == OPERATOR else payer)
         return published
 
     def mend(self, key: str) -> None:

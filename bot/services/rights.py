@@ -14,8 +14,8 @@ log = logging.getLogger(__name__)
 
 GONE = "That subscription is not there any more."
 NOT_YOURS = "That subscription is somebody's own: only they can change it."
-_MEMBERS = "Only members of that channel can do that, and whoever subscribed it: join it first."
-_JOIN = "Only members of a channel can subscribe it: join it first."
+_MEMBERS = "Only members of that channel and whoever subscribed it can do that: join it first."
+_JOIN = "Only members of that channel can have a digest come there: join it first."
 _UNKNOWN = "I can't see who is in that channel: invite me there with /invite, or ask whoever runs me."
 _ELSEWHERE = "You are not in this channel: ask me in one of yours."
 

@@ -105,9 +105,8 @@ class Subscribing:
         return [self._turned(each, is_paused=False) for each in self._meant(visit, which, stops=False)]
 
     def here(self, visit: Visit) -> Sequence[Subscription]:
-        """Those of the visitor's channel, if it is one that they may know of."""
-        found = self._directory.of(visit.channel)
-        return found if found and self._rights.sees(visit.user, found[0]) else ()
+        """Those of the visitor's channel that they may know of."""
+        return self._rights.among(visit.user, self._directory.of(visit.channel))
 
     def welcomes(self, visit: Visit) -> bool:
         """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""

@@ -22,7 +22,7 @@ class Kind(StrEnum):
 class Action(StrEnum):
     """What is tried, from outside the channel unless the actor is in it."""
 
-    SEE = "see"  # in App Home
+    SEE = "see"  # in App Home, and in the list of the channel
     PREVIEW = "preview"
     SUBSCRIBE = "subscribe"  # another one, by the form
     CHANGE = "change"

@@ -167,10 +167,10 @@ def is_turned(there: Stage, action: Action) -> bool:
 def try_turn(there: Stage, action: Action) -> set[bool]:
     """Each way, on a channel of its own; whether it was done by them."""
     done = set()
-    ways = WAYS
-    if there.actor.team == "T0OTHER":
-        ways = {name: way for name, way in WAYS.items() if name != "mention"}
-    for name, way in ways.items():
+    for name, way in WAYS.items():
+        if name == "command in it" and there.actor.admin and there.kind is Kind.PRIVATE:
+            # they know of it by its id alone
+            continue
         fresh = stage(there.bot, _name(there.actor), there.kind)
         fresh.reset(is_paused=action is Action.RESUME)
         way(fresh, action)
@@ -188,7 +188,12 @@ def _name(actor: Actor) -> str:
 def try_see(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
     there.person.open_home()
-    return {there.made.id in home(there.bot, there.person)}
+    is_home = there.made.id in home(there.bot, there.person)
+    sent = there.person.slash("/prdigest", "help", there.side).payload
+    before = len(there.bot.whispered(there.person))
+    there.person._deliver("slash_commands", there.forged(sent) | {"channel_id": there.target, "text": "list"})
+    shown = there.bot.whispered(there.person)[before:]
+    return {is_home, any(there.made.id in as_read(each) for each in shown if each.get("blocks"))}
 
 
 def try_preview(there: Stage, action: Action) -> set[bool]:

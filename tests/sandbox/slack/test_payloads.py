@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from slack_sdk import WebClient
 
@@ -266,3 +268,24 @@ def test_a_grid_is_named_to_its_own_people(slack: SlackEmulator, web: WebClient)
     assert amy.slash("/x").payload["enterprise_id"] == "E0GRID"
     assert amy.message("x").payload["enterprise_id"] == "E0GRID"
     assert amy.press(message, "single").payload["enterprise"]["id"] == "E0GRID"
+
+
+def test_nobody_uses_what_they_do_not_see(slack: SlackEmulator, guest: Person) -> None:
+    """People write only where they are; buttons of public channels are there for everybody of the team."""
+    ada, ben = (
+        replace(guest, user="U0ADA", team=None, enterprise=None),
+        replace(guest, user="U0BEN", team=None, enterprise=None),
+    )
+    slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA",))
+    slack.add_channel("C0OPEN", "open", people=("U0ADA",))
+    assert ada.slash("/x", channel="C0SECRET").payload["user_id"] == "U0ADA"
+    for act in (
+        lambda: ben.slash("/x", channel="C0OPEN"),
+        lambda: ben.mention("hi", "C0OPEN"),
+        lambda: ben.message("hi", "C0SECRET"),
+    ):
+        with pytest.raises(Misuse):
+            act()
+    slack.set_person("U0BEN", ultra_restricted=True)
+    with pytest.raises(Misuse):
+        ben.slash("/x")

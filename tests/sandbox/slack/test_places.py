@@ -173,3 +173,66 @@ def test_a_zone_may_be_unknown_and_is_not_told_of_who_is_gone(slack: SlackEmulat
     assert not {"tz", "tz_offset", "real_name"} & user.keys()
     with pytest.raises(Misuse, match="no zone Mars"):
         slack.set_person("U0ASKER", tz="Mars")
+
+
+# Who is where
+
+
+def members(web: WebClient, channel: str, **arguments: Any) -> list[str]:
+    found: list[str] = web.conversations_members(channel=channel, **arguments)["members"]
+    return found
+
+
+def test_without_a_word_everybody_of_the_team_is_in_a_channel_but_its_guests(
+    slack: SlackEmulator, web: WebClient
+) -> None:
+    slack.set_person("U0ADA")
+    slack.set_person("U0GUEST", restricted=True)
+    slack.set_person("U0GONE", deleted=True)
+    slack.set_person("U0ELSE", team="T0OTHER")
+    assert members(web, HOME) == ["U0ADA", "U0BOT"]
+    slack.add_channel("C0SHARED", "both", shared=True)
+    assert members(web, "C0SHARED") == ["U0ADA", "U0BOT", "U0ELSE"]
+    slack.join(HOME, "U0GUEST")
+    slack.leave(HOME, "U0ADA")
+    assert members(web, HOME) == ["U0BOT", "U0GUEST"]
+
+
+def test_members_come_in_pages_also_where_the_bot_is_not(slack: SlackEmulator, web: WebClient) -> None:
+    slack.add_channel("C0OTHER", "other", member=False, people=("U1", "U2", "U3"))
+    first = web.conversations_members(channel="C0OTHER", limit=2)
+    assert first["members"] == ["U1", "U2"]
+    cursor = first["response_metadata"]["next_cursor"]
+    assert members(web, "C0OTHER", limit=2, cursor=cursor) == ["U3"]
+    direct = web.conversations_open(users="U0ADA")["channel"]["id"]
+    assert members(web, direct) == ["U0ADA", "U0BOT"]
+
+
+MEMBERS: dict[str, tuple[Callable[[WebClient], Any], str]] = {
+    "private without the bot": (lambda web: web.conversations_members(channel=SECRET), "channel_not_found"),
+    "nowhere": (lambda web: web.conversations_members(channel="C0NOWHERE"), "channel_not_found"),
+    "too many at once": (lambda web: web.conversations_members(channel=HOME, limit=1_001), "invalid_limit"),
+    "another's cursor": (lambda web: web.conversations_members(channel=HOME, cursor="x"), "invalid_cursor"),
+    "nobody": (lambda web: web.users_conversations(user="x"), "user_not_found"),
+    "a thousand": (lambda web: web.users_conversations(user="U0ADA", limit=1_000), "invalid_limit"),
+    "unknown types": (lambda web: web.users_conversations(user="U0ADA", types="all"), "invalid_types"),
+}
+
+
+@pytest.mark.parametrize(("ask", "error"), MEMBERS.values(), ids=MEMBERS)
+def test_who_is_where_is_refused_as_slack_refuses_it(
+    slack: SlackEmulator, web: WebClient, ask: Callable[[WebClient], Any], error: str
+) -> None:
+    slack.add_channel(SECRET, "secret", member=False, people=("U0ADA",))
+    assert refusal(lambda: ask(web))["error"] == error
+
+
+def test_guests_are_told_apart_from_others(slack: SlackEmulator, web: WebClient) -> None:
+    slack.set_person("U0ONE", ultra_restricted=True)
+    slack.set_person("U0ADMIN", admin=True)
+    told = ("is_admin", "is_restricted", "is_ultra_restricted", "is_stranger")
+    found = [web.users_info(user=user)["user"] for user in ("U0ONE", "U0ADMIN")]
+    assert [[user[name] for name in told] for user in found] == [
+        [False, True, True, False],
+        [True, False, False, False],
+    ]
