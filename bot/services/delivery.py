@@ -163,8 +163,9 @@ class Delivery:
         if not missing:
             return
         key, now = self._publisher.key(edition), self._now()
-        # somebody whose budget was used up may have asked for it before its time: it is complete all the same
-        self._records.save(key, payer="")
+        if published.already:
+            # somebody whose budget was used up may have asked for it before its time: the bot completes it
+            self._records.save(key, payer="")
         self._agenda.add(MEND + key, now + FIRST)
         reason, retry = "; ".join(missing), self._agenda.at(MEND + key)
         self._watchdog.note(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -279,11 +280,12 @@ def test_nobody_uses_what_they_do_not_see(slack: SlackEmulator, guest: Person) -
     slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA",))
     slack.add_channel("C0OPEN", "open", people=("U0ADA",))
     assert ada.slash("/x", channel="C0SECRET").payload["user_id"] == "U0ADA"
-    for act in (
+    acts: list[Callable[[], object]] = [
         lambda: ben.slash("/x", channel="C0OPEN"),
         lambda: ben.mention("hi", "C0OPEN"),
         lambda: ben.message("hi", "C0SECRET"),
-    ):
+    ]
+    for act in acts:
         with pytest.raises(Misuse):
             act()
     slack.set_person("U0BEN", ultra_restricted=True)
