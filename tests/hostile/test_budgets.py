@@ -146,7 +146,7 @@ def test_one_person_has_so_many_calls_in_a_minute_at_most(
     bot: Callable[..., Bot], store: Redis, kind: str
 ) -> None:
     made = bot(PRDIGEST_USER_CALLS="30", PRDIGEST_USER_LIMIT="1000", PRDIGEST_WORKER_THREADS="8")
-    numbers = fill(made, 60)
+    numbers = fill(made, 40)
     with desk(made, store) as there:
         before = made.claude.requests
         for command, text in SPREES[kind](numbers):
