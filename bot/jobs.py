@@ -35,7 +35,7 @@ from bot.render.notices import already_there, in_words, notice
 from bot.services import deadlines
 from bot.services.crew import Crew, result_of
 from bot.services.deadlines import Ending
-from bot.services.paying import paid_by, payer_of
+from bot.services.paying import bill_to, name_payer
 from bot.services.replies import Answer
 from bot.wiring import Wiring
 
@@ -159,7 +159,7 @@ class Jobs:
         @wraps(work)
         def done(*arguments: Any) -> None:
             visit = Visit(**arguments[0]) if arguments and isinstance(arguments[0], Mapping) else None
-            with paid_by(payer_of(visit) if visit else "") as account:
+            with bill_to(name_payer(visit) if visit else "") as account:
                 work(*arguments)
             if visit and OWN_SPENT in account.refusals:
                 self._wiring.replies.tell_of_budget(visit, self._wiring.today())

@@ -83,7 +83,7 @@ def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
 
     settings = load_settings()
     set_up_log(settings.prdigest_log_level or level)
-    with closing(Wiring(settings, now, deadlines.sleep)) as wiring, paying.paid_by(paying.OPERATOR):
+    with closing(Wiring(settings, now, deadlines.sleep)) as wiring, paying.bill_to(paying.OPERATOR):
         yield settings, wiring
 
 

@@ -39,7 +39,7 @@ class Need(IntEnum):
         return (0.8, 0.9, 0.95, 1.0)[self]
 
 
-def need_of(changed_lines: int) -> Need:
+def rank_need(changed_lines: int) -> Need:
     """What the summary of a pull request of that size is."""
     return Need.SMALL if changed_lines <= MOST_SMALL else Need.USUAL
 
@@ -62,24 +62,24 @@ class Hold:
     names: tuple[str, ...]
 
 
-def whole_of(date: dt.date) -> str:
+def name_whole(date: dt.date) -> str:
     """The name under which all of a day is counted."""
     return f"{date}"
 
 
-def own_of(date: dt.date, payer: str) -> str:
+def name_own(date: dt.date, payer: str) -> str:
     """The name under which a person's of that day is counted."""
     return f"{date}:{payer}"
 
 
-def names_of(date: dt.date, payer: str) -> tuple[str, ...]:
+def list_names(date: dt.date, payer: str) -> tuple[str, ...]:
     """Under which names a call is counted."""
-    return (own_of(date, payer), f"{date}:people", whole_of(date)) if payer else (whole_of(date),)
+    return (name_own(date, payer), f"{date}:people", name_whole(date)) if payer else (name_whole(date),)
 
 
-def caps_of(date: dt.date, payer: str, need: Need, daily: float, personal: float) -> Sequence[Cap]:
+def list_caps(date: dt.date, payer: str, need: Need, daily: float, personal: float) -> Sequence[Cap]:
     """What a call of that payer has to stay below, in US dollars: first what holds for all calls."""
-    *own, whole = names_of(date, payer)
+    *own, whole = list_names(date, payer)
     shared = [(whole, daily), *((name, PEOPLES_SHARE * daily) for name in own[1:])]
     return (
         *(Cap(name, personal, OWN_SPENT) for name in own[:1]),

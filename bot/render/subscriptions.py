@@ -41,7 +41,7 @@ def changed(subscriptions: Sequence[Subscription], how: str, note: str = "") -> 
     return Post(escape(shorten(title, 300)), (block(*lines),))
 
 
-def told_channel(user: str, how: str, subscription: Subscription) -> Post:
+def describe_change(user: str, how: str, subscription: Subscription) -> Post:
     """Who did what, such as ``paused``, to a digest of the channel. It pings that user and nobody else."""
     who: Element = {"type": "user", "user_id": user}
     said = [who, text(f" {how} the digest of "), *_line(subscription), text(".")]

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable
 from uuid import uuid4
 
-from bot.domain.budgets import OWN_SPENT, Hold, Need, caps_of, names_of, own_of, whole_of
+from bot.domain.budgets import OWN_SPENT, Hold, Need, list_caps, list_names, name_whole
 from bot.domain.days import LocalDay
 from bot.domain.errors import BudgetSpent
 from bot.domain.visits import Visit
 from bot.ports import Spending
-from bot.services.paying import payer_of
+from bot.services.paying import name_payer
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Budget:
             StoreUnavailable: nobody knows what was spent.
         """
         today = self._today()
-        caps = caps_of(today.date, payer_of(visit), Need.USUAL, self._daily, self._personal)
+        caps = list_caps(today.date, name_payer(visit), Need.USUAL, self._daily, self._personal)
         for cap in caps:
             if self._spending.spent(cap.name) >= cap.dollars:
                 return (_OWN if cap.reason == OWN_SPENT else _ALL).format(today.zone)
@@ -57,8 +57,8 @@ class Budget:
             StoreUnavailable: nobody knows what was spent.
         """
         date = self._today().date
-        caps = caps_of(date, payer, need, self._daily, self._personal)
-        hold = Hold(self._new_token(), dollars, names_of(date, payer))
+        caps = list_caps(date, payer, need, self._daily, self._personal)
+        hold = Hold(self._new_token(), dollars, list_names(date, payer))
         refused = self._spending.hold(hold, [(cap.name, cap.dollars) for cap in caps])
         if refused is not None:
             raise BudgetSpent(caps[refused].reason)
@@ -70,8 +70,4 @@ class Budget:
 
     def spent_today(self) -> tuple[float, float]:
         """What all calls of today have cost, and what they may cost. Raises StoreUnavailable."""
-        return self._spending.spent(whole_of(self._today().date)), self._daily
-
-    def spent_by(self, payer: str) -> float:
-        """What one person's calls of today have cost. Raises StoreUnavailable."""
-        return self._spending.spent(own_of(self._today().date, payer))
+        return self._spending.spent(name_whole(self._today().date)), self._daily

@@ -27,7 +27,7 @@ from bot.render.digest import Rendered, skipped_note
 from bot.services.directory import Directory
 from bot.services.editions import Editions
 from bot.services.mending import FIRST, MEND, MOST, skipped_before
-from bot.services.paying import OPERATOR, account, paid_by
+from bot.services.paying import OPERATOR, bill_to, get_account
 from bot.services.publish import Published, Publisher
 from bot.services.records import EDITION
 from bot.services.watchdog import Watchdog
@@ -114,7 +114,7 @@ class Delivery:
             self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             # last: a try that died before did none of this, and the next one does all of it
             kept = EDITION.dump_json(edition).decode()
-            payer = account().payer
+            payer = get_account().payer
             # what is mended later is mended by the bot, whoever ran a command
             self._records.save(key, edition=kept, payer="" if payer == OPERATOR else payer)
         return published
@@ -132,7 +132,7 @@ class Delivery:
             return
         try:
             # whoever asked for it pays for this too, or asking would be a way around their budget
-            with paid_by(record.get("payer", "")):
+            with bill_to(record.get("payer", "")):
                 published = self._publisher.revise(edition, lambda: self._built(key, edition))
         except StoreUnavailable:
             raise

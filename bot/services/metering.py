@@ -14,7 +14,7 @@ from bot.domain.errors import BudgetSpent, ModelError
 from bot.ports import Chat, ChatModel, Completion, Limiter, Model, Prompt, Reply
 from bot.services import deadlines
 from bot.services.budget import Budget
-from bot.services.paying import OPERATOR, Account, account
+from bot.services.paying import OPERATOR, Account, get_account
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Meter:
             BudgetSpent: there is no more money, or there were too many calls in this minute.
             ModelError: what the call raises; what it took is paid.
         """
-        own = account()
+        own = get_account()
         if own.payer == OPERATOR:
             return call()
         try:

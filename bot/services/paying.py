@@ -28,18 +28,18 @@ class Account:
 _ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 
-def account() -> Account:
+def get_account() -> Account:
     """That of the work at hand; the bot's own where nobody is named."""
     return _ACCOUNT.get() or Account()
 
 
-def payer_of(visit: Visit) -> str:
+def name_payer(visit: Visit) -> str:
     """The name of whoever visits."""
     return f"{visit.team}:{visit.user}"
 
 
 @contextmanager
-def paid_by(payer: str) -> Iterator[Account]:
+def bill_to(payer: str) -> Iterator[Account]:
     """Have the work of the block paid by somebody else than what it is part of."""
     made = Account(payer)
     token = _ACCOUNT.set(made)

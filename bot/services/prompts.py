@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from bot.domain.budgets import Need, need_of
+from bot.domain.budgets import Need, rank_need
 from bot.domain.days import LocalDay
 from bot.domain.digest import Entry
 from bot.domain.packing import PackedDiff
@@ -42,7 +42,7 @@ def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
     description = shorten(without_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
     parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
     user = fenced("pull_request", "\n\n".join(parts))
-    schema, need = schema_of(SummaryAnswer), need_of(pull.changed_lines)
+    schema, need = schema_of(SummaryAnswer), rank_need(pull.changed_lines)
     return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema, _SUMMARY_TOKENS, need)
 
 

@@ -18,7 +18,7 @@ from bot.domain.wishes import ID, Which, Wish
 from bot.ports import Cache, Post
 from bot.ports.kept import read_back
 from bot.render.buttons import below
-from bot.render.subscriptions import Planned, changed, confirmed, listing, new_button, resumed, told_channel
+from bot.render.subscriptions import Planned, changed, confirmed, describe_change, listing, new_button, resumed
 from bot.services.editions import Editions
 from bot.services.replies import Answer, Replies
 from bot.services.subscribing import Change, Subscribing
@@ -91,7 +91,7 @@ class Regular:
             wish = Wish.parse(text, self._repositories)
             change = self._subscribing.subscribe(visit, wish, channel, replaces)
             post = confirmed(change.now, self._subscribing.next_of(change.now))
-            return _Done(_told(visit, [change.now], post), tuple(_moved(visit, change)))
+            return _Done(_told(visit, [change.now], post), tuple(_tell_move(visit, change)))
         if verb == LIST:
             here = self._subscribing.here(visit)
             return _Done(_told(visit, here, below(listing(self._planned(here)), new_button())))
@@ -99,7 +99,7 @@ class Regular:
         if verb == UNSUBSCRIBE:
             found = self._subscribing.unsubscribe(visit, which)
             post = changed(found, "Unsubscribed", "What was posted stays.")
-            return _Done(_told(visit, found, post), _news(visit, "removed", found))
+            return _Done(_told(visit, found, post), _list_news(visit, "removed", found))
         return self._turned(visit, verb, which)
 
     def _turned(self, visit: Visit, verb: str, which: Which) -> _Done:
@@ -112,7 +112,9 @@ class Regular:
         if verb == PAUSE:
             post = changed(found, "Paused", "/prdigest resume goes on.")
         turned = [each.now for each in changes if each.now != each.before]
-        return _Done(_told(visit, found, post), _news(visit, "paused" if verb == PAUSE else "resumed", turned))
+        return _Done(
+            _told(visit, found, post), _list_news(visit, "paused" if verb == PAUSE else "resumed", turned)
+        )
 
     def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
         return [(each, self._subscribing.next_of(each)) for each in subscriptions]
@@ -138,18 +140,18 @@ def _told(visit: Visit, subscriptions: Sequence[Subscription], post: Post) -> An
     return Answer.for_asker(post, is_private=any(each.channel != visit.channel for each in subscriptions))
 
 
-def _news(visit: Visit, how: str, found: Iterable[Subscription]) -> tuple[News, ...]:
+def _list_news(visit: Visit, how: str, found: Iterable[Subscription]) -> tuple[News, ...]:
     """What readers of the channels are told; who gets a digest alone knows what they did."""
     shared = (each for each in found if not each.is_personal)
-    return tuple(News(each, told_channel(visit.user, how, each)) for each in shared)
+    return tuple(News(each, describe_change(visit.user, how, each)) for each in shared)
 
 
-def _moved(visit: Visit, change: Change) -> Iterator[News]:
+def _tell_move(visit: Visit, change: Change) -> Iterator[News]:
     """The same of one that was changed; the first of a channel tells of itself by coming."""
     now, before = change.now, change.before
     if before is None or before == now:
         return
     if before.channel == now.channel:
-        yield from _news(visit, "changed", [now])
+        yield from _list_news(visit, "changed", [now])
     else:
-        yield from _news(visit, "removed", [before])
+        yield from _list_news(visit, "removed", [before])

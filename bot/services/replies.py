@@ -29,7 +29,7 @@ from bot.ports.slack import SKEW
 from bot.render.notices import budget_notice, notice, regret
 from bot.services import deadlines
 from bot.services.asker_notices import USUAL, AskerNotices, Promises
-from bot.services.paying import payer_of
+from bot.services.paying import name_payer
 
 log = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ class Replies:
 
     def tell_of_budget(self, visit: Visit, today: LocalDay) -> None:
         """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
-        own = replace(visit, key=f"budget:{today.date}:{payer_of(visit)}")
+        own = replace(visit, key=f"budget:{today.date}:{name_payer(visit)}")
         self.give(own, "tell", Audience.ASKER, lambda: Answer.for_asker(budget_notice(today.end)))
 
     def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:

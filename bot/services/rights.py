@@ -31,7 +31,7 @@ class Rights:
         self._places = places
         self._own_team = own_team
 
-    def refusal(self, user: str, subscription: Subscription, *, stops: bool = False) -> str:
+    def find_refusal(self, user: str, subscription: Subscription, *, stops: bool = False) -> str:
         """Why somebody may not change a subscription, as a sentence for them; empty if they may.
 
         Those who run the workspace may also stop one (``stops``), whatever channel it is for.
@@ -78,7 +78,7 @@ class Rights:
         if is_outsider or (is_member is False and not self._is_open(visit.channel)):
             raise UsageError(_ELSEWHERE)
 
-    def among(self, user: str, subscriptions: Iterable[Subscription]) -> Sequence[Subscription]:
+    def filter_visible(self, user: str, subscriptions: Iterable[Subscription]) -> Sequence[Subscription]:
         """Those that somebody may know of: their own, those of public channels and of channels they are in."""
         everything = tuple(subscriptions)
         others = [each for each in everything if not each.is_personal]

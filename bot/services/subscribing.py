@@ -106,7 +106,7 @@ class Subscribing:
 
     def here(self, visit: Visit) -> Sequence[Subscription]:
         """Those of the visitor's channel that they may know of."""
-        return self._rights.among(visit.user, self._directory.of(visit.channel))
+        return self._rights.filter_visible(visit.user, self._directory.of(visit.channel))
 
     def welcomes(self, visit: Visit) -> bool:
         """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
@@ -114,14 +114,14 @@ class Subscribing:
 
     def visible(self, user: str) -> Sequence[Subscription]:
         """Those that a user may know of: of public channels, of those that they are in, and their own."""
-        return self._rights.among(user, self._directory.all())
+        return self._rights.filter_visible(user, self._directory.all())
 
     def known(self, visit: Visit, name: str) -> Subscription:
         """The one of an id, if the visitor may change it."""
         found = self._directory.get(name)
         if found is None:
             raise UsageError(GONE)
-        if refusal := self._rights.refusal(visit.user, found):
+        if refusal := self._rights.find_refusal(visit.user, found):
             raise UsageError(refusal)
         return found
 
@@ -203,7 +203,7 @@ class Subscribing:
         """Those of the ones meant that the visitor may change, at least one."""
         found = self.meant(visit, which)
         refusals = {
-            each: _FIXED if each.is_fixed else self._rights.refusal(visit.user, each, stops=stops)
+            each: _FIXED if each.is_fixed else self._rights.find_refusal(visit.user, each, stops=stops)
             for each in found
         }
         changeable = [each for each, refusal in refusals.items() if not refusal]

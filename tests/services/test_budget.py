@@ -14,7 +14,7 @@ from bot.domain.days import LocalDay, today, zone_of
 from bot.domain.errors import BudgetSpent, StoreUnavailable
 from bot.domain.visits import Visit
 from bot.services.budget import Budget
-from bot.services.paying import payer_of
+from bot.services.paying import name_payer
 from tests.checks import is_one_sentence
 from tests.services.doubles import visit
 
@@ -64,7 +64,7 @@ def budget(daily: float = 5.0, personal: float = 1.0, now: Now | None = None) ->
 
 
 def spend(there: Budget, asked: Visit, dollars: float) -> None:
-    there.settle(there.hold(payer_of(asked), Need.USUAL, dollars), dollars)
+    there.settle(there.hold(name_payer(asked), Need.USUAL, dollars), dollars)
 
 
 def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
@@ -185,11 +185,11 @@ def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
         if not there.refusal(asked):
             spend(there, asked, 0.99)
     assert there.spent_today()[0] == pytest.approx(10.0 * PEOPLES_SHARE, abs=1.0)
-    assert (why(there, payer_of(ADA)), why(there, "")) == (ALL, "")
+    assert (why(there, name_payer(ADA)), why(there, "")) == (ALL, "")
     assert there.refusal(ADA).startswith("Today's budget for the model is used up")
 
 
 def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:
     there = budget()
     spend(there, ADA, 1.0)
-    assert (why(there, payer_of(ADA)), why(there, payer_of(GRACE)), why(there, "")) == (OWN, "", "")
+    assert (why(there, name_payer(ADA)), why(there, name_payer(GRACE)), why(there, "")) == (OWN, "", "")

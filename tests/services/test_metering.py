@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.adapters.limits import RedisLimiter
 from bot.adapters.line import RedisSpending
-from bot.domain.budgets import OWN_SPENT, TOO_MANY, Need
+from bot.domain.budgets import OWN_SPENT, TOO_MANY, Need, name_own
 from bot.domain.costs import Usage, cautious_cost
 from bot.domain.days import LocalDay, zone_of
 from bot.domain.errors import BudgetSpent, ModelBusy, SlackUnavailable
@@ -20,7 +20,7 @@ from bot.services import deadlines
 from bot.services.budget import Budget
 from bot.services.crew import Crew
 from bot.services.metering import Meter, MeteredChat, MeteredModel
-from bot.services.paying import OPERATOR, paid_by
+from bot.services.paying import OPERATOR, bill_to
 from tests.services.doubles import CountingLimiter, Sleeps
 
 HAIKU = "claude-haiku-5-5"
@@ -63,13 +63,16 @@ class Till:
         self.meter = Meter(self.budget, CountingLimiter(self.limit), self.sleeps)
 
     def call(self, payer: str = ADA, need: Need = Need.USUAL) -> None:
-        with paid_by(payer):
+        with bill_to(payer):
             MeteredModel(self.model, self.meter).complete(replace(PROMPT, need=need))
 
     def refused(self, payer: str = ADA, need: Need = Need.USUAL) -> str:
         with pytest.raises(BudgetSpent) as caught:
             self.call(payer, need)
         return str(caught.value)
+
+    def spent_by(self, payer: str) -> float:
+        return RedisSpending(self.store).spent(name_own(DAY.date, payer))
 
     def reserved(self) -> int:
         return len(list(self.store.scan_iter("held:*")))
@@ -85,20 +88,20 @@ def till(store: Redis) -> Iterator[Till]:
 def test_a_person_pays_what_was_reported_until_theirs_is_used_up(till: Till) -> None:
     for _ in range(3):
         till.call()
-    assert till.budget.spent_by(ADA) == pytest.approx(3 * DIME)
+    assert till.spent_by(ADA) == pytest.approx(3 * DIME)
     assert (till.refused(), till.model.calls) == (OWN_SPENT, 3)
     till.call(BEN)
     assert till.budget.spent_today()[0] == pytest.approx(4 * DIME)
 
 
 def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
-    with paid_by(ADA):
+    with bill_to(ADA):
         chat = MeteredChat(till.model, till.meter)
         for _ in range(3):
             chat.converse(CHAT, lambda _: True)
         with pytest.raises(BudgetSpent):
             chat.converse(CHAT, lambda _: True)
-    assert till.budget.spent_by(ADA) == pytest.approx(3 * DIME)
+    assert till.spent_by(ADA) == pytest.approx(3 * DIME)
 
 
 def test_whoever_runs_the_bot_is_asked_for_nothing_and_nobody_pays_as_the_bot(till: Till) -> None:
@@ -135,13 +138,13 @@ def test_however_a_call_ends_it_is_settled(till: Till, error: BaseException, pai
     till.model.outcome = failing(error)
     with pytest.raises(type(error)):
         till.call()
-    assert till.budget.spent_by(ADA) == pytest.approx(paid, abs=2e-6)
+    assert till.spent_by(ADA) == pytest.approx(paid, abs=2e-6)
 
 
 def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: Till) -> None:
     for _ in range(3):
         till.call()
-    with paid_by(ADA) as account, Crew(2, "test") as crew:
+    with bill_to(ADA) as account, Crew(2, "test") as crew:
         model = MeteredModel(till.model, till.meter)
         with pytest.raises(BudgetSpent):
             crew.each(model.complete, [PROMPT, PROMPT])
@@ -169,7 +172,7 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
             return len(waits) >= 3
 
     meter = Meter(Budget(RedisSpending(store), lambda: DAY, 1.0, 0.3), Patient(), waits.append)
-    with deadlines.within(1_200.0), paid_by(ADA):
+    with deadlines.within(1_200.0), bill_to(ADA):
         MeteredModel(Model(), meter).complete(PROMPT)
     assert waits == [1.0] * 3
 

@@ -16,7 +16,7 @@ from bot.render.answers import private_answer
 from bot.render.harmless import literal
 from bot.render.notices import GAVE_UP, in_words
 from bot.services import deadlines
-from bot.services.paying import paid_by, payer_of
+from bot.services.paying import bill_to, name_payer
 from bot.services.questions.memory import Memories
 from bot.services.questions.votes import Votes
 from bot.services.questions.writing import Draft, Writer
@@ -67,7 +67,7 @@ class Conversations:
     def _serve(self, place: str) -> None:
         while question := self._line.first(place):
             limited = deadlines.within(self._replies.promises.answered, waits=deadlines.MOST_WAITS)
-            with limited, paid_by(payer_of(question.visit)):
+            with limited, bill_to(name_payer(question.visit)):
                 self._answer(question)
             self._line.leave(place, question)
 
