@@ -39,7 +39,13 @@ def client_of(fault: Fault) -> Iterator[Redis]:
         port=closed_port(),
         unix_socket_path=folder / "socket",
         data_dir=folder / "data",
-        config={"save": "3600 1", "enable-protected-configs": "yes", **fault.config},
+        # the second port of a cluster is else one that the system gives to connections
+        config={
+            "save": "3600 1",
+            "enable-protected-configs": "yes",
+            "cluster-port": str(closed_port()),
+            **fault.config,
+        },
     )
     server.start()
     try:
