@@ -113,7 +113,7 @@ def test_a_fault_in_a_limiter_is_named_too() -> None:
 @pytest.mark.parametrize("name", ["no memory", "replica", "no disk"])
 def test_a_worker_that_can_not_give_jobs_back_waits_and_does_not_end(name: str) -> None:
     """Of a consumer, Dramatiq takes one error for a fault that passes; any other ends its thread for good."""
-    held = Message("queue", "actor", (), {}, {"redis_message_id": "1"})
+    held: Message[None] = Message("queue", "actor", (), {}, {"redis_message_id": "1"})
     with client_of(FAULTS[name]) as client, pytest.raises(ConnectionClosed):
         broker_of(client).consume("queue").requeue([MessageProxy(held)])
 
