@@ -115,7 +115,7 @@ def test_a_worker_that_can_not_give_jobs_back_waits_and_does_not_end(name: str) 
     """Of a consumer, Dramatiq takes one error for a fault that passes; any other ends its thread for good."""
     held: Message[None] = Message("queue", "actor", (), {}, {"redis_message_id": "1"})
     with client_of(FAULTS[name]) as client, pytest.raises(ConnectionClosed):
-        broker_of(client).consume("queue").requeue([MessageProxy(held)])
+        broker_of(client, lambda message, why: None).consume("queue").requeue([MessageProxy(held)])
 
 
 def test_a_store_that_reads_its_data_is_told_apart_from_one_that_is_away(tmp_path: Path) -> None:
