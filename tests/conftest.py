@@ -32,6 +32,7 @@ _SLOW = (
     "test_year.py",
     "crash",
     "scenarios",
+    "hostile",
     "demo",
     "test_commands.py",
     "test_processes.py",
@@ -56,7 +57,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that the others are not done long before it; else in any order.
 
-    The scenarios come in one go, and so do the browser's tests: what they share lives no longer than they do.
+    The scenarios come in one go, and so do hostile people and the browser's tests: what they share lives no longer
+    than they do.
     """
     items.sort(key=_rank)
 

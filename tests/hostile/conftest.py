@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.scenarios import Bot
-from tests.scenarios.conftest import APART, Bots, bots, unharmed
+from tests.scenarios.conftest import APART, Bots, bots_in, unharmed
 
-__all__ = ["bots"]
+
+@pytest.fixture(scope="package")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
+    with bots_in(tmp_path_factory.mktemp("hostile"), together=()) as found:
+        yield found
 
 
 @pytest.fixture(params=["http", APART], ids=["run", "web, worker, clock"])
@@ -25,5 +29,5 @@ def bot(bots: Bots, layout: str) -> Iterator[Bot]:
 
 @pytest.fixture
 def partner_bot(bots: Bots, layout: str) -> Iterator[Bot]:
-    """A bot that also answers people of a partner's workspace, as one process and as one for each task."""
+    """A bot that also answers people of a partner's workspace."""
     yield from unharmed(bots.bot(layout, "partner", PRDIGEST_ALLOWED_WORKSPACES="T0PARTNER"))

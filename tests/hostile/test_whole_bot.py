@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
 
 from bot.sandbox.slack.kept.store import Json
 from tests.adapters.worlds import WebPage
+from tests.emulators.claude import Json as Written
+from tests.emulators.claude import Step, ToolUse, default_answer, summary_answer
+from tests.emulators.github_store import changed_file
+from tests.hostile import quotes
+from tests.hostile.addresses import FOREIGN
 from tests.hostile.framings import FRAMINGS
+from tests.hostile.markdown import LINES, PATHS
+from tests.hostile.paths import SLOW_PATTERNS
 from tests.hostile.payloads import BODIES, CHANGES, changed
-from tests.scenarios import Bot
+from tests.hostile.waits import ahead
+from tests.scenarios import Bot, claude_that
+from tests.scenarios.asking import answer, answering, is_question, summary
+from tests.scenarios.conftest import Bots, unharmed
+from tests.world import as_read
 
 LOCAL = "127.0.0.1"
 # more than the bot takes of one address
@@ -65,3 +81,108 @@ def test_answers_are_sent_to_nobody_but_slack(bot: Bot) -> None:
         assert bot.wire.send("slash_commands", sent).status == 200
         assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
         assert elsewhere.asked == []
+
+
+@pytest.mark.parametrize("address", FOREIGN[::5], ids=ascii)
+def test_an_address_that_is_none_of_slacks_costs_nobody_their_answer(bot: Bot, address: str) -> None:
+    with works_afterwards(bot):
+        ada, number = bot.person(), bot.pull()
+        sent: Json = {**ada.slash("/prsummary", "help").payload, "text": f"{number} private"}
+        sent |= {"response_url": address, "trigger_id": f"{sent['trigger_id']}1"}
+        assert bot.wire.send("slash_commands", sent).status == 200
+        assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
+
+
+def test_patterns_that_take_for_ever_where_every_way_is_tried(bot: Bot) -> None:
+    """In commands, and from a model that was told to."""
+    repository, patterns = bot.repository(), [pattern for pattern, _, _ in SLOW_PATTERNS.values()]
+    for number, (_, path, _) in enumerate(SLOW_PATTERNS.values(), 1):
+        bot.pull(repository, merged_at=bot.noon(number % 3), files=(changed_file(path),))
+    with works_afterwards(bot):
+        for pattern in patterns:
+            ada = bot.person()
+            asked = ada.slash("/prrisks", f"7d repo:{repository} path:{pattern} private")
+            assert asked.ack.status == 200
+            assert asked.ack.text or bot.whispered(ada), pattern
+        thread = summary(bot, files=(changed_file("a/" * 60 + "b.py"),))
+        reading = ToolUse("read_diff", {"number": thread.number, "paths": patterns})
+        with answering(bot, reading, answer("Nothing of it.")):
+            bot.person().message("What of these?", thread.channel, thread.ts)
+            assert len(thread.answers()) == 1
+
+
+def test_a_day_of_forged_titles_and_names_of_files(bot: Bot) -> None:
+    repository, channel = bot.repository(), bot.channel()
+    files = tuple(changed_file(path) for path in PATHS.values())
+    for title in list(LINES.values())[::2]:
+        bot.pull(repository, title=title, merged_at=bot.noon(1), files=files)
+    with works_afterwards(bot):
+        bot.person().slash("/prdigest", f"{bot.noon(1).date()} repo:{repository}", channel)
+        lead, *_ = bot.posted(channel)
+        (report,) = [file for file in bot.world.slack.files if channel in file["channels"]]
+        assert set(_hosts(report["content"].decode())) == {"github.com"}
+        live = bot.world.slack.seen_live(channel, lead["ts"])
+        assert not [each for each in live if "evil.example" in each]
+
+
+def _hosts(text: str) -> Iterator[str]:
+    for token in MarkdownIt("commonmark").parse(text):
+        for each in token.children or ():
+            assert each.type not in ("image", "html_inline")
+            if each.type == "link_open":
+                yield str(each.attrs["href"]).split("/")[2]
+
+
+def test_quotes_that_prove_nothing(bot: Bot) -> None:
+    lie = "It may count twice."
+
+    def respond(body: dict[str, Any]) -> Step:
+        if is_question(body):
+            return default_answer(body)
+        proof = [{"path": quotes.PATH, "quote": quote} for quote in quotes.TRIVIAL.values()]
+        return Written(summary_answer(risk_level="high", risk_reason=lie, action=lie, evidence=proof[:8]))
+
+    with works_afterwards(bot), claude_that(bot, respond):
+        channel, number = bot.channel(), bot.pull(files=(changed_file(quotes.PATH, patch=quotes.PATCH),))
+        bot.person().slash("/prsummary", str(number), channel)
+        (posted,) = bot.posted(channel)
+        assert lie not in as_read(posted)
+        assert "#diff-" not in json.dumps(posted["blocks"])
+
+
+def test_pauses_of_hours_are_told_at_once(bot: Bot) -> None:
+    github, slack = bot.world.github, bot.world.slack
+    with works_afterwards(bot):
+        ada, ben, github.retry_after = bot.person(), bot.person(), ahead(6 * 3_600)
+        github.fail_next("secondary", 1, "/graphql")
+        ada.slash("/prsummary", f"{bot.pull()} private")
+        assert any("6 hours" in shown["text"] for shown in bot.whispered(ada))
+        github.retry_after = 1
+        channel, number = bot.channel(), bot.pull()
+        slack.fail_next("chat.postMessage", retry_after=720)
+        ben.slash("/prsummary", str(number), channel)
+        assert any(str(number) in shown["text"] for shown in bot.whispered(ben))
+
+
+CALLS = 15
+
+
+@pytest.fixture
+def sparing_bot(bots: Bots, layout: str) -> Iterator[Bot]:
+    """A bot that calls the model for each person a few times a minute."""
+    yield from unharmed(bots.bot(layout, "sparing", PRDIGEST_USER_CALLS=str(CALLS)))
+
+
+def test_one_person_does_not_have_the_model_called_without_end(sparing_bot: Bot) -> None:
+    bot = sparing_bot
+    with works_afterwards(bot):
+        eve, ben = bot.person(), bot.person()
+        before = bot.calls()[1]
+        for _ in range(4 * CALLS):
+            eve.slash("/prsummary", f"{bot.pull()} private")
+        summaries = [shown for shown in bot.whispered(eve) if shown.get("blocks")]
+        assert len(summaries) >= 4 * CALLS
+        # the minute may turn while she asks
+        assert bot.calls()[1] - before <= 2 * CALLS
+        ben.slash("/prsummary", f"{bot.pull()} private")
+        assert not any("No model summary" in as_read(shown) for shown in bot.whispered(ben))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -29,9 +29,11 @@ class Bots:
     A bot is one process, ``prdigest run``, and three of them where the transport is ``APART``.
     """
 
-    def __init__(self, folder: Path, store_url: str) -> None:
+    def __init__(self, folder: Path, store_url: str, together: Sequence[str] = TRANSPORTS) -> None:
+        """Those of transports that are used ``together`` start together, as each takes two seconds."""
         self._folder = folder
         self._store_url = store_url
+        self._together = together
         self._databases = count()
         self._started: dict[tuple[str, str], Bot] = {}
         self._worlds: dict[str, World] = {}
@@ -40,10 +42,10 @@ class Bots:
         self._stack = ExitStack()
 
     def bot(self, transport: str, kind: str = "usual", **settings: str) -> Bot:
-        """The bot of that kind, ready. Those of both transports start together, as each takes two seconds."""
+        """The bot of that kind, ready."""
         if (transport, kind) not in self._started:
             there = self._world(kind)
-            for each in [transport] if transport == APART else TRANSPORTS:
+            for each in self._together if transport in self._together else [transport]:
                 self._started[each, kind] = self._start(each, f"{kind}-{each}", there, settings)
         found = self._started[transport, kind]
         found.wait()
@@ -97,18 +99,24 @@ def unharmed(bot: Bot) -> Iterator[Bot]:
     assert "a defect" not in bot.log()[before:], bot.log()[before:]
 
 
-@pytest.fixture(scope="package")
-def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
-    """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
-    folder = tmp_path_factory.mktemp("scenarios")
+@contextmanager
+def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots]:
+    """Bots on a store in a folder, which end with the block."""
     url = embedded_url(folder / "store")
     with connect(url) as keeper:
         keeper.ping()
-        found = Bots(folder, url)
+        found = Bots(folder, url, together)
         try:
             yield found
         finally:
             found.close()
+
+
+@pytest.fixture(scope="package")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
+    """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
+    with bots_in(tmp_path_factory.mktemp("scenarios")) as found:
+        yield found
 
 
 @pytest.fixture(params=TRANSPORTS)

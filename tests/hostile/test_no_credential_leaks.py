@@ -24,9 +24,9 @@ FILES = [text for text in TEXTS if "/" not in text and "\n" not in text][:30]
 
 
 @pytest.fixture
-def talkative(bots: Bots) -> Iterator[Bot]:
+def talkative(bots: Bots, layout: str) -> Iterator[Bot]:
     """A bot that logs all that it may."""
-    yield from unharmed(bots.bot("http", "talkative", PRDIGEST_LOG_LEVEL="DEBUG"))
+    yield from unharmed(bots.bot(layout, "talkative", PRDIGEST_LOG_LEVEL="DEBUG"))
 
 
 def leaky(bot: Bot) -> Thread:
