@@ -45,6 +45,10 @@ _WRITTEN: dict[str, tuple[str, str]] = {
         "https://hooks.slack.com/" + f"services/T0ABCDEFG/B0ABCDEFG/{_MIXED[:24]}",
         f"B0ABCDEFG/{_MIXED[:24]}",
     ),
+    "Slack, answer to a command": (
+        "https://hooks.slack.com/" + f"commands/T0ABCDEFG/1234567890123/{_MIXED[:24]}",
+        _MIXED[:24],
+    ),
     "Slack, workflow": (
         "https://hooks.slack.com/" + f"workflows/T0ABCDEFG/A0ABCDEFG/123/{_MIXED[:24]}",
         _MIXED[:24],
