@@ -17,7 +17,7 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     # Slack
     ("xox", r"\bxox[a-z]-[\w-]{10,}"),
     ("xapp-", r"\bxapp-[\w-]{10,}"),
-    ("hooks.slack.com/", r"(\bhooks\.slack\.com/(?:services|workflows|triggers|commands|actions|app)/)[\w/-]{16,}"),
+    ("hooks.slack.com/", r"(\bhooks\.slack\.com/[a-z]{3,12}/)[\w/-]{16,}"),
     # GitHub, GitLab
     ("ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_\w{20,}"),
     ("github_pat_", r"\bgithub_pat_\w{20,}"),
