@@ -24,7 +24,9 @@ UNBOUNDED = {
     ("bot/demo/run.py", "stopped.wait"): 1,
     # Dramatiq's stop() ends in the seconds that it is given, and waitress's loop when its sockets are closed
     ("bot/processes.py", "thread.join"): 1,
-    ("bot/processes.py", "loop.join"): 1,
+    ("bot/http_server.py", "loop.join"): 1,
+    # a server that was killed
+    ("bot/adapters/embedded_server.py", "server.wait"): 1,
     # of futures that are done: results_as_done gave them before
     ("bot/services/crew.py", "future.result"): 1,
     ("bot/services/backfill.py", "future.result"): 1,

@@ -86,10 +86,8 @@ def test_the_end_of_the_process_ends_a_wait() -> None:
     pace, ending = Pace(), Ending()
     pace.wait("C1")
     threading.Timer(0.2, ending.end).start()
-    with deadlines.within(60, ending):
+    with deadlines.within(60, ending), pytest.raises(Stopping):
         pace.wait("C1")
-        with pytest.raises(Stopping):
-            pace.wait("C1")
 
 
 def test_channels_that_were_quiet_are_forgotten(never: Never) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -48,6 +48,14 @@ class Desk:
         own = visit(f"command:{self.asked}", user=user, channel=channel, name=user.lower())
         self.send(own, command, text)
 
+    def take_all(self, user: str, commands: Sequence[tuple[str, str]]) -> list[str]:
+        """Commands of somebody, each in a channel of its own, as one takes one post a second; the channels."""
+        channels = [f"C0SPREE{number}" for number, _ in enumerate(commands)]
+        for channel, (command, text) in zip(channels, commands, strict=True):
+            self.bot.slack.add_channel(channel, channel.lower())
+            self.take(user, command, text, channel)
+        return channels
+
     def send(self, own: Visit, command: str, text: str) -> None:
         queues: dict[str, ActorQueue] = {
             "/prsummary": self.jobs.summary,
@@ -60,8 +68,14 @@ class Desk:
         queues[command].send(asdict(own), text, str(Audience.CHANNEL))
 
     def settle(self) -> None:
-        queues = [f"dramatiq:{lane}{kind}.msgs" for lane in _LANES for kind in ("", ".DQ")]
-        eventually(lambda: not any(self.store.hlen(queue) for queue in queues), 120)
+        eventually(lambda: not any(self._waiting()), 120)
+
+    def _waiting(self) -> list[int]:
+        """How many jobs each queue has, all seen at the same moment."""
+        with self.store.pipeline() as together:
+            for queue in (f"{lane}{kind}" for lane in _LANES for kind in ("", ".DQ")):
+                together.hlen(f"dramatiq:{queue}.msgs")
+            return together.execute()
 
     def told(self, user: str) -> list[str]:
         """What somebody alone was told, less what was for them to read in the channel."""
@@ -108,19 +122,19 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
     made = bot(PRDIGEST_USER_BUDGET=str(OWN), PRDIGEST_USER_CALLS="1000", PRDIGEST_USER_LIMIT="1000")
     numbers = fill(made)
     with desk(made, store) as there:
-        for command, text in SPREES[kind](numbers):
-            there.take("U0EVE", command, text)
+        channels = there.take_all("U0EVE", SPREES[kind](numbers))
         there.settle()
+        texts = [text for channel in channels for text in there.texts(channel)]
         calls, dollars = len(made.claude.requests), spent(made)
         # eight summaries, or as many times five, may have been in flight
         assert 20 < calls < MANY
         assert dollars < OWN + 40 * 0.002
-        assert len(there.texts()) == MANY
-        assert sum(FACTS in text for text in there.texts()) == MANY - calls
+        assert len(texts) == MANY
+        assert sum(FACTS in text for text in texts) == MANY - calls
         (said,) = there.told("U0EVE")
         assert said.startswith("You have used up your budget for today: what nobody has asked for before comes as")
         # what is there costs nothing
-        known = next(n for n, text in zip(numbers, there.texts(), strict=False) if FACTS not in text)
+        known = next(n for n, text in zip(numbers, texts, strict=True) if FACTS not in text)
         there.take("U0EVE", "/prsummary", str(known))
         there.settle()
         assert (FACTS in there.texts()[-1], len(made.claude.requests)) == (False, calls)
@@ -149,8 +163,7 @@ def test_one_person_has_so_many_calls_in_a_minute_at_most(
     numbers = fill(made, 40)
     with desk(made, store) as there:
         before = made.claude.requests
-        for command, text in SPREES[kind](numbers):
-            there.take("U0EVE", command, text)
+        there.take_all("U0EVE", SPREES[kind](numbers))
         if kind != "overviews":
             there.settle()
         else:

@@ -112,7 +112,14 @@ class Bot:
 
     def settle(self) -> None:
         """Until all that was asked so far is done: work is on the queue before Slack is told."""
-        eventually(lambda: not any(self.store.hlen(f"dramatiq:{queue}.msgs") for queue in _QUEUES), 20)
+        eventually(lambda: not any(self._waiting()), 20)
+
+    def _waiting(self) -> list[int]:
+        """How many jobs each queue has, all seen at the same moment: jobs move from one to the other."""
+        with self.store.pipeline() as together:
+            for queue in _QUEUES:
+                together.hlen(f"dramatiq:{queue}.msgs")
+            return together.execute()
 
     def posted(self, channel: str) -> list[Json]:
         """The bot's messages in the channel, once nothing is left to do."""
