@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,13 +45,15 @@ class Bounds:
     ``request`` is for the first byte of a connection, and for the rest of a request after its first byte: Slack
     gives up on its own requests after 3. ``idle`` is for the next request of a connection that stays open; the
     usual load balancers close theirs after 60. ``connections`` leaves half of the 1,024 open files that a process
-    usually may have to everything else. A proxy in front is one ``address``.
+    usually may have to everything else. A proxy in front is one ``address``. Nobody makes room for others within
+    ``grace``: the request may be on its way, as when many come at once.
     """
 
     request: float = 10.0
     idle: float = 120.0
     connections: int = 500
     address: int = 200
+    grace: float = 2.0
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc]
@@ -79,6 +82,10 @@ class _Channel(HTTPChannel):  # type: ignore[misc]
     def waits(self) -> bool:
         """Whether it is the client's turn."""
         return not self.requests and not self.will_close
+
+    def may_go(self, now: float) -> bool:
+        """Whether it may make room for another."""
+        return self.waits and now - self.since >= self._bounds.grace
 
     def received(self, data: bytes) -> bool:
         if self.request is None:
@@ -111,21 +118,36 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
         if now >= self._next_sweep:
             self._next_sweep = now + _SWEEP
             self._sweep(now)
+        if len(self.active_channels) >= self.bounds.connections and not self._make_room(now):
+            # who comes now waits at the door, until somebody goes or may be closed
+            return False
         return bool(super().readable())
 
     def handle_accept(self) -> None:
-        before = set(self.active_channels)
         super().handle_accept()
-        for number in self.active_channels.keys() - before:
-            self._make_room(self.active_channels[number].addr[0])
+        if len(self.active_channels) > self.bounds.address:
+            self._make_room_for_others(time.monotonic())
 
-    def _make_room(self, address: str) -> None:
+    def _make_room(self, now: float) -> bool:
+        """Whether there is room for one more, in a moment."""
         present = [channel for channel in self.active_channels.values() if not channel.will_close]
-        neighbours = [channel for channel in present if channel.addr[0] == address]
-        if len(neighbours) > self.bounds.address:
-            self._close(_oldest(neighbours))
-        elif len(present) > self.bounds.connections:
-            self._close(_oldest(present))
+        return len(present) < self.bounds.connections or self._close_oldest(present, now)
+
+    def _make_room_for_others(self, now: float) -> None:
+        """Let the address that has most connections have no more than it may."""
+        by_address: dict[str, list[_Channel]] = defaultdict(list)
+        for channel in self.active_channels.values():
+            if not channel.will_close:
+                by_address[channel.addr[0]].append(channel)
+        most = max(by_address.values(), key=len, default=[])
+        if len(most) > self.bounds.address:
+            self._close_oldest(most, now)
+
+    def _close_oldest(self, channels: Iterable[_Channel], now: float) -> bool:
+        """Close the one that has been waiting longest, if one may go."""
+        waiting = [channel for channel in channels if channel.may_go(now)]
+        self._close(sorted(waiting, key=lambda channel: channel.since)[:1])
+        return bool(waiting)
 
     def _sweep(self, now: float) -> None:
         channels = self.active_channels.values()
@@ -140,12 +162,6 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
             # the loop closes it in its next round
             channel.will_close = True
             self._let_go += 1
-
-
-def _oldest(channels: list[_Channel]) -> list[_Channel]:
-    """The one that has been waiting longest. Where all are being answered, the one that has just come."""
-    waiting = [channel for channel in channels if channel.waits]
-    return [min(waiting, key=lambda channel: channel.since)] if waiting else channels[-1:]
 
 
 @contextmanager

@@ -129,7 +129,7 @@ BEGINNINGS = {
 @pytest.mark.parametrize("sources", [1, 8], ids=["one address", "eight addresses"])
 def test_nobody_is_shut_out_by_a_thousand_connections(sources: int, begin: bytes) -> None:
     """They wait for as long as they may; whoever comes with a whole request is answered at once."""
-    patient = Bounds(request=600.0, idle=600.0, connections=60, address=20)
+    patient = Bounds(request=600.0, idle=600.0, connections=60, address=20, grace=0.0)
     with server(patient) as port, ExitStack() as stack:
         for number in range(sources):
             opened = open_many(stack, port, 480 // sources, f"127.0.0.{number + 1}", begin)
@@ -139,10 +139,20 @@ def test_nobody_is_shut_out_by_a_thousand_connections(sources: int, begin: bytes
 
 
 def test_the_bounds_hold_with_the_numbers_of_the_product() -> None:
+    """Whoever comes while all are young waits at the door for a moment."""
     with server(Bounds()) as port, ExitStack() as stack:
         for number in range(1, 4):
             open_many(stack, port, 220, f"127.0.0.{number}", b"GET /")
         assert answer_of(port) == b"here"
+
+
+def test_all_of_many_who_come_at_once_are_answered() -> None:
+    """As Slack does through a proxy, which is one address, and slowly: each request comes a while later."""
+    with server(Bounds()) as port, ExitStack() as stack:
+        opened = open_many(stack, port, 700, LOCAL, b"")
+        for connection in opened:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert [b" 200 " in connection.recv(65_536) for connection in opened] == [True] * len(opened)
 
 
 def test_a_connection_that_is_being_answered_is_not_let_go() -> None:
