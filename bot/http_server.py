@@ -130,18 +130,20 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
 
     def _make_room(self, now: float) -> bool:
         """Whether there is room for one more, in a moment."""
-        present = [channel for channel in self.active_channels.values() if not channel.will_close]
+        present = self._present()
         return len(present) < self.bounds.connections or self._close_oldest(present, now)
 
     def _make_room_for_others(self, now: float) -> None:
         """Let the address that has most connections have no more than it may."""
         by_address: dict[str, list[_Channel]] = defaultdict(list)
-        for channel in self.active_channels.values():
-            if not channel.will_close:
-                by_address[channel.addr[0]].append(channel)
+        for channel in self._present():
+            by_address[channel.addr[0]].append(channel)
         most = max(by_address.values(), key=len, default=[])
         if len(most) > self.bounds.address:
             self._close_oldest(most, now)
+
+    def _present(self) -> list[_Channel]:
+        return [channel for channel in self.active_channels.values() if not channel.will_close]
 
     def _close_oldest(self, channels: Iterable[_Channel], now: float) -> bool:
         """Close the one that has been waiting longest, if one may go."""

@@ -10,6 +10,9 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
+from redis import Redis
+
+_LANES = ("prdigest", "prdigest-long", "prdigest-questions")
 # below the ports that the system gives to connections, and a part for each process of the tests: what is closed
 # now would otherwise be taken before a test uses it
 _FIRST = 10_000 + os.getpid() % 200 * 100
@@ -23,6 +26,14 @@ def closed_port() -> int:
             found.bind(("127.0.0.1", port))
             return port
     raise AssertionError("no port is left")
+
+
+def waiting_jobs(store: Redis) -> int:
+    """How many jobs are left, in all queues at the same moment: they move from one to the other."""
+    with store.pipeline() as together:
+        for queue in (f"{lane}{kind}" for lane in _LANES for kind in ("", ".DQ")):
+            together.hlen(f"dramatiq:{queue}.msgs")
+        return sum(together.execute())
 
 
 def is_one_sentence(message: str) -> bool:

@@ -25,7 +25,7 @@ from bot.domain.subscriptions import Subscription, Timing
 from bot.domain.talk import Question
 from bot.jobs import Jobs
 from bot.wiring import Wiring
-from tests.checks import eventually, is_one_sentence
+from tests.checks import eventually, is_one_sentence, waiting_jobs
 from tests.command import prdigest
 from tests.emulators.claude import Text, default_answer
 from tests.scenarios.asking import is_question
@@ -33,7 +33,6 @@ from tests.services.doubles import visit
 from tests.support import DAY, NOON, REPOSITORY
 from tests.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 
-LANES = ("prdigest", "prdigest-long", "prdigest-questions")
 ASKED = "Does it change a default? Größe 🎉"
 HOOK = "https://hooks.slack.com/commands/T0TEAM/7/secret-of-the-visit"
 
@@ -72,11 +71,11 @@ def use(there: World, store: Redis) -> None:
         jobs.questions.send(place)
         jobs.summary.send(asdict(visit("command:2", channel=CHANNEL)), "101", "channel")
         answer = eventually(lambda: answers(there, lead))[0]
-        eventually(lambda: not any(store.hlen(f"dramatiq:{lane}.msgs") for lane in LANES))
+        eventually(lambda: not waiting_jobs(store))
         jobs.votes.send(asdict(replace(asked, response_url="")), answer["ts"], "good")
         # and what nobody takes stays on the queue
         eventually(lambda: list(wiring.talking.votes.all()))
-        eventually(lambda: not any(store.hlen(f"dramatiq:{lane}.msgs") for lane in LANES))
+        eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()
         jobs.say.send(asdict(asked), "Hello.")

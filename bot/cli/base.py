@@ -34,9 +34,14 @@ name_option = click.option(
 )
 
 
+def named_repository(settings: Settings, repo: str | None) -> Repository | None:
+    """The option first, then the settings, None if neither names one. Raises UsageError."""
+    return Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
+
+
 def wanted_repository(settings: Settings, repo: str | None) -> Repository:
-    """The option first, then the settings. Raises UsageError."""
-    repository = Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
+    """The same where one is needed. Raises UsageError."""
+    repository = named_repository(settings, repo)
     if repository is None:
         raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
     return repository

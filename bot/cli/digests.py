@@ -13,6 +13,7 @@ import click
 from bot.cli.base import (
     date_option,
     name_option,
+    named_repository,
     now,
     progress_bar,
     repo_option,
@@ -109,7 +110,7 @@ def digest_command(
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
     """Summarise one pull request: 35617, owner/repo#35617 or its address."""
     with wired() as (settings, wiring):
-        default = Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
+        default = named_repository(settings, repo)
         reference = parse_reference(pull_request, default, settings.github_web)
         entry = wiring.entries.read(wiring.pulls.pull(reference.repository, reference.number))
     text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
 from bot.sandbox.slack.kept.store import Json
@@ -55,22 +55,23 @@ Change = Callable[[Json], object]
 
 def _without(*path: str) -> Change:
     def change(payload: Json) -> None:
-        *way, last = path
-        for name in way:
-            payload = payload[name]
-        del payload[last]
+        del _holder(payload, path)[path[-1]]
 
     return change
 
 
 def _with(value: object, *path: str) -> Change:
     def change(payload: Json) -> None:
-        *way, last = path
-        for name in way:
-            payload = payload[name]
-        payload[last] = value
+        _holder(payload, path)[path[-1]] = value
 
     return change
+
+
+def _holder(payload: Json, path: Sequence[str]) -> Json:
+    """The object in which the last name of a path stands."""
+    for name in path[:-1]:
+        payload = payload[name]
+    return payload
 
 
 def command(person: Person) -> tuple[str, Json]:

@@ -15,7 +15,7 @@ from bot.domain.costs import Usage, cost
 from bot.domain.visits import Audience, Visit
 from bot.jobs import ActorQueue, Jobs
 from tests.adapters.worlds import REPO
-from tests.checks import eventually
+from tests.checks import eventually, waiting_jobs
 from tests.emulators.github_store import changed_file, pull
 from tests.hostile.budgets import MANY, SPREES
 from tests.render.accepted import strings
@@ -30,7 +30,6 @@ SUMMARY = "A small change to one part"
 FACTS = "No model summary: whoever asked has used up their budget for today."
 # a size at which nobody takes it for a small one
 BIG = "@@ -1,1 +1,61 @@\n one\n" + "\n".join(f"+line {number} is " + "new " * 200 for number in range(60))
-_LANES = ("prdigest", "prdigest-long", "prdigest-questions")
 
 
 @dataclass
@@ -68,14 +67,7 @@ class Desk:
         queues[command].send(asdict(own), text, str(Audience.CHANNEL))
 
     def settle(self) -> None:
-        eventually(lambda: not any(self._waiting()), 120)
-
-    def _waiting(self) -> list[int]:
-        """How many jobs each queue has, all seen at the same moment."""
-        with self.store.pipeline() as together:
-            for queue in (f"{lane}{kind}" for lane in _LANES for kind in ("", ".DQ")):
-                together.hlen(f"dramatiq:{queue}.msgs")
-            return together.execute()
+        eventually(lambda: not waiting_jobs(self.store), 120)
 
     def told(self, user: str) -> list[str]:
         """What somebody alone was told, less what was for them to read in the channel."""

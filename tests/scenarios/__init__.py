@@ -24,7 +24,7 @@ from redis import Redis
 from bot.sandbox.slack.kept.store import Json
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
-from tests.checks import eventually
+from tests.checks import eventually, waiting_jobs
 from tests.command import Process
 from tests.emulators.claude import Step
 from tests.emulators.github_faults import FailureKind
@@ -41,8 +41,6 @@ RISKY: dict[str, Any] = {
     "title": "Speed up attention kernels",
     "files": (changed_file("csrc/attention.cu", additions=450, deletions=350),),
 }
-_LANES = ("prdigest", "prdigest-long", "prdigest-questions")
-_QUEUES = [f"{lane}{kind}" for lane in _LANES for kind in ("", ".DQ")]
 _OTHERS = 120
 
 
@@ -112,14 +110,7 @@ class Bot:
 
     def settle(self) -> None:
         """Until all that was asked so far is done: work is on the queue before Slack is told."""
-        eventually(lambda: not any(self._waiting()), 20)
-
-    def _waiting(self) -> list[int]:
-        """How many jobs each queue has, all seen at the same moment: jobs move from one to the other."""
-        with self.store.pipeline() as together:
-            for queue in _QUEUES:
-                together.hlen(f"dramatiq:{queue}.msgs")
-            return together.execute()
+        eventually(lambda: not waiting_jobs(self.store), 20)
 
     def posted(self, channel: str) -> list[Json]:
         """The bot's messages in the channel, once nothing is left to do."""
