@@ -16,16 +16,15 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from benchmarks.table import Table
-from bot.adapters.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.embedded import embedded_url
-from bot.adapters.store import RedisCache, RedisPostRecords, connect
-from bot.domain.pulls import Repository
-from bot.domain.subscriptions import Subscription, Timing
-from bot.services.directory import Directory
-from bot.services.records import DigestRecords
-from bot.services.schedule import Schedule
-from bot.services.watchdog import Watchdog
-from tests.services.posting import MemoryMessenger
+from bot.adapters.redis import RedisAgenda, RedisCache, RedisJournal, RedisPostRecords, RedisSubscriptions, connect
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.services.digest.records import DigestRecords
+from bot.services.subscriptions.incidents import Watchdog
+from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.scheduler import Schedule
+from tests.services.digest.posting import MemoryMessenger
 
 SUBSCRIPTIONS, DUE = 10_000, 1_000
 ZONE = ZoneInfo("America/Los_Angeles")

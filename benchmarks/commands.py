@@ -15,11 +15,11 @@ from benchmarks.day import MODEL_LATENCY, empty_world
 from benchmarks.table import Table
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
-from tests.checks import closed_port, eventually
-from tests.command import command, environment
-from tests.emulators.github_store import changed_file, pull
-from tests.support import NOON
-from tests.world import World
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers.builders import NOON
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.command import command, environment
+from tests.helpers.world import World
 
 SECRET = "signing-secret"  # noqa: S105 (of nothing)
 SLACK_WAITS = 3.0  # seconds

@@ -17,12 +17,12 @@ from pathlib import Path
 
 from benchmarks.table import Table
 from bot.adapters.embedded import embedded_url
-from bot.adapters.store import connect
-from tests.command import command, environment
-from tests.emulators.github import GitHubEmulator
-from tests.emulators.github_store import changed_file, pull
-from tests.support import NOON, SHARED
-from tests.world import SMALL_DAY, World, replay, world
+from bot.adapters.redis import connect
+from tests.emulators.github.server import GitHubEmulator
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers.builders import NOON, SHARED
+from tests.helpers.command import command, environment
+from tests.helpers.world import SMALL_DAY, World, replay, world
 
 PULLS = 43
 GITHUB_LATENCY, MODEL_LATENCY = 0.15, 2.0  # seconds a call

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.table import Table
-from tests.clones import Builder, building
-from tests.command import command, environment
+from tests.helpers.clones import Builder, building
+from tests.helpers.command import command, environment
 
 SIZES = (2_500, 5_000, 10_000)
 MOST_SECONDS, MOST_MEGABYTES = 180.0, 1_024.0

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from benchmarks.table import Table
-from bot.adapters.cleaning import file_of
-from bot.domain.packing import pack
+from bot.adapters.records.cleaning import file_of
+from bot.domain.summaries.diff_packing import pack
 
 T = TypeVar("T")
 

@@ -13,12 +13,12 @@ from typing import Any
 from benchmarks.commands import SECRET, running
 from benchmarks.day import add_large_day, empty_world, measured
 from benchmarks.table import Table
-from bot.domain.costs import Usage, cost
+from bot.domain.operations.usage import Usage, cost
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
-from tests.checks import closed_port, eventually
-from tests.emulators.claude import Json, Step, Text, ToolUses, default_answer, summary_answer
-from tests.world import CHANNEL, SMALL_DAY, World
+from tests.emulators.claude.server import Json, Step, Text, ToolUses, default_answer, summary_answer
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.world import CHANNEL, SMALL_DAY, World
 
 MODEL = "claude-sonnet-5-5"
 THINKS = 0.5  # seconds before the model's first word

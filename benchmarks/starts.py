@@ -10,8 +10,8 @@ from statistics import median
 
 from benchmarks.day import empty_world
 from benchmarks.table import Table
-from tests.command import command, environment
-from tests.world import SMALL_DAY, World, add_small_day
+from tests.helpers.command import command, environment
+from tests.helpers.world import SMALL_DAY, World, add_small_day
 
 STARTS = 5
 # times `python -c pass`, which takes some 15 ms of processor time here

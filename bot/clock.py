@@ -10,9 +10,9 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.domain.errors import PrdigestError
 from bot.ports import Queue
-from bot.services import deadlines
-from bot.services.deadlines import Ending, Stopping
-from bot.services.schedule import Schedule
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending, Stopping
+from bot.services.subscriptions.scheduler import Schedule
 
 log = logging.getLogger(__name__)
 

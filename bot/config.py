@@ -21,9 +21,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from bot.domain.days import zone_of
 from bot.domain.errors import NotSetUp, UsageError
-from bot.domain.pulls import Repository, web_address
+from bot.domain.pull_requests.models import Repository, web_address
+from bot.domain.time.day import zone_of
 
 
 def _http_address(value: str) -> str:

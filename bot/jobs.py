@@ -18,26 +18,24 @@ from dramatiq import Actor, BrokerError, MessageProxy, Worker
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 
-from bot.adapters.broker import broker_of
-from bot.adapters.retries import in_a_line
-from bot.adapters.store_errors import in_words as store_words
-from bot.domain.budgets import OWN_SPENT
-from bot.domain.days import zone_of
+from bot.adapters.redis import broker_of, in_a_line, translate_redis_errors
+from bot.container import Wiring
+from bot.domain.conversations.commands import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
+from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import PrdigestError, RateLimited, SlackUnavailable, StoreUnavailable, UsageError
-from bot.domain.jobs import Loss, LostJob
-from bot.domain.pulls import Repository
-from bot.domain.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
-from bot.domain.spans import written_span
-from bot.domain.subscriptions import Edition
-from bot.domain.visits import Audience, Visit
-from bot.render.greetings import Greeting, greeting
-from bot.render.notices import already_there, in_words, notice
-from bot.services import deadlines
-from bot.services.crew import Crew, result_of
-from bot.services.deadlines import Ending
-from bot.services.paying import bill_to, name_payer
-from bot.services.replies import Answer
-from bot.wiring import Wiring
+from bot.domain.operations.budget import OWN_SPENT
+from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Edition
+from bot.domain.time.date_range import written_span
+from bot.domain.time.day import zone_of
+from bot.render.conversations.greetings import Greeting, greeting
+from bot.render.conversations.notices import already_there, describe_error, notice
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending
+from bot.services.operations.payer import bill_to, name_payer
+from bot.services.operations.worker_threads import Crew, result_of
+from bot.services.slack.replies import Answer
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +73,7 @@ class ActorQueue:
     def send(self, *arguments: Any) -> None:
         """Put a message on the queue."""
         try:
-            with store_words():
+            with translate_redis_errors():
                 self._actor.send(*arguments)
         except BrokerError as error:
             raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
@@ -256,7 +254,7 @@ class Jobs:
             note = str(error)
         except PrdigestError as error:
             log.warning("not done [%s]: %s", asked.reference, error)
-            note = in_words(error, asked.reference)
+            note = describe_error(error, asked.reference)
         self._wiring.scheduling.home.show(asked.user, note)
 
     def _preview(self, visit: Mapping[str, str], text: str) -> None:

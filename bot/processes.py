@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.config import Settings
+from bot.container import Wiring, required
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
 from bot.http_server import serving
 from bot.jobs import Jobs
-from bot.services import deadlines
-from bot.services.deadlines import Ending, Stopping
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending, Stopping
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
-from bot.wiring import Wiring, required
 from handlers import Desk, Queues
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from bot.adapters.slack_errors import in_words
+from bot.adapters.slack import translate_slack_errors
 from handlers import Desk, register
 from handlers.payloads import UNREADABLE, BadPayload, check, unreadable
 
@@ -48,7 +48,7 @@ def bolt_app(client: WebClient, desk: Desk) -> App:
     """
     for name in _NOT_FOR_BOLT:
         os.environ.pop(name, None)
-    with in_words():
+    with translate_slack_errors():
         app = App(client=client, process_before_response=True, request_verification_enabled=False)
     register(app, desk)
     return app
@@ -142,7 +142,7 @@ def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
     """
     handler = _CheckedSocket(bolt, app_token, concurrency=_LISTENERS, ping_interval=_PING)
     try:
-        with in_words(token=_APP_TOKEN):
+        with translate_slack_errors(token=_APP_TOKEN):
             handler.connect()  # type: ignore[no-untyped-call]
         yield handler.client.is_connected
     finally:

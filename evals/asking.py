@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bot.domain.costs import Usage, cautious_cost
-from bot.domain.subjects import About
-from bot.domain.talk import Memory, Question
-from bot.domain.visits import Visit
-from bot.services.questions.writing import Writer
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.thread import Memory, Question
+from bot.domain.conversations.thread_subject import About
+from bot.domain.operations.usage import Usage, cautious_cost
+from bot.services.questions.answer_writer import Writer
 from evals.cases import Suite, Thread
 from evals.scoring import Mark, mark
 

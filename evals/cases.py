@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from bot.domain.days import LocalDay, date_of, zone_of
 from bot.domain.errors import UsageError
-from bot.domain.pulls import Repository
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.day import LocalDay, date_of, zone_of
 
 
 def _pattern(text: str) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from bot.domain.errors import UsageError
-from bot.domain.measures.evaluation import Source
-from bot.domain.measures.outcomes import HARD, TAKEN_BACK, Outcome
-from bot.domain.outcomes import TakenBack, outcomes_among
-from bot.domain.past import Past
-from bot.domain.paths import DEFAULT_PATHS
-from bot.domain.pulls import GHOST, Account, ChangedFile, PullRequest, Repository
-from bot.services.evaluate import History
+from bot.domain.evaluation.labels import HARD, TAKEN_BACK, Outcome
+from bot.domain.evaluation.models import Source
+from bot.domain.history.file_history import Past
+from bot.domain.history.outcomes import TakenBack, outcomes_among
+from bot.domain.pull_requests.models import GHOST, Account, ChangedFile, PullRequest, Repository
+from bot.domain.pull_requests.path_classes import DEFAULT_PATHS
+from bot.services.risk.evaluation import History
 
 # H, or a fix that deletes lines of it within two weeks
 REPAIRED = "Y"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.domain.errors import UsageError
-from bot.domain.pulls import GHOST, PullRequest, Repository
-from bot.domain.repairs import repairs_among
-from bot.domain.reverts import reverts_among
-from bot.domain.texts import one_line
+from bot.domain.history.repairs import repairs_among
+from bot.domain.history.reverts import reverts_among
+from bot.domain.pull_requests.models import GHOST, PullRequest, Repository
+from bot.domain.text.strings import one_line
 
 HISTORY, LABELS = "history-2025.jsonl.gz", "labels-2025.csv"
 _REPOSITORY = Repository("vllm-project", "vllm")

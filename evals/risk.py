@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from bot.domain.days import date_of, zone_of
 from bot.domain.errors import PrdigestError
-from bot.domain.measures.outcomes import Window
-from bot.render import evaluation as render
-from bot.services.evaluate import evaluate
+from bot.domain.evaluation.labels import Window
+from bot.domain.time.day import date_of, zone_of
+from bot.render.risk import evaluation as render
+from bot.services.risk.evaluation import evaluate
 from evals.pack import history_in
 
 PACK = Path(__file__).parents[2] / "shared" / "risk"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.numbers import NUMBER
+from bot.domain.text.issue_numbers import NUMBER
 from evals.cases import Case
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
@@ -44,7 +44,7 @@ class Total:
 
 
 def mark(case: Case, answer: str, inputs: Mapping[str, Any], cost: float, seconds: float) -> Mark:
-    """Judge an answer. ``inputs`` is what it was made of (:class:`bot.services.questions.writing.Draft`)."""
+    """Judge an answer. ``inputs`` is what it was made of (:class:`bot.services.questions.answer_writer.Draft`)."""
     text = _LINK.sub(r"\1", answer)
     held = list(inputs.get("citations", ()))
     checks = [*_checks(case, text), *_citing(case, held)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from slack_bolt import App
 
-from handlers import actions, commands, newcomers, regular, threads
-from handlers.desk import Desk, Queues
+from handlers import actions, messages, welcomes
+from handlers.commands import registry, subscriptions
+from handlers.intake import Desk, Queues
 
 __all__ = ["Desk", "Queues", "register"]
 
 
 def register(app: App, desk: Desk) -> None:
     """Put every listener into the app."""
-    for surface in (commands, threads, regular, newcomers, actions):
+    for surface in (registry, messages, subscriptions, welcomes, actions):
         surface.register(app, desk)

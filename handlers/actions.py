@@ -9,11 +9,12 @@ from typing import Any
 
 from slack_bolt import Ack, App
 
-from bot.domain.visits import Audience, Visit
-from bot.render import buttons
-from bot.render.answers import BAD, GOOD, VOTE
-from handlers import prdigest, prrisks, prsummary, regular, visits
-from handlers.desk import Accept, Desk
+from bot.domain.conversations.slack_request import Audience, Visit
+from bot.render.blocks import buttons
+from bot.render.conversations.answers import BAD, GOOD, VOTE
+from handlers import requests
+from handlers.commands import digest, risks, subscriptions, summary
+from handlers.intake import Accept, Desk
 
 Click = Callable[[Desk, Visit, dict[str, Any]], str | None]
 
@@ -23,9 +24,9 @@ _HINT = (
 )
 _UNKNOWN = "I don't know this button any more: ask again with a command."
 _SHARED: dict[str, Accept] = {
-    buttons.SHARE_SUMMARY: prsummary.accept,
-    buttons.SHARE_RISKS: prrisks.accept,
-    buttons.SHARE_DIGEST: prdigest.accept,
+    buttons.SHARE_SUMMARY: summary.accept,
+    buttons.SHARE_RISKS: risks.accept,
+    buttons.SHARE_DIGEST: digest.accept,
 }
 
 
@@ -35,7 +36,7 @@ def register(app: App, desk: Desk) -> None:
     def listen(action: str | re.Pattern[str], accept: Click) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
-            visit = visits.of_action(body)
+            visit = requests.of_action(body)
             desk.hear(visit, lambda: accept(desk, visit, body))
             ack()
 
@@ -45,7 +46,7 @@ def register(app: App, desk: Desk) -> None:
     listen(VOTE, _vote)
     for action, accept in _SHARED.items():
         listen(action, _sharing(accept))
-    for action, does in regular.BUTTONS.items():
+    for action, does in subscriptions.BUTTONS.items():
         listen(action, _doing(does))
     listen(re.compile(""), lambda *_: _UNKNOWN)
 
@@ -70,7 +71,7 @@ def _sharing(accept: Accept) -> Click:
     return share
 
 
-def _doing(does: regular.Accept) -> Click:
+def _doing(does: subscriptions.Accept) -> Click:
     return lambda desk, visit, body: does(desk, visit, _value(body))
 
 

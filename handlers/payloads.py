@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.domain.texts import one_line, shorten
-from bot.render.form import FORM
+from bot.domain.text.strings import one_line, shorten
+from bot.render.subscriptions.form import FORM
 
 # what Bolt and the listeners raise on something that is built otherwise than they rely on
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)

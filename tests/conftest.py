@@ -13,11 +13,11 @@ from redis import Redis
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from bot.adapters.embedded import embedded_url
-from bot.adapters.store import connect
+from bot.adapters.embedded.server import embedded_url
+from bot.adapters.redis.connection import connect
 from bot.config import Settings
-from tests.emulators.claude import ClaudeEmulator
-from tests.emulators.slack import SlackEmulator
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.emulators.slack.server import SlackEmulator
 
 # a change is judged by the same examples each time; HYPOTHESIS_PROFILE=search looks for new ones. Machines that
 # run tests are small and shared: an example may be slow without being wrong.

@@ -1,1 +1,1 @@
-"""One file for each outside world: GitHub, Claude, Slack, Redis, the embedded store."""
+"""One package for each vendor, and what they share. Whoever is outside a package imports from its face."""

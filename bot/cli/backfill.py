@@ -18,14 +18,14 @@ from bot.cli.base import (
     wired,
 )
 from bot.config import Settings
-from bot.domain.backfill import Outcome
-from bot.domain.days import date_of, yesterday
 from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.pulls import Repository
-from bot.domain.spans import Span
-from bot.domain.texts import plural
-from bot.render import backfill as render
-from bot.services.backfill import CostLimit
+from bot.domain.history.backfill import Outcome
+from bot.domain.pull_requests.models import Repository
+from bot.domain.text.strings import plural
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import date_of, yesterday
+from bot.render.history import backfill as render
+from bot.services.history.backfill import CostLimit
 
 log = logging.getLogger(__name__)
 

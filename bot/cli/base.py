@@ -14,13 +14,13 @@ import click
 from tqdm import tqdm
 
 from bot.config import Settings, load_settings
-from bot.domain.days import zone_of
 from bot.domain.errors import UsageError
-from bot.domain.pulls import Repository
-from bot.domain.secrets import without_secrets
+from bot.domain.pull_requests.models import Repository
+from bot.domain.text.redaction import without_secrets
+from bot.domain.time.day import zone_of
 
 if TYPE_CHECKING:
-    from bot.wiring import Wiring
+    from bot.container import Wiring
 
 _OWN = ("bot", "handlers")
 # characters: a traceback of ours has some 3,000
@@ -83,12 +83,12 @@ def set_up_log(level: str) -> None:
 def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     """The settings and services of one command, let go of at its end. Raises NotSetUp."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option shall not wait for them
-    from bot.services import deadlines, paying  # noqa: PLC0415
-    from bot.wiring import Wiring  # noqa: PLC0415
+    from bot.container import Wiring  # noqa: PLC0415
+    from bot.services.operations import deadlines, payer  # noqa: PLC0415
 
     settings = load_settings()
     set_up_log(settings.prdigest_log_level or level)
-    with closing(Wiring(settings, now, deadlines.sleep)) as wiring, paying.bill_to(paying.OPERATOR):
+    with closing(Wiring(settings, now, deadlines.sleep)) as wiring, payer.bill_to(payer.OPERATOR):
         yield settings, wiring
 
 

@@ -23,21 +23,21 @@ from bot.cli.base import (
     wired,
 )
 from bot.config import Settings
-from bot.domain.days import LocalDay, date_of, yesterday
-from bot.domain.digest import Digest
+from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
-from bot.domain.pulls import Repository
-from bot.domain.references import parse_reference
-from bot.domain.spans import Span
-from bot.domain.subscriptions import Edition
-from bot.render import terminal
-from bot.render.digest import Rendered, render
-from bot.render.report import report
-from bot.render.summary_json import summary_json
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import parse_reference
+from bot.domain.subscriptions.models import Edition
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay, date_of, yesterday
+from bot.render.blocks import terminal
+from bot.render.digest.post import Rendered, render
+from bot.render.digest.report import report
+from bot.render.summaries.summary_json import summary_json
 
 if TYPE_CHECKING:
-    from bot.services.daily import DailyDigest
-    from bot.wiring import Wiring
+    from bot.container import Wiring
+    from bot.services.digest.builder import DailyDigest
 
 _WITHOUT_MODEL = "ANTHROPIC_API_KEY is not set: summaries are made of facts alone."
 

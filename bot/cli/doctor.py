@@ -10,8 +10,8 @@ import click
 
 from bot.cli.base import now
 from bot.config import usable_settings
-from bot.domain.findings import Finding, Status
-from bot.render.findings import as_json, lines, verdict
+from bot.doctor.report import as_json, lines, verdict
+from bot.domain.operations.finding import Finding, Status
 
 
 @click.command("doctor")
@@ -19,7 +19,7 @@ from bot.render.findings import as_json, lines, verdict
 def doctor_command(*, for_scripts: bool) -> None:
     """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
     # the SDKs take most of a second to import; help and a mistyped option shall not wait for them
-    from bot.wiring.doctor import doctor  # noqa: PLC0415
+    from bot.doctor.container import doctor  # noqa: PLC0415
 
     # the findings say it better
     logging.basicConfig(level=logging.CRITICAL)

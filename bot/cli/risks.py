@@ -9,18 +9,18 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git_clone import GitClone
+from bot.adapters.git import GitClone
 from bot.cli.base import now, progress_bar, repo_option, timezone_option, wanted_repository, wanted_zone, wired
 from bot.config import load_settings
-from bot.domain.days import date_of, today
+from bot.domain.conversations.commands import USUAL_SCORE, Repositories, ScoreRequest
 from bot.domain.errors import UsageError
-from bot.domain.measures.outcomes import Window
-from bot.domain.pulls import Repository
-from bot.domain.requests import USUAL_SCORE, Repositories, ScoreRequest
-from bot.render import evaluation as render
-from bot.render.score import score_lines
-from bot.services.clone_history import history_of
-from bot.services.evaluate import evaluate
+from bot.domain.evaluation.labels import Window
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.day import date_of, today
+from bot.render.risk import evaluation as render
+from bot.render.risk.score import score_lines
+from bot.services.history.clone_history import history_of
+from bot.services.risk.evaluation import evaluate
 
 # the rules look back at most 180 days, and titles that come again seldom wait longer
 _HISTORY = timedelta(days=365)
@@ -67,7 +67,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
     """
     # it brings the SDKs along, and they take most of a second; help shall not wait for them
-    from bot.wiring.from_settings import path_settings  # noqa: PLC0415
+    from bot.container.from_settings import path_settings  # noqa: PLC0415
 
     settings = load_settings()
     repository = Repository.parse(repo, settings.github_web) if repo else None

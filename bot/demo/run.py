@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack, closing, contextmanager
 
 from bot.adapters.embedded import end_embedded
+from bot.container import Wiring
+from bot.demo.page_text import COMMANDS
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
-from bot.demo.words import COMMANDS
 from bot.domain.errors import NotSetUp
 from bot.processes import ended_in_time, running, told_to_stop
 from bot.sandbox.blockkit import Names
@@ -26,8 +27,7 @@ from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
 from bot.sandbox.slack.server import LocalSlack
 from bot.sandbox.slack.team import Times
-from bot.services import deadlines
-from bot.wiring import Wiring
+from bot.services.operations import deadlines
 
 _BOT = "prdigest"
 # Slack's own limit of posts to a channel

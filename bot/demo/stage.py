@@ -15,17 +15,17 @@ from zoneinfo import ZoneInfo
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-from bot.adapters.afresh import forget_talk
 from bot.adapters.embedded import claimed, is_there
+from bot.adapters.redis import forget_talk
 from bot.config import Settings
-from bot.demo.words import SAMPLE, live
+from bot.container import Wiring
+from bot.container.credentials import github_auth
+from bot.demo.page_text import SAMPLE, live
+from bot.demo.sample.sources import Sample
 from bot.domain.errors import NotSetUp, StoreUnavailable
-from bot.domain.pulls import Repository
+from bot.domain.pull_requests.models import Repository
 from bot.ports import Outside
 from bot.sandbox.page.about import About
-from bot.sandbox.sample import Sample
-from bot.wiring import Wiring
-from bot.wiring.credentials import github_auth
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"
 # the hour of the sample's digest, and how old it is when the demo starts

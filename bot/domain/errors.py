@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.costs import NOTHING, Usage
+from bot.domain.operations.usage import NOTHING, Usage
 
 
 class PrdigestError(Exception):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.ports.model import Chat, ChatModel, Completion, Model, Prompt, Reply, Text, ToolCall, ToolResult, Turn
-from bot.ports.outside import Outside
-from bot.ports.pulls import Merged, PullRequests
+from bot.ports.github import Merged, PullRequests
+from bot.ports.llm import Chat, ChatModel, Completion, Model, Prompt, Reply, Text, ToolCall, ToolResult, Turn
 from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
+from bot.ports.sources import Outside
 from bot.ports.store import (
     Agenda,
     Aside,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.domain.pulls import Repository
+from bot.domain.pull_requests.models import Repository
 from bot.ports.store import Agenda, Aside, Cache, Journal, Subscriptions
 
 

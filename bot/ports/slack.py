@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from bot.domain.visits import Visit
+from bot.domain.conversations.slack_request import Visit
 
 # how far Slack's clock and ours may be apart: what was posted is looked for from so much earlier
 SKEW = timedelta(minutes=10)

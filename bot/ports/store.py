@@ -7,14 +7,14 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from bot.domain.backfill import Fill
-from bot.domain.budgets import Hold
-from bot.domain.days import LocalDay
-from bot.domain.jobs import LostJob
-from bot.domain.pulls import PullRequest, Repository
-from bot.domain.runs import Run
-from bot.domain.subscriptions import Subscription
-from bot.domain.talk import Question
+from bot.domain.conversations.thread import Question
+from bot.domain.history.backfill import Fill
+from bot.domain.operations.budget import Hold
+from bot.domain.operations.lost_job import LostJob
+from bot.domain.operations.run import Run
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.subscriptions.models import Subscription
+from bot.domain.time.day import LocalDay
 
 
 class Cache(Protocol):

@@ -1,1 +1,1 @@
-"""One file for each thing the bot does for someone."""
+"""What the bot does for someone, a package for each capability."""

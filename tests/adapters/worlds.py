@@ -11,11 +11,11 @@ from typing import Any
 
 from github import Auth
 
-from bot.adapters.github import GitHubPullRequests
-from bot.adapters.github_client import GitHubClient
+from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.sandbox.loopback import Loopback, Request, Response
-from tests.emulators.github import GitHubEmulator
-from tests.support import DAY
+from tests.emulators.github.server import GitHubEmulator
+from tests.helpers.builders import DAY
 
 PYTHON = sys.executable
 REPO = "octo/engine"

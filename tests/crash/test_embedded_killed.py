@@ -12,10 +12,10 @@ from time import monotonic
 
 import pytest
 
-from bot.adapters.embedded_socket import socket_client, socket_path
-from tests.adapters.test_embedded import keeper_of, lives, server_of
-from tests.checks import closed_port, eventually
+from bot.adapters.embedded.socket_path import socket_client, socket_path
+from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web
+from tests.helpers.checks import closed_port, eventually
 
 # seconds from the death of the store until a command is taken and answered again
 BACK = 10.0

@@ -6,10 +6,10 @@ import signal
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.adapters.aside import RedisAside
-from tests.checks import eventually
-from tests.command import Process
+from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from tests.crash.conftest import PATIENCE, Site
+from tests.helpers.checks import eventually
+from tests.helpers.command import Process
 
 
 def has_held(site: Site, count: int) -> bool:

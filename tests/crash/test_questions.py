@@ -7,15 +7,15 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from bot.adapters.store import RedisCache
+from bot.adapters.redis.connection import RedisCache
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.kept.store import Json
-from tests.checks import eventually
 from tests.crash.conftest import Site
 from tests.crash.test_stopped import STOPPED, _is_told
 from tests.crash.test_worker_killed import both, in_both, replaced
-from tests.emulators.claude import Stall, Step, default_answer
-from tests.scenarios.asking import LONG, answer, is_question, prompt_of, question_of
+from tests.emulators.claude.server import Stall, Step, default_answer
+from tests.helpers.checks import eventually
+from tests.scenarios.conversations.asking import LONG, answer, is_question, prompt_of, question_of
 
 __all__ = ["both"]
 

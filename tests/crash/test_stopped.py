@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
-from bot.adapters.embedded import embedded_url
-from bot.adapters.keeper import LINGER
-from bot.adapters.store import connect
-from tests.adapters.test_embedded import keeper_of, lives, server_of
-from tests.checks import closed_port, eventually
-from tests.command import Process
+from bot.adapters.embedded.keeper import LINGER
+from bot.adapters.embedded.server import embedded_url
+from bot.adapters.redis.connection import connect
+from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.command import Process
 
 STOPPED = 20  # seconds: a worker has 12 for its last work
 

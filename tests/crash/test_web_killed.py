@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
-from tests.checks import eventually
 from tests.crash.conftest import Site, Web
+from tests.helpers.checks import eventually
 
 
 def kill(web: Web) -> None:

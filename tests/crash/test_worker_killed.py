@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.store import connect
+from bot.adapters.redis.connection import connect
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.people.people import Delivery, Person
-from tests.checks import eventually
-from tests.command import Process
 from tests.crash.conftest import DAY, Site, site_on
+from tests.helpers.checks import eventually
+from tests.helpers.command import Process
 
 RISKY_DAY = "2026-03-01"
 

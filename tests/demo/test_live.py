@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded import is_running
-from tests.checks import closed_port, eventually
-from tests.command import prdigest, started
-from tests.world import World, add_yesterday, world
+from bot.adapters.embedded.server import is_running
+from tests.helpers.checks import closed_port, eventually
+from tests.helpers.command import prdigest, started
+from tests.helpers.world import World, add_yesterday, world
 
 HOME = "C0DIGEST"
 ANOTHER = "Another live demo is running: end it with Ctrl-C first."

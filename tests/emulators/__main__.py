@@ -10,10 +10,10 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.emulators.claude import ClaudeEmulator
-from tests.emulators.github import GitHubEmulator
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.emulators.github.server import GitHubEmulator
 
-SLACK_MODULE = "tests.emulators.slack"
+SLACK_MODULE = "tests.emulators.slack.server"
 
 
 def _arguments() -> argparse.Namespace:

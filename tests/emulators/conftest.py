@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from anthropic import Anthropic
 
-from tests.emulators.claude import ClaudeEmulator
-from tests.emulators.github import GitHubEmulator
-from tests.emulators.github_client import started
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.emulators.github.client import started
+from tests.emulators.github.server import GitHubEmulator
 
 
 @pytest.fixture

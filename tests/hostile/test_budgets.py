@@ -10,19 +10,19 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.budgets import Need
-from bot.domain.costs import Usage, cost
-from bot.domain.visits import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.operations.budget import Need
+from bot.domain.operations.usage import Usage, cost
 from bot.jobs import ActorQueue, Jobs
 from tests.adapters.worlds import REPO
-from tests.checks import eventually, waiting_jobs
-from tests.emulators.github_store import changed_file, pull
-from tests.hostile.budgets import MANY, SPREES
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers.builders import NOON
+from tests.helpers.checks import eventually, waiting_jobs
+from tests.hostile.tables.budgets import MANY, SPREES
 from tests.render.accepted import strings
+from tests.services.digest.posting import HOME
 from tests.services.doubles import visit
-from tests.services.posting import HOME
-from tests.services.wired import Bot, make_bot  # noqa: F401 (a fixture)
-from tests.support import NOON
+from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
 # dollars; each of the summaries takes about a sixth of a cent
 OWN = 0.1

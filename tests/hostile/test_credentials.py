@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.cleaning import file_of, line_of, path_of, text_of, title_of
-from bot.domain.days import LocalDay, zone_of
-from bot.domain.digest import Entry
-from bot.domain.packing import Coverage, pack
-from bot.domain.secrets import REDACTED, patch_without_secrets, settled, without_secrets
-from bot.domain.summaries import Summary, fallback_summary
-from bot.domain.talk import Memory, Said
-from bot.render.details import details_view
-from bot.render.digest import render
-from bot.render.report import report
-from bot.render.streaming import AnswerMarkdown, Links
-from bot.render.summary import summary_post
-from bot.render.terminal import summary as in_terminal
-from bot.services.prompts import overview_prompt, summary_prompt
-from bot.services.schemas import OverviewAnswer, SummaryAnswer
-from tests.hostile.credentials import CREDENTIALS, PLAUSIBLE
-from tests.support import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
+from bot.adapters.records.cleaning import file_of, line_of, path_of, text_of, title_of
+from bot.domain.conversations.thread import Memory, Said
+from bot.domain.digest.models import Entry
+from bot.domain.summaries.diff_packing import Coverage, pack
+from bot.domain.summaries.models import Summary, fallback_summary
+from bot.domain.text.redaction import REDACTED, patch_without_secrets, settled, without_secrets
+from bot.domain.time.day import LocalDay, zone_of
+from bot.render.blocks.terminal import summary as in_terminal
+from bot.render.conversations.streaming import AnswerMarkdown, Links
+from bot.render.digest.post import render
+from bot.render.digest.report import report
+from bot.render.summaries.details import details_view
+from bot.render.summaries.post import summary_post
+from bot.services.summaries.prompts import overview_prompt, summary_prompt
+from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
+from tests.hostile.tables.credentials import CREDENTIALS, PLAUSIBLE
 
 each_credential = pytest.mark.parametrize(("text", "hidden"), CREDENTIALS.values(), ids=CREDENTIALS)
 each_plausible = pytest.mark.parametrize("text", PLAUSIBLE.values(), ids=PLAUSIBLE)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.embedded import embedded_url, end_embedded, is_running
-from bot.adapters.embedded_socket import LONGEST_SOCKET_PATH, socket_path
-from bot.adapters.store import connect, connect_embedded
-from tests.command import prdigest
-from tests.hostile.folders import FOLDERS
+from bot.adapters.embedded.server import embedded_url, end_embedded, is_running
+from bot.adapters.embedded.socket_path import LONGEST_SOCKET_PATH, socket_path
+from bot.adapters.redis.connection import connect, connect_embedded
+from tests.helpers.command import prdigest
+from tests.hostile.tables.folders import FOLDERS
 
 
 @pytest.mark.parametrize("name", FOLDERS.values(), ids=FOLDERS)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from bot.domain.digest import Digest, Entry
-from bot.domain.packing import Coverage
-from bot.domain.summaries import fallback_summary
-from bot.render.report import report
-from tests.hostile.markdown import LINES, PATHS, TEXTS
-from tests.render.hostile import digests
-from tests.support import changed_file, digest, entry, pull, summary
+from bot.domain.digest.models import Digest, Entry
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import fallback_summary
+from bot.render.digest.report import report
+from tests.helpers.builders import changed_file, digest, entry, pull, summary
+from tests.hostile.tables.markdown import LINES, PATHS, TEXTS
+from tests.render.hostile_days import digests
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # what makes a link of a word without any markup, in GitHub's Markdown and in Slack

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.emulators.claude import Failure, ToolUse
-from tests.emulators.github_store import changed_file
-from tests.hostile.credentials import CREDENTIALS
+from tests.emulators.claude.server import Failure, ToolUse
+from tests.emulators.github.store import changed_file
+from tests.hostile.tables.credentials import CREDENTIALS
 from tests.scenarios import Bot, claude_that
-from tests.scenarios.asking import Thread, answer, answering, summary, text_of
 from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conversations.asking import Thread, answer, answering, summary, text_of
 
 TEXTS = [text for text, _ in CREDENTIALS.values()]
 # of all of them, in a message that is not too long

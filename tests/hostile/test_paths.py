@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from bot.adapters.cleaning import file_of
+from bot.adapters.records.cleaning import file_of
 from bot.domain.errors import UsageError
-from bot.domain.filters import LONGEST_PATH, Filters
-from bot.domain.path_patterns import fault_of
-from bot.domain.paths import OwnPaths, PathClass, PathClasses
-from bot.domain.pulls import PullRequest
-from bot.services.questions.selecting import chosen
-from tests.hostile.paths import SLOW_PATTERNS
-from tests.support import changed_file, pull
+from bot.domain.pull_requests.filters import LONGEST_PATH, Filters
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import OwnPaths, PathClass, PathClasses
+from bot.domain.pull_requests.path_patterns import fault_of
+from bot.services.questions.tools.selection import chosen
+from tests.helpers.builders import changed_file, pull
+from tests.hostile.tables.paths import SLOW_PATTERNS
 
 # of the processor; the slowest of them took minutes
 MOST_SECONDS = 0.2

@@ -11,16 +11,16 @@ from itertools import count
 
 import pytest
 
-from bot.adapters.agenda import RedisAgenda, RedisSubscriptions
-from bot.adapters.slack import slack_client
-from bot.domain.pulls import Repository
-from bot.domain.subscriptions import Subscription, Timing
+from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.adapters.slack.messenger import slack_client
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
 from bot.sandbox.slack.kept.store import Json
 from bot.sandbox.slack.people.people import Person
-from tests.hostile.permissions import ACTORS, ALLOWED, Action, Actor, Kind
+from tests.helpers.world import as_read
+from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind
 from tests.scenarios import REPO, Bot, old_button
-from tests.scenarios.regularly import direct, form_of, home, subscriptions
-from tests.world import as_read
+from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions
 
 MAKER = "U0MAKER"
 _triggers = count(1)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.citations import Citation, proven
-from bot.domain.proofs import is_telling
-from bot.domain.summaries import Quote, verify, without_unproven
-from bot.render.answers import cited
-from tests.hostile.quotes import GOOD, PATCH, PATH, TRIVIAL, UNCHANGED
-from tests.support import changed_file, pull, summary
+from bot.domain.summaries.citations import Citation, proven
+from bot.domain.summaries.models import Quote, verify, without_unproven
+from bot.domain.summaries.quote_evidence import is_telling
+from bot.render.conversations.answers import cited
+from tests.helpers.builders import changed_file, pull, summary
+from tests.hostile.tables.quotes import GOOD, PATCH, PATH, TRIVIAL, UNCHANGED
 
 CHANGE = pull(7, files=[changed_file(PATH, patch=PATCH)])
 CLAIM = summary(risk_reason="It may count twice.", action="Set the flag.")

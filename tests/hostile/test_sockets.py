@@ -13,8 +13,8 @@ import pytest
 from flask import Flask, request
 
 from bot.http_server import Bounds, serving
-from tests.checks import eventually
-from tests.hostile.framings import FRAMINGS
+from tests.helpers.checks import eventually
+from tests.hostile.tables.framings import FRAMINGS
 
 LOCAL = "127.0.0.1"
 BRIEF = Bounds(request=0.5, idle=2.0, connections=60, address=20)

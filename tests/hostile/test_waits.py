@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.adapters.claude import ClaudeModel, claude_client
-from bot.adapters.github import GitHubPullRequests
-from bot.adapters.github_client import GitHubClient
-from bot.adapters.slack import SlackMessenger, slack_client
-from bot.adapters.slack_transport import LONGEST_PAUSE
-from bot.adapters.waits import LONGEST_ASKED, seconds_asked
+from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.pull_requests import GitHubPullRequests
+from bot.adapters.http.retry_after import LONGEST_ASKED, seconds_asked
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.transport import LONGEST_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.ports import Prompt
 from bot.sandbox.loopback import Loopback, Request, Response
-from bot.services import deadlines
-from tests.checks import is_one_sentence
-from tests.hostile.waits import ODD_DATES, WAITS, ahead
-from tests.support import NOON, REPOSITORY
+from bot.services.operations import deadlines
+from tests.helpers.builders import NOON, REPOSITORY
+from tests.helpers.checks import is_one_sentence
+from tests.hostile.tables.waits import ODD_DATES, WAITS, ahead
 
 # seconds until a call must have ended that waits for nothing long, on a machine that is busy
 SOON = 8.0

@@ -13,20 +13,20 @@ from markdown_it import MarkdownIt
 
 from bot.sandbox.slack.kept.store import Json
 from tests.adapters.worlds import WebPage
-from tests.emulators.claude import Json as Written
-from tests.emulators.claude import Step, ToolUse, default_answer, summary_answer
-from tests.emulators.github_store import changed_file
-from tests.hostile import quotes
-from tests.hostile.addresses import FOREIGN
-from tests.hostile.framings import FRAMINGS
-from tests.hostile.markdown import LINES, PATHS
-from tests.hostile.paths import SLOW_PATTERNS
-from tests.hostile.payloads import BODIES, CHANGES, changed
-from tests.hostile.waits import ahead
+from tests.emulators.claude.server import Json as Written
+from tests.emulators.claude.server import Step, ToolUse, default_answer, summary_answer
+from tests.emulators.github.store import changed_file
+from tests.helpers.world import as_read
+from tests.hostile.tables import quotes
+from tests.hostile.tables.addresses import FOREIGN
+from tests.hostile.tables.framings import FRAMINGS
+from tests.hostile.tables.markdown import LINES, PATHS
+from tests.hostile.tables.paths import SLOW_PATTERNS
+from tests.hostile.tables.payloads import BODIES, CHANGES, changed
+from tests.hostile.tables.waits import ahead
 from tests.scenarios import Bot, claude_that
-from tests.scenarios.asking import answer, answering, is_question, summary
 from tests.scenarios.conftest import Bots, unharmed
-from tests.world import as_read
+from tests.scenarios.conversations.asking import answer, answering, is_question, summary
 
 LOCAL = "127.0.0.1"
 # more than the bot takes of one address

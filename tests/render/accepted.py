@@ -6,9 +6,9 @@ import unicodedata
 from collections.abc import Container, Iterator
 from typing import Any
 
-from bot.domain.digest import Digest
+from bot.domain.digest.models import Digest
 from bot.ports import Post
-from bot.render.rich import characters
+from bot.render.blocks.rich_text import characters
 from bot.sandbox.slack.rules.limits import check_message, links, mentions
 
 MOST_BLOCKS = 45

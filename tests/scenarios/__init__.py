@@ -24,14 +24,14 @@ from redis import Redis
 from bot.sandbox.slack.kept.store import Json
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire
-from tests.checks import eventually, waiting_jobs
-from tests.command import Process
-from tests.emulators.claude import Step
-from tests.emulators.github_faults import FailureKind
-from tests.emulators.github_store import changed_file, pull
-from tests.emulators.slack_socket import SocketWire
+from tests.emulators.claude.server import Step
+from tests.emulators.github.faults import FailureKind
+from tests.emulators.github.store import changed_file, pull
+from tests.emulators.slack.socket_mode import SocketWire
+from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.command import Process
+from tests.helpers.world import World
 from tests.sandbox.slack.parts import actions, button
-from tests.world import World
 
 SECRET = "signing-secret"
 REPO = "octo/engine"

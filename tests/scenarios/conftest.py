@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.embedded import embedded_url
-from bot.adapters.store import connect
-from tests.checks import closed_port
-from tests.command import Process, started
+from bot.adapters.embedded.server import embedded_url
+from bot.adapters.redis.connection import connect
+from tests.helpers.checks import closed_port
+from tests.helpers.command import Process, started
+from tests.helpers.world import World, world
 from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
-from tests.world import World, world
 
 TRANSPORTS = ("http", "socket")
 # over HTTP, as a larger installation runs it: a process for each task

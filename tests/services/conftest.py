@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import ClaudeModel, claude_client
-from bot.adapters.store import RedisCache
+from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.redis.connection import RedisCache
 from bot.ports import Model
-from tests.emulators.claude import ClaudeEmulator
+from tests.emulators.claude.server import ClaudeEmulator
 
 
 @pytest.fixture

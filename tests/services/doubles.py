@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.costs import Usage
-from bot.domain.days import LocalDay
-from bot.domain.digest import CountCheck
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.digest.models import CountCheck
 from bot.domain.errors import PrdigestError, PullRequestNotFound
-from bot.domain.packing import Coverage
-from bot.domain.pulls import ChangedFile, PullRequest, Repository, newest_first
-from bot.domain.summaries import Summary, fallback_summary
-from bot.domain.visits import Visit
+from bot.domain.operations.usage import Usage
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, newest_first
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import Summary, fallback_summary
+from bot.domain.time.day import LocalDay
 from bot.ports import Completion, Merged, Post, Prompt
-from bot.services.summarise import Summarised
-from tests.support import changed_file, summary
+from bot.services.summaries.summarizer import Summarised
+from tests.helpers.builders import changed_file, summary
 
 
 @dataclass

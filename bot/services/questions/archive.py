@@ -8,21 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.domain.areas import area_of
-from bot.domain.digest import Entry
-from bot.domain.packing import Coverage
-from bot.domain.paths import ClassesOf, PathClasses, default_classes
-from bot.domain.pulls import PullRequest, Repository
-from bot.domain.references import Reference
-from bot.domain.risk import assess
-from bot.domain.secrets import patch_without_secrets
-from bot.domain.spans import Span
-from bot.domain.summaries import fallback_summary
+from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.areas import area_of
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import ClassesOf, PathClasses, default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import fallback_summary
+from bot.domain.text.redaction import patch_without_secrets
+from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
-from bot.services.crew import Crew
-from bot.services.entries import Entries
-from bot.services.merges import Merges, list_day, merges_of
-from bot.services.reading import Reader
+from bot.services.history.merge_lists import Merges, list_day, merges_of
+from bot.services.operations.worker_threads import Crew
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
 
 _NOT_SUMMARISED = "nobody asked for it before"
 

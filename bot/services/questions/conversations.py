@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from bot.domain.conversations.slack_request import Audience
+from bot.domain.conversations.thread import Question
 from bot.domain.errors import PrdigestError, SlackRefused
-from bot.domain.talk import Question
-from bot.domain.visits import Audience
 from bot.ports import Display, Displays, Line, PostRecords
-from bot.render.answers import private_answer
-from bot.render.harmless import literal
-from bot.render.notices import GAVE_UP, in_words
-from bot.services import deadlines
-from bot.services.paying import bill_to, name_payer
-from bot.services.questions.memory import Memories
-from bot.services.questions.votes import Votes
-from bot.services.questions.writing import Draft, Writer
-from bot.services.replies import Answer, Replies, log_refusal
+from bot.render.blocks.sanitize import literal
+from bot.render.conversations.answers import private_answer
+from bot.render.conversations.notices import GAVE_UP, describe_error
+from bot.services.operations import deadlines
+from bot.services.operations.payer import bill_to, name_payer
+from bot.services.questions.answer_writer import Draft, Writer
+from bot.services.questions.feedback import Votes
+from bot.services.questions.thread_memory import Memories
+from bot.services.slack.replies import Answer, Replies, log_refusal
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +130,7 @@ class Conversations:
 
     def _regret(self, question: Question, key: str, display: Display, error: Exception) -> None:
         """What went wrong, in the place of an answer that was begun, else to the asker alone."""
-        said = in_words(error, question.visit.reference)
+        said = describe_error(error, question.visit.reference)
         if "message" in self._records.load(key) and not isinstance(error, SlackRefused):
             display.finish(literal(said), ())
         else:

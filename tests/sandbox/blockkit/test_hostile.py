@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.render.hostile import texts
+from tests.render.hostile_days import texts
 from tests.sandbox.blockkit.gallery import literal, marked, shown_kinds
 from tests.sandbox.blockkit.shown import message, modal
 

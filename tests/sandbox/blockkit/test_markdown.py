@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.render.digest import render
+from bot.demo.sample.sources import Sample
+from bot.render.digest.post import render
 from bot.sandbox.blockkit import markdown_html, report_html
-from bot.sandbox.sample import Sample
-from tests.render.hostile import TOKENS
+from tests.render.hostile_days import TOKENS
 from tests.sandbox.blockkit.parsed import Parsed, parsed
 from tests.sandbox.blockkit.shown import NAMES
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.sandbox.blockkit import mrkdwn_html
-from tests.render.hostile import TOKENS
+from tests.render.hostile_days import TOKENS
 from tests.sandbox.blockkit.parsed import parsed
 from tests.sandbox.blockkit.shown import NAMES
 

@@ -9,30 +9,30 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from bot.domain.digest import Digest
-from bot.domain.health import Latest
-from bot.domain.references import Reference
+from bot.demo.sample.sources import Sample
+from bot.domain.digest.models import Digest
+from bot.domain.operations.bot_health import Latest
+from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
-from bot.render.answers import below, found_without_model, private_answer
-from bot.render.details import details_view, loading_view
-from bot.render.digest import render
-from bot.render.home import home
-from bot.render.risks import risks_post
-from bot.render.score import score_post
-from bot.render.subscriptions import changed, confirmed, listing
-from bot.render.summary import summary_post
+from bot.render.conversations.answers import below, found_without_model, private_answer
+from bot.render.digest.post import render
+from bot.render.risk.risk_list import risks_post
+from bot.render.risk.score import score_post
+from bot.render.subscriptions.home import home
+from bot.render.subscriptions.subscription_list import changed, confirmed, listing
+from bot.render.summaries.details import details_view, loading_view
+from bot.render.summaries.post import summary_post
 from bot.sandbox.blockkit import message_html, view_html
-from bot.sandbox.sample import Sample
+from tests.helpers.builders import REPOSITORY
 from tests.render.accepted import strings
-from tests.render.hostile import digests
-from tests.render.test_form import OLD, opened, sent
-from tests.render.test_home import WELL
-from tests.render.test_risks_post import made, pair, risky
-from tests.render.test_score_post import SPAN, USUAL, hit
-from tests.render.test_subscriptions import DUE, ENGINE, FIXED
+from tests.render.hostile_days import digests
+from tests.render.risk.test_risk_list import made, pair, risky
+from tests.render.risk.test_score import SPAN, USUAL, hit
+from tests.render.subscriptions.test_form import OLD, opened, sent
+from tests.render.subscriptions.test_home import WELL
+from tests.render.subscriptions.test_subscription_list import DUE, ENGINE, FIXED
 from tests.sandbox.blockkit.parsed import Parsed, parsed
 from tests.sandbox.blockkit.shown import NAMES, NOW, Json
-from tests.support import REPOSITORY
 
 SAMPLE = Sample().digest()
 ENTRY = SAMPLE.entries[0]

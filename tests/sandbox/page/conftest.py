@@ -21,7 +21,7 @@ from bot.sandbox.page.visitor import Command, Visitor
 from bot.sandbox.slack.kept.store import BOT_USER
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.server import LocalSlack
-from tests.emulators.slack_app import Scripted
+from tests.emulators.slack.app import Scripted
 
 HOME, YOU, DIRECT = "C0DIGEST", "U0YOU", "D0YOU"
 TOKEN = "the-token"

@@ -11,7 +11,7 @@ from slack_sdk import WebClient
 
 from bot.sandbox.page.about import About
 from bot.sandbox.page.server import Page
-from tests.emulators.slack_client import client_of
+from tests.emulators.slack.client import client_of
 from tests.sandbox.page.conftest import HOME, TOKEN, YOU, Stage
 from tests.sandbox.slack.parts import actions, button, entry, home, modal, section
 

@@ -11,7 +11,7 @@ from bot.sandbox.page.connection import Connection
 from bot.sandbox.page.visitor import Visitor
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.people.people import Person
-from tests.emulators.slack_client import client_of
+from tests.emulators.slack.client import client_of
 from tests.sandbox.page.conftest import DIRECT, HOME, YOU, Stage
 from tests.sandbox.slack.parts import actions, button, entry, home, menu, modal, option
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from slack_sdk import WebClient
 
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import client_of
+from tests.emulators.slack.client import client_of
+from tests.emulators.slack.server import SlackEmulator
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from slack_sdk import WebClient
 from bot.sandbox.slack.composed import composed
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.rules.limits import check_message
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json
+from tests.emulators.slack.client import HOME, Json
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.test_payloads import Nowhere
 
 

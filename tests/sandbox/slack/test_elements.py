@@ -7,8 +7,8 @@ from slack_sdk import WebClient
 
 from bot.sandbox.slack.methods.views import VIEW
 from bot.sandbox.slack.rules.blocks import BLOCK
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, refusal
+from tests.emulators.slack.client import HOME, refusal
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import (
     IMAGE,
     Json,

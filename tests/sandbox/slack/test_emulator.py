@@ -9,8 +9,8 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.sandbox.slack.server import SCOPES
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, META, Json, client_of, refusal, texts, ts_of
+from tests.emulators.slack.client import HOME, META, Json, client_of, refusal, texts, ts_of
+from tests.emulators.slack.server import SlackEmulator
 
 # Posting
 

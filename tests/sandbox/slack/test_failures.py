@@ -12,8 +12,8 @@ from slack_sdk import WebClient
 
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.server import SCOPES
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json, client_of, refusal, texts
+from tests.emulators.slack.client import HOME, Json, client_of, refusal, texts
+from tests.emulators.slack.server import SlackEmulator
 
 # Refusals
 

@@ -8,8 +8,8 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.sandbox.slack.server import UPLOAD
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json, refusal, ts_of
+from tests.emulators.slack.client import HOME, Json, refusal, ts_of
+from tests.emulators.slack.server import SlackEmulator
 
 
 def test_upload_lands_in_the_thread(slack: SlackEmulator, web: WebClient) -> None:

@@ -9,9 +9,9 @@ from slack_sdk import WebClient
 
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.people.people import Person
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_app import Scripted
-from tests.emulators.slack_client import HOME, client_of, refusal
+from tests.emulators.slack.app import Scripted
+from tests.emulators.slack.client import HOME, client_of, refusal
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import (
     Json,
     actions,

@@ -7,9 +7,9 @@ from slack_sdk import WebClient
 
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.people.people import Person
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_app import Scripted
-from tests.emulators.slack_client import HOME, Json, refusal
+from tests.emulators.slack.app import Scripted
+from tests.emulators.slack.client import HOME, Json, refusal
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import actions, button, entry, home, menu, modal, option, section
 
 CHOICES = (option("a"), option("b"))

@@ -9,7 +9,7 @@ import pytest
 
 from bot.sandbox.slack.rules import limits
 from bot.sandbox.slack.rules.limits import check_message
-from tests.emulators.slack_client import META
+from tests.emulators.slack.client import META
 from tests.sandbox.slack.parts import (
     FEEDBACK,
     IMAGE,

@@ -11,8 +11,8 @@ from slack_sdk import WebClient
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import Ack
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json
+from tests.emulators.slack.client import HOME, Json
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import FEEDBACK, actions, button, plain, section
 
 

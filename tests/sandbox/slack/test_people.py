@@ -10,11 +10,11 @@ from slack_sdk import WebClient
 
 from bot.sandbox.slack.people.people import Person
 from bot.sandbox.slack.people.wire import HttpWire, Wire
-from tests.checks import eventually
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_app import SECRET, BoltServer, TinyApp, connected
-from tests.emulators.slack_client import HOME, Json
-from tests.emulators.slack_socket import SocketWire
+from tests.emulators.slack.app import SECRET, BoltServer, TinyApp, connected
+from tests.emulators.slack.client import HOME, Json
+from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.socket_mode import SocketWire
+from tests.helpers.checks import eventually
 from tests.sandbox.slack.parts import actions, button, entry, group, home, menu, modal, option, section
 
 

@@ -9,8 +9,8 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.sandbox.slack.misuse import Misuse
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json, refusal, texts, ts_of
+from tests.emulators.slack.client import HOME, Json, refusal, texts, ts_of
+from tests.emulators.slack.server import SlackEmulator
 
 SECRET = "G0SECRET"
 Do = Callable[[WebClient, str, str], Any]

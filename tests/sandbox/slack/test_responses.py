@@ -13,8 +13,8 @@ from slack_sdk import WebClient
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from bot.sandbox.loopback import HangUp
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json, texts
+from tests.emulators.slack.client import HOME, Json, texts
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import actions, button, section
 
 HALF_AN_HOUR = 30 * 60

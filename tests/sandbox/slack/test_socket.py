@@ -16,11 +16,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from bot.sandbox.slack.people.people import Person
-from tests.checks import eventually
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_app import TinyApp, connected
-from tests.emulators.slack_client import Json, client_of, refusal
-from tests.emulators.slack_socket import SocketWire
+from tests.emulators.slack.app import TinyApp, connected
+from tests.emulators.slack.client import Json, client_of, refusal
+from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.socket_mode import SocketWire
+from tests.helpers.checks import eventually
 
 Open = Callable[[], ClientConnection]
 

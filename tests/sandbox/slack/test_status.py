@@ -8,8 +8,8 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.sandbox.slack.server import SCOPES
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, Json, client_of, refusal
+from tests.emulators.slack.client import HOME, Json, client_of, refusal
+from tests.emulators.slack.server import SlackEmulator
 
 READER: Json = {"recipient_user_id": "U0ASKER", "recipient_team_id": "T0TEAM"}
 

@@ -16,8 +16,8 @@ from slack_sdk.models.messages.chunk import BlocksChunk, MarkdownTextChunk, Plan
 
 from bot.sandbox.slack.misuse import Misuse
 from bot.sandbox.slack.server import SCOPES
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import HOME, META, Json, client_of, refusal, texts, ts_of
+from tests.emulators.slack.client import HOME, META, Json, client_of, refusal, texts, ts_of
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import markdown, section, table
 
 READER: Json = {"recipient_user_id": "U0ASKER", "recipient_team_id": "T0TEAM"}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from slack_sdk import WebClient
 
-from tests.emulators.slack import SlackEmulator
-from tests.emulators.slack_client import Json, client_of, refusal
+from tests.emulators.slack.client import Json, client_of, refusal
+from tests.emulators.slack.server import SlackEmulator
 from tests.sandbox.slack.parts import actions, button, header, markdown, plain, section, table
 
 MODAL: Json = {"type": "modal", "title": plain("Risks"), "blocks": []}

@@ -9,8 +9,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.areas import area_of
-from bot.domain.days import LocalDay
 from bot.domain.errors import (
     GitHubRefused,
     GitHubUnavailable,
@@ -19,13 +17,15 @@ from bot.domain.errors import (
     RateLimited,
     RepositoryNotFound,
 )
-from bot.domain.pulls import PullRequest, Repository
-from bot.domain.references import Reference
-from bot.domain.risk import assess
+from bot.domain.pull_requests.areas import area_of
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess
+from bot.domain.time.day import LocalDay
 from bot.ports import Merged
+from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.doubles import KnownPulls
-from tests.services.questions.held import Shelf, days, shelf
-from tests.support import NOON, REPOSITORY, changed_file, pull, summary
+from tests.services.questions.archives import Shelf, days, shelf
 
 FILES = (changed_file("engine/core.py", 40, 20), changed_file("docs/guide.md", 3))
 SEVEN = pull(7, title="Count retries", files=FILES)

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from bot.domain.subjects import Subject
-from bot.services.questions.tools import MOST, MOST_DIFF, Toolbox
+from bot.domain.conversations.thread_subject import Subject
+from bot.services.questions.tools.toolbox import MOST, MOST_DIFF, Toolbox
 from tests.adapters.worlds import LONG_AFTER, ScriptedGitHub
-from tests.services.questions.held import (
+from tests.helpers.builders import SHARED, needs_shared, summary
+from tests.services.questions.archives import (
     REPLAYED,
     VLLM,
     days,
@@ -27,7 +28,6 @@ from tests.services.questions.held import (
     replayed_shelf,
     told,
 )
-from tests.support import SHARED, needs_shared, summary
 
 pytestmark = needs_shared
 

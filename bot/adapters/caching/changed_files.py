@@ -1,0 +1,44 @@
+"""Keeps the files of merged pull requests: what is merged does not change any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import TypeAdapter
+
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
+from bot.domain.time.day import LocalDay
+from bot.ports import Cache, Merged, PullRequests
+from bot.ports.cached_json import read_back
+
+_FILES = TypeAdapter(tuple[ChangedFile, ...])
+# follow-up questions are asked about the last weeks; patches are the largest thing in the store
+_LIFETIME = timedelta(days=30)
+
+
+class CachedFiles:
+    """``PullRequests`` that asks the one behind it for the files of a commit only once."""
+
+    def __init__(self, behind: PullRequests, cache: Cache) -> None:
+        self._behind = behind
+        self._cache = cache
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        """Passed on: a day's list is one call, and must be fresh."""
+        return self._behind.merged_on(repository, day)
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        """Passed on."""
+        return self._behind.pull(repository, number)
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """The pull request with its files, from the cache where they are."""
+        key = f"files:{pull.repository}:{pull.number}:{pull.commit}"
+        found = read_back(_FILES, self._cache.get(key))
+        if found is not None:
+            return replace(pull, files=found)
+        loaded = self._behind.with_files(pull)
+        if loaded.files:
+            self._cache.put(key, _FILES.dump_json(loaded.files).decode(), _LIFETIME)
+        return loaded

@@ -1,0 +1,47 @@
+"""Keeps the lists of days that are over, for questions: they ask about the same days many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from pydantic import TypeAdapter
+
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.day import LocalDay
+from bot.ports import Cache, Merged, PullRequests
+from bot.ports.cached_json import read_back
+
+_MERGED = TypeAdapter(Merged)
+# titles, labels and descriptions may still be edited; what is merged on a day that is over stays
+_LIFETIME = timedelta(hours=12)
+# GitHub's search index lags behind by minutes
+_SETTLED = timedelta(hours=1)
+
+
+class CachedDays:
+    """``PullRequests`` that asks the one behind it for the list of a day that is over only once in a while."""
+
+    def __init__(self, behind: PullRequests, cache: Cache, now: Callable[[], datetime]) -> None:
+        self._behind = behind
+        self._cache = cache
+        self._now = now
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        """The list of a day. One that is empty or not complete, or whose day is hardly over, is not kept."""
+        key = f"day:{repository}:{day.date}:{day.zone}"
+        found = read_back(_MERGED, self._cache.get(key))
+        if found is not None:
+            return found
+        listed = self._behind.merged_on(repository, day)
+        if listed.pulls and not listed.doubt and self._now() >= day.end + _SETTLED:
+            self._cache.put(key, _MERGED.dump_json(listed).decode(), _LIFETIME)
+        return listed
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        """Passed on."""
+        return self._behind.pull(repository, number)
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """Passed on."""
+        return self._behind.with_files(pull)

@@ -1,0 +1,143 @@
+"""Claude as a ``ChatModel``: a talk with tools whose words come as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import anthropic
+import httpx2
+from anthropic import Anthropic
+from anthropic.lib.streaming import MessageStream
+from anthropic.types import Message
+
+from bot.adapters.claude.errors import FAILURES, TRUNCATIONS, Advice, translate_claude_errors, usage_of
+from bot.adapters.http.bounded_calls import bounded
+from bot.domain.errors import ModelBusy, ModelRefused
+from bot.domain.operations.usage import NOTHING, Usage
+from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
+
+# what stands at the beginning of every talk on the same days; morning questions come within the hour
+_FOR_AN_HOUR = {"type": "ephemeral", "ttl": "1h"}
+# the talk so far; the next round, or the next question, comes soon
+_FOR_MINUTES = {"type": "ephemeral", "ttl": "5m"}
+# seconds; what is left at the very end is still enough for a word
+_SHORTEST = 1.0
+
+
+class ClaudeChat:
+    """``ChatModel`` over the Messages API. May be shared by threads."""
+
+    def __init__(self, client: Anthropic) -> None:
+        self._client = client
+        self._advice = Advice()
+
+    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
+        """The next turn. See :class:`bot.ports.ChatModel`."""
+        usage = NOTHING
+        try:
+            # a stream in which only pings come is never silent, and the SDK tells of none
+            with bounded(max(_SHORTEST, chat.seconds)), self._client.messages.stream(**_request(chat)) as stream:
+                try:
+                    message = _heard(stream, hear)
+                finally:
+                    usage = _used(stream)
+        except FAILURES as error:
+            self._advice.on(error)
+            failure = translate_claude_errors(error)
+            failure.usage = usage
+            raise failure from error
+        except ModelBusy as error:
+            error.usage = usage
+            raise
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
+            # once a stream has begun, the SDK passes on what the connection raises
+            lost = ModelBusy("the connection to the model broke")
+            lost.usage = usage
+            raise lost from error
+        if message is None:
+            raise self._advice.elsewhere()
+        return _reply(message)
+
+
+def _heard(stream: MessageStream[Any], hear: Callable[[str], bool]) -> Message | None:
+    """The message as far as it was wanted; None where what came was not a message of Claude's."""
+    is_begun = is_over = False
+    for event in _events(stream):
+        is_begun = is_begun or event.type == "message_start"
+        is_over = is_over or event.type == "message_stop"
+        if event.type == "text" and not hear(event.text):
+            return stream.current_message_snapshot
+    if is_begun and not is_over:
+        raise ModelBusy("the model broke off")
+    return stream.get_final_message() if is_begun else None
+
+
+def _events(stream: MessageStream[Any]) -> Iterator[Any]:
+    """What comes, of what has a type. The SDK believes whatever it gets, and trips over what is not Claude's."""
+    try:
+        for event in stream:
+            if isinstance(getattr(event, "type", None), str):
+                yield event
+    except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
+        raise
+    except Exception as error:
+        raise ModelBusy("something else than the model answered") from error
+
+
+def _used(stream: MessageStream[Any]) -> Usage:
+    """What it took, as far as the service said before it ended."""
+    snapshot = stream._current_snapshot_or_none()
+    return usage_of(snapshot.usage) if snapshot and snapshot.usage else NOTHING
+
+
+def _reply(message: Message) -> Reply:
+    """The stop reason first: a refused turn may still hold words."""
+    usage = usage_of(message.usage)
+    if message.stop_reason == "refusal":
+        raise ModelRefused("the model declined to answer", usage)
+    given = tuple(block.model_dump(mode="json", exclude_none=True) for block in message.content)
+    calls = tuple(
+        ToolCall(block.id, block.name, block.input if isinstance(block.input, Mapping) else {})
+        for block in message.content
+        # of a turn that was cut, or that nobody wanted to the end, the last call may be half
+        if message.stop_reason == "tool_use" and block.type == "tool_use"
+    )
+    return Reply(Turn("model", given=given), calls, usage, is_cut=message.stop_reason in TRUNCATIONS)
+
+
+def _request(chat: Chat) -> dict[str, Any]:
+    return {
+        "model": chat.model,
+        "max_tokens": chat.max_tokens,
+        "system": [{"type": "text", "text": chat.system, "cache_control": _FOR_AN_HOUR}],
+        "messages": _messages(chat.turns),
+        "tools": [dict(tool) for tool in chat.tools],
+        "tool_choice": {"type": "auto" if chat.may_use_tools else "none"},
+        "output_config": {"effort": "medium"},
+        "timeout": max(_SHORTEST, min(chat.silence, chat.seconds)),
+    }
+
+
+def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """The turns as the service takes them, less those that say nothing; all of them are kept for some minutes."""
+    said = [(_ROLES[turn.by], _content(turn)) for turn in turns]
+    messages: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in said if content]
+    messages[-1]["content"][-1]["cache_control"] = _FOR_MINUTES
+    return messages
+
+
+_ROLES = {"person": "user", "model": "assistant"}
+
+
+def _content(turn: Turn) -> list[dict[str, Any]]:
+    """Blank text is left out: models write it before a call, and the service refuses to get it back."""
+    blocks = [dict(block) for block in turn.given] or [_block(part) for part in turn.parts]
+    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+
+
+def _block(part: Text | ToolResult) -> dict[str, Any]:
+    if isinstance(part, ToolResult):
+        found = {"type": "tool_result", "tool_use_id": part.call, "content": part.text}
+        return found | ({"is_error": True} if part.is_error else {})
+    return {"type": "text", "text": part.text, **({"cache_control": _FOR_AN_HOUR} if part.stable else {})}

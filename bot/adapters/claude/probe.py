@@ -1,0 +1,74 @@
+"""Claude as the doctor asks it: once, with little patience, and never for words.
+
+Without its SDK, which takes longer to import than all that the doctor does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+
+from bot.adapters.claude.sentences import AWAY, BUSY, ELSEWHERE, LATE, REFUSED
+from bot.adapters.http.bounded_calls import TooSlow, bounded
+from bot.adapters.http.httpx_trace import note_connections
+from bot.domain.errors import ModelBusy, ModelRejected
+
+# which the SDK asks for too
+_VERSION = "2026-10-21"
+_REFUSALS = {401, 403}
+# of the key and the model: so answers what passes messages on and has no such address
+_SAY_NOTHING = {400, 404, 405, 501}
+
+
+class ClaudeProbe:
+    """``ModelProbe`` over the Models API, which costs nothing. ``timeout`` is in seconds."""
+
+    def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
+        self._address = f"{base_url.rstrip('/')}/v1/models/"
+        self._headers = {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
+        self._timeout = timeout
+
+    def knows(self, model: str) -> bool | None:
+        """Whether the key may use a model of that name; None where only a message would show it."""
+        answer = self._answer(model)
+        if answer.status_code in _REFUSALS:
+            raise ModelRejected(REFUSED)
+        if answer.status_code in _SAY_NOTHING:
+            return False if _is_missing(answer, model) else None
+        if not answer.is_success:
+            raise ModelBusy(BUSY)
+        if _json(answer).get("type") != "model":
+            raise ModelBusy(ELSEWHERE)
+        return True
+
+    def _answer(self, model: str) -> httpx2.Response:
+        address = self._address + quote(model, safe="")
+        try:
+            with bounded(self._timeout), httpx2.Client(timeout=self._timeout, follow_redirects=True) as client:
+                note_connections(client)
+                return client.get(address, headers=self._headers)
+        except TooSlow as error:
+            raise ModelBusy(LATE) from error
+        except UnicodeEncodeError as error:
+            # no header holds such a key
+            raise ModelRejected(REFUSED) from error
+        except httpx2.TimeoutException as error:
+            raise ModelBusy(LATE) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ModelBusy(AWAY) from error
+
+
+def _json(answer: httpx2.Response) -> dict[str, Any]:
+    """The object of an answer; a page of whoever stands between is an empty one."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_missing(answer: httpx2.Response, model: str) -> bool:
+    """Whether Claude itself says that there is no such model; an address that is not there is another 404."""
+    return _json(answer).get("error") == {"type": "not_found_error", "message": f"model: {model}"}

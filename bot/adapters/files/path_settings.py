@@ -1,0 +1,161 @@
+"""The file that says which paths of a repository are what: TOML, a table for each repository."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bot.domain.errors import NotSetUp, UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.path_classes import (
+    CRITICAL,
+    OwnPaths,
+    PathClass,
+    PathClasses,
+    PathSettings,
+    default_patterns,
+)
+from bot.domain.pull_requests.path_patterns import fault_of
+from bot.domain.text.strings import one_line, quoted, shorten
+
+SETTING = "PRDIGEST_PATHS"
+_ALL = "*"
+# bytes, patterns of one repository
+_LARGEST, _MOST = 100_000, 500
+
+
+def _pattern(text: str) -> str:
+    reason = fault_of(text)
+    if reason:
+        raise ValueError(f"{quoted(text)} {reason}")
+    return text
+
+
+def _with_defaults(name: str) -> str:
+    if name not in default_patterns():
+        raise ValueError(f"{quoted(name)} has no defaults: write any of {', '.join(default_patterns())}")
+    return name
+
+
+_Patterns = Annotated[list[Annotated[str, AfterValidator(_pattern)]], Field(default_factory=list)]
+_Names = Annotated[list[Annotated[str, AfterValidator(_with_defaults)]], Field(default_factory=list)]
+
+
+class _Table(BaseModel):
+    """What is written of one repository. The names are those of the classes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    lock: _Patterns
+    generated: _Patterns
+    ci: _Patterns
+    tests: _Patterns
+    docs: _Patterns
+    build: _Patterns
+    support: _Patterns
+    product: _Patterns
+    other: _Patterns
+    critical: _Patterns
+    without_defaults: _Names
+
+    @model_validator(mode="after")
+    def _bounded(self) -> _Table:
+        if sum(map(len, self.lists.values())) > _MOST:
+            raise ValueError(f"has more than {_MOST} patterns: name folders instead of files")
+        return self
+
+    @property
+    def lists(self) -> dict[str, list[str]]:
+        return self.model_dump(exclude={"without_defaults"})
+
+    def classes(self) -> PathClasses:
+        lists = self.lists
+        own = tuple((kind, tuple(lists[kind])) for kind in PathClass if lists[kind])
+        without = tuple(sorted(set(self.without_defaults)))
+        return PathClasses(own=OwnPaths(own, tuple(lists[CRITICAL]), without))
+
+
+def read_paths(file: Path) -> PathSettings:
+    """The classes that a file names.
+
+    Raises:
+        NotSetUp: it can't be used; the sentence names the file, the table, and what to write.
+    """
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name is none"
+        raise _problem(
+            file, f"it can't be read ({why}): write the path of a file, or leave it empty for the defaults"
+        ) from error
+    if len(content) > _LARGEST:
+        raise _problem(file, f"it is larger than {_LARGEST // 1_000} KB: name folders instead of files")
+    return PathSettings(*_settings(file, _parsed(file, content)), source=str(file))
+
+
+def _parsed(file: Path, content: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode())
+    except UnicodeDecodeError as error:
+        raise _problem(file, "it is no UTF-8 text: save it as such") from error
+    except (ValueError, RecursionError) as error:
+        why = shorten(one_line(str(error)), 100)
+        raise _problem(
+            file, f'it is no TOML ({why}): write ["owner/name"] with quotes, and below it docs = ["design/"]'
+        ) from error
+
+
+def _settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathClasses], PathClasses]:
+    found: dict[str, PathClasses] = {}
+    for name, table in tables.items():
+        key = _key(file, name, table)
+        if key in found:
+            raise _problem(file, "it is there twice: write one table for each repository", name)
+        found[key] = _table(file, name, table).classes()
+    others = found.pop(_ALL, PathClasses())
+    return found, others
+
+
+def _key(file: Path, name: str, table: object) -> str:
+    if not isinstance(table, dict):
+        raise _problem(file, f'{quoted(name)} stands in no table: write ["owner/name"] above it')
+    try:
+        return name if name == _ALL else str(Repository.parse(name)).lower()
+    except UsageError as error:
+        raise _problem(file, 'it is no repository: write it as ["owner/name"], with quotes', name) from error
+
+
+def _table(file: Path, name: str, table: object) -> _Table:
+    try:
+        return _Table.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _problem(file, _told(first["type"], first["loc"], str(first["msg"])), name) from error
+
+
+def _told(kind: str, place: tuple[int | str, ...], message: str) -> str:
+    """What pydantic found, in the words of whoever writes the file."""
+    key = str(place[0]) if place else ""
+    if kind == "extra_forbidden":
+        return f"{quoted(key)} is no class: {_meant(key)}"
+    if kind == "value_error":
+        said = message.removeprefix("Value error, ")
+        return f"{key}: {said}" if key else f"it {said}"
+    example = '["critical"]' if key == "without_defaults" else '["design/"]'
+    return f"{key} is no list of texts: write it as {key} = {example}"
+
+
+def _meant(key: str) -> str:
+    close = get_close_matches(key, _Table.model_fields, n=1)
+    return f"write {close[0]} instead" if close else f"write one of {', '.join(_Table.model_fields)}"
+
+
+def _problem(file: Path, said: str, table: str = "") -> NotSetUp:
+    where = f"{SETTING}, {one_line(str(file))}"
+    inside = f', table ["{shorten(one_line(table), 100)}"]' if table else ""
+    return NotSetUp(f"{where}{inside}: {said}.")

@@ -1,0 +1,13 @@
+"""Pull requests from GitHub."""
+
+from __future__ import annotations
+
+from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.pull_requests import GitHubPullRequests
+from bot.adapters.github.rate_limits import GitHubLimits
+
+__all__ = [
+    "GitHubClient",
+    "GitHubLimits",
+    "GitHubPullRequests",
+]

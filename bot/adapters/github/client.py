@@ -1,0 +1,79 @@
+"""Calls to GitHub: authentication, one client per thread, and a deadline for each request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from github import Auth, Github
+from requests.utils import parse_header_links
+
+from bot.adapters.github.api_calls import ask, ask_graphql
+from bot.adapters.github.errors import AnswerUnreadable, GraphQLFailed
+from bot.adapters.github.transport import LONGEST_WAIT, REQUEST_SECONDS, BoundedRetry, make_github
+from bot.adapters.http.bounded_calls import bounded
+from bot.adapters.records.cleaning import node_of
+from bot.domain.pull_requests.models import Repository, web_address
+
+# the "files" call ends there; pages that hold less than they may must not make it endless
+_MOST_FILES, _MOST_PAGES = 3_000, 300
+
+
+class GitHubClient:
+    """PyGithub for many threads. A client that threads share has been seen to mix up answers.
+
+    ``seconds`` is how long one request may take; :attr:`web` is where this GitHub has its pages. Each method
+    raises TooSlow besides what PyGithub raises.
+    """
+
+    def __init__(self, base_url: str, auth: Auth.Auth | None, seconds: float = REQUEST_SECONDS) -> None:
+        self._base_url = base_url
+        self.web = web_address(base_url)
+        self._auth = auth
+        self._seconds = seconds
+        self._clients = threading.local()
+
+    def graphql(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of a query that takes ``$owner`` and ``$name``.
+
+        An answer that holds the repository and errors about single fields is used as it is.
+        """
+        given = {"owner": repository.owner, "name": repository.name, **variables}
+        with bounded(self._seconds):
+            data, errors = ask_graphql(self._client().requester, query, given)
+        is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
+        if is_missing or not node_of(data.get("repository")):
+            raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
+        return dict(data)
+
+    def files(self, repository: Repository, number: int) -> Iterator[Any]:
+        """The changed files as they are sent, 100 to a call, 3,000 at most; a page is let go after it was read."""
+        return islice(self._items(f"/repos/{repository}/pulls/{number}/files"), _MOST_FILES)
+
+    def _items(self, address: str) -> Iterator[Any]:
+        parameters: dict[str, Any] = {"per_page": 100}
+        for _ in range(_MOST_PAGES):
+            with bounded(self._seconds):
+                headers, page = ask(self._client().requester, "GET", address, parameters=parameters)
+            if not isinstance(page, list):
+                raise AnswerUnreadable("no list of files")
+            yield from page
+            links = {link.get("rel"): link["url"] for link in parse_header_links(headers.get("link", ""))}
+            if not links.get("next"):
+                return
+            # the address of a further page has the parameters in it
+            address, parameters = links["next"], {}
+
+    def _client(self) -> Github:
+        client: Github | None = getattr(self._clients, "client", None)
+        if client is None:
+            client = self._clients.client = make_github(
+                auth=self._auth,
+                base_url=self._base_url,
+                timeout=20,
+                per_page=100,
+                retry=BoundedRetry(total=3, max_rate_limit_wait=LONGEST_WAIT),
+            )
+        return client

@@ -1,0 +1,31 @@
+"""What GitHub still grants of its limits. Asking costs nothing of them."""
+
+from __future__ import annotations
+
+import logging
+
+import requests
+from github import Auth, GithubException
+
+from bot.adapters.github.transport import REQUEST_SECONDS, make_github
+from bot.adapters.http.bounded_calls import TooSlow, bounded
+from bot.domain.operations.rate_allowance import Allowance
+
+log = logging.getLogger(__name__)
+
+
+class GitHubLimits:
+    """Asks for the limits of a token, with a client of its own that never waits. Not for several threads."""
+
+    def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
+        self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
+
+    def left(self) -> tuple[Allowance, ...]:
+        """For REST and for GraphQL; empty where GitHub does not say, as an Enterprise Server without limits."""
+        try:
+            with bounded(REQUEST_SECONDS):
+                found = self._github.get_rate_limit().resources
+        except (GithubException, requests.exceptions.RequestException, TooSlow) as error:
+            log.info("GitHub does not tell its limits: %s", error)
+            return ()
+        return tuple(Allowance(rate.remaining, rate.limit, rate.reset) for rate in (found.core, found.graphql))

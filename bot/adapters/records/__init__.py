@@ -1,0 +1,1 @@
+"""Records of pull requests, cleaned where they enter."""

@@ -1,0 +1,178 @@
+"""Cleans what GitHub or a clone tells, where it enters: whatever was sent, values of the right kind come out.
+
+Credentials that somebody committed or wrote down by mistake go no further than here.
+
+Half characters can't be written as UTF-8 to anything, control characters steer terminals and hide words, and a
+number or a date out of range ends a calculation far from here. Nothing in this module raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.domain.pull_requests.diff import beginning, changed_lines, is_readable
+from bot.domain.pull_requests.models import GHOST, Account, ChangedFile
+from bot.domain.text.redaction import patch_without_secrets, without_secrets
+
+# GitHub's own limits in characters, with room for servers that have others: titles have 256, descriptions 65,536,
+# names of branches 255, of labels 50, of accounts 39; the message of a commit has none
+LONGEST_TITLE = 1_024
+LONGEST_TEXT = 65_536
+LONGEST_NAME = 255
+# PATH_MAX of Linux
+_LONGEST_PATH = 4_096
+# characters of a credential that a text may be cut in; longer ones begin with what is known of them
+_LONGEST_SECRET = 300
+# the deepest paths of Linux, Chromium and the JDK have some 20 folders
+_MOST_FOLDERS = 100
+# characters of all patches of one pull request: fifty times what a model is shown of them at most
+_MOST_PATCHES = 20_000_000
+# GraphQL's Int has 32 bits; numbers of pull requests are written with at most nine digits everywhere here
+_MOST = 2**31 - 1
+_MOST_NUMBER = 10**9 - 1
+# GitHub began in 2008; no later day can end
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
+
+NO_TITLE, NO_PATH = "(no title)", "(unnamed)"
+_UNKNOWN, _LEFT_OUT = "\ufffd", "…"
+_HALVES = re.compile("[\ud800-\udfff]")
+_BREAKS = re.compile("(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])+")
+# all controls but the tab, and in texts of several lines line breaks
+_CONTROLS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f]")
+_CONTROLS_IN_TEXT = re.compile("[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]")
+# a form feed is part of some source code
+_CONTROLS_IN_CODE = re.compile("[\0-\x08\x0e-\x1b\x7f]")
+_NO_LOGIN = re.compile(r"[^A-Za-z0-9_.-]")
+_APP = "[bot]"
+_HASH = re.compile(r"[0-9a-fA-F]{1,64}")
+_STATUSES = ("added", "removed", "modified", "renamed", "copied", "changed", "unchanged")
+
+
+def line_of(value: object, longest: int = LONGEST_NAME) -> str:
+    """A text on one line, with its blanks as they are; empty for what is none."""
+    text = _beginning_of(value, longest)
+    return _CONTROLS.sub("", _BREAKS.sub(" ", _whole(text)))
+
+
+def text_of(value: object, longest: int = LONGEST_TEXT) -> str:
+    """A text with its line breaks; empty for what is none."""
+    return _CONTROLS_IN_TEXT.sub("", _whole(_beginning_of(value, longest)))
+
+
+def _beginning_of(value: object, longest: int) -> str:
+    """As much of a text as is kept, less credentials, also one that is cut there; empty for what is no text."""
+    return without_secrets(value[: longest + _LONGEST_SECRET])[:longest] if isinstance(value, str) else ""
+
+
+def title_of(value: object) -> str:
+    """A title, or that there is none."""
+    title = line_of(value, LONGEST_TITLE)
+    return title if title.strip() else NO_TITLE
+
+
+def path_of(value: object) -> str:
+    """The path of a file. What can't be shown of it is marked: without it, it would be another file's."""
+    text = _beginning_of(value, _LONGEST_PATH)
+    marked = _CONTROLS.sub(_UNKNOWN, _BREAKS.sub(_UNKNOWN, _whole(text)))
+    return _shallow(marked) if marked.strip() else NO_PATH
+
+
+def _shallow(path: str) -> str:
+    """The path without the middle of more folders than any repository has."""
+    if path.count("/") <= _MOST_FOLDERS:
+        return path
+    *folders, name = path.split("/")
+    return "/".join([*folders[: _MOST_FOLDERS - 1], _LEFT_OUT, name])
+
+
+def hash_of(value: object) -> str:
+    """The hash of a commit; empty for what is none, as it becomes part of addresses."""
+    return value if isinstance(value, str) and _HASH.fullmatch(value) else ""
+
+
+def account_of(value: object) -> Account:
+    """An account of a GraphQL answer. A deleted one is null, and shown as GitHub shows it.
+
+    A name becomes part of addresses: it keeps the signs that names may have.
+    """
+    node = node_of(value)
+    name = line_of(node.get("login"))
+    login = _NO_LOGIN.sub("", name.removesuffix(_APP))
+    suffix = _APP if name.endswith(_APP) else ""
+    return Account(f"{login}{suffix}", is_bot=node.get("__typename") == "Bot") if login else GHOST
+
+
+def count_of(value: object) -> int:
+    """How many: 0 for what is no number or below, at most what fits into 32 bits."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return min(max(value, 0), _MOST)
+
+
+def number_of(value: object) -> int | None:
+    """The number of a pull request; None for what can't be one."""
+    return value if isinstance(value, int) and 0 < value <= _MOST_NUMBER and not isinstance(value, bool) else None
+
+
+def instant_of(value: object) -> datetime | None:
+    """An instant, in UTC, as it is where none is named; None for what is none, or no year of GitHub's."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC) if found else None
+    except (ValueError, OverflowError):
+        return None
+    return found if found and _FIRST_YEAR <= found.year <= _LAST_YEAR else None
+
+
+def node_of(value: object) -> Mapping[str, Any]:
+    """An object of an answer; empty for what is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def nodes_of(value: object) -> list[Mapping[str, Any]]:
+    """The objects of a list, or of a connection's; those that are none are empty."""
+    listed = value.get("nodes") if isinstance(value, Mapping) else value
+    return [node_of(each) for each in listed] if isinstance(listed, list) else []
+
+
+def files_of(items: Iterable[object]) -> Iterator[ChangedFile]:
+    """The files of a pull request. After so many patches, further ones count as too large to be sent."""
+    room = _MOST_PATCHES
+    for item in items:
+        file = file_of(item)
+        room -= len(file.patch or "")
+        yield file if room >= 0 else file.with_patch(None, 0)
+
+
+def file_of(value: object) -> ChangedFile:
+    """An item of the REST "files" call, with as much of its patch as is kept of one file."""
+    item = node_of(value)
+    status, previous = item.get("status"), item.get("previous_filename")
+    file = ChangedFile(
+        path=path_of(item.get("filename")),
+        status=status if status in _STATUSES else "modified",
+        additions=count_of(item.get("additions")),
+        deletions=count_of(item.get("deletions")),
+        previous_path=path_of(previous) if previous else None,
+    )
+    return _with_patch(file, item.get("patch"))
+
+
+def _with_patch(file: ChangedFile, patch: object) -> ChangedFile:
+    """What is cut off is counted; a patch of which nobody can say where its lines stand is as good as none."""
+    if patch is None:
+        return file
+    if not isinstance(patch, str) or not is_readable(patch):
+        return file.with_patch(None, max(file.changed_lines, 1))
+    part = beginning(patch)
+    kept = patch_without_secrets(_CONTROLS_IN_CODE.sub(_UNKNOWN, _whole(part))) or None
+    is_cut = len(part) < len(patch)
+    return file.with_patch(kept, max(file.changed_lines - changed_lines(part), 1) if is_cut and kept else 0)
+
+
+def _whole(text: str) -> str:
+    """Half characters become the sign for what is unknown, as UTF-8 decoders have it."""
+    return text if text.isascii() else _HALVES.sub(_UNKNOWN, text)

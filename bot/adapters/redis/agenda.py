@@ -1,0 +1,181 @@
+"""What is planned and what was done, on Redis: subscriptions, the agenda, the journal. None of it expires."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import cast
+
+from pydantic import TypeAdapter
+from redis import Redis
+
+from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.domain.operations.run import Run
+from bot.domain.subscriptions.models import Subscription
+from bot.ports.cached_json import read_back
+
+log = logging.getLogger(__name__)
+
+SUBSCRIPTIONS, AGENDA, JOURNAL = "subscriptions", "agenda", "journal"
+# a year of one digest a day, or a week of fifty channels; kilobytes
+_REMEMBERED = 400
+_SUBSCRIPTION = TypeAdapter(Subscription)
+_RUN = TypeAdapter(Run)
+# whole seconds in both places: what is compared was written by us
+_MOVE = """
+local moved = 0
+for i = 1, #ARGV, 3 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then
+    redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i])
+    moved = moved + 1
+  end
+end
+return moved
+"""
+
+
+class RedisSubscriptions:
+    """``Subscriptions`` as a hash."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._key = keys.make(SUBSCRIPTIONS)
+
+    def all(self) -> Sequence[Subscription]:
+        """Every one."""
+        with translate_redis_errors():
+            found = cast("dict[bytes, bytes]", self._client.hgetall(self._key))
+        return tuple(each for value in found.values() if (each := _readable(value)))
+
+    def get(self, name: str) -> Subscription | None:
+        """The one of that id."""
+        with translate_redis_errors():
+            found = cast("bytes | None", self._client.hget(self._key, name))
+        return _SUBSCRIPTION.validate_json(unpacked(found)) if found else None
+
+    def those(self, names: Sequence[str]) -> Mapping[str, Subscription]:
+        """The ones of these ids."""
+        if not names:
+            return {}
+        with translate_redis_errors():
+            found = cast("list[bytes | None]", self._client.hmget(self._key, list(names)))
+        read = ((name, _readable(value)) for name, value in zip(names, found, strict=True) if value)
+        return {name: subscription for name, subscription in read if subscription}
+
+    def put(self, subscription: Subscription) -> None:
+        """Keep it."""
+        with translate_redis_errors():
+            value = packed(_SUBSCRIPTION.dump_json(subscription).decode())
+            self._client.hset(self._key, subscription.id, cast("str", value))
+
+    def remove(self, name: str) -> None:
+        """Forget it."""
+        with translate_redis_errors():
+            self._client.hdel(self._key, name)
+
+
+class RedisAgenda:
+    """``Agenda`` as a sorted set, by seconds since 1970: one look finds what is due, however much is planned."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._key = keys.make(AGENDA)
+        self._move = client.register_script(_MOVE)
+
+    def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
+        """All that was to be done by now."""
+        with translate_redis_errors():
+            found = cast(
+                "list[tuple[bytes, float]]",
+                self._client.zrangebyscore(self._key, "-inf", _seconds(now), withscores=True),
+            )
+        return [(name.decode(), _instant(score)) for name, score in found]
+
+    def at(self, name: str) -> datetime | None:
+        """When it is to be done."""
+        with translate_redis_errors():
+            found = self._client.zscore(self._key, name)
+        return None if found is None else _instant(found)
+
+    def at_each(self, names: Sequence[str]) -> Sequence[datetime | None]:
+        """When each is to be done."""
+        if not names:
+            return ()
+        with translate_redis_errors():
+            found = self._client.zmscore(self._key, list(names))
+        return [None if score is None else _instant(score) for score in found]
+
+    def put(self, name: str, instant: datetime) -> None:
+        """It is to be done then."""
+        with translate_redis_errors():
+            self._client.zadd(self._key, {name: _seconds(instant)})
+
+    def add(self, name: str, instant: datetime) -> None:
+        """It is to be done then, unless it is there."""
+        with translate_redis_errors():
+            self._client.zadd(self._key, {name: _seconds(instant)}, nx=True)
+
+    def move(self, name: str, before: datetime, after: datetime) -> bool:
+        """It is to be done later, if nobody has moved it."""
+        return bool(self._moved([(name, before, after)]))
+
+    def move_each(self, moves: Sequence[tuple[str, datetime, datetime]]) -> None:
+        """The same for many."""
+        if moves:
+            self._moved(moves)
+
+    def drop(self, name: str) -> None:
+        """It is not to be done any more."""
+        with translate_redis_errors():
+            self._client.zrem(self._key, name)
+
+    def _moved(self, moves: Sequence[tuple[str, datetime, datetime]]) -> int:
+        """How many."""
+        named = [(name, str(_seconds(before)), str(_seconds(after))) for name, before, after in moves]
+        with translate_redis_errors():
+            return cast("int", self._move(keys=[self._key], args=[text for move in named for text in move]))
+
+
+class RedisJournal:
+    """``Journal`` as a list."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._key = keys.make(JOURNAL)
+
+    def note(self, run: Run) -> None:
+        """Add a run."""
+        with translate_redis_errors(), self._client.pipeline() as together:
+            together.lpush(self._key, cast("str", packed(_RUN.dump_json(run).decode())))
+            together.ltrim(self._key, 0, _REMEMBERED - 1)
+            together.execute()
+
+    def recent(self, count: int) -> Sequence[Run]:
+        """The last ones, newest first."""
+        with translate_redis_errors():
+            found = cast("list[bytes]", self._client.lrange(self._key, 0, count - 1))
+        return tuple(_RUN.validate_json(unpacked(line)) for line in found)
+
+
+@lru_cache(maxsize=1_024)
+def _readable(kept: bytes) -> Subscription | None:
+    """One that can't be read, as of a zone that is not known here, keeps nobody from theirs.
+
+    They are read each minute and seldom change.
+    """
+    found = read_back(_SUBSCRIPTION, unpacked(kept))
+    if found is None:
+        log.error("a subscription can't be read: %s", unpacked(kept))
+    return found
+
+
+def _seconds(instant: datetime) -> int:
+    return int(instant.timestamp())
+
+
+def _instant(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

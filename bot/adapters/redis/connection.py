@@ -1,0 +1,221 @@
+"""What is kept on Redis: the cache, which expires, and the records of posted digests, which do not."""
+
+from __future__ import annotations
+
+import logging
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from redis import BlockingConnectionPool, Redis
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from bot.adapters.embedded import socket_path, start_embedded
+from bot.adapters.redis.errors import CLUSTER, translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.adapters.redis.leases import LIFETIME, lease
+from bot.adapters.redis.reviving import Reviver, RevivingConnection
+from bot.domain.errors import InProgress, OutOfTime, StoreUnavailable
+from bot.services.operations import deadlines
+
+log = logging.getLogger(__name__)
+
+# the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
+_COMPRESS_FROM = 1_000
+_ELSEWHERE = "Another process is posting this now: look at the channel soon."
+_PLAIN, _ZLIB = b"p", b"z"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a server: seconds to connect, for an answer, and how often to try again."""
+
+    connect: float = 5.0
+    answer: float = 15.0
+    retries: int = 3
+
+
+# Slack gives three seconds for an answer; someone who waits behind it is better told to try again
+HURRIED = Patience(connect=0.5, answer=0.9, retries=1)
+
+
+def connect(url: str, *, connections: int = 32, patience: Patience = Patience()) -> Redis:
+    """A client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``. Connects when first used.
+
+    Raises:
+        StoreUnavailable: the address is none.
+    """
+    try:
+        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_waiting(patience))
+    except ValueError as error:
+        raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.") from error
+    return Redis.from_pool(pool)
+
+
+def _waiting(patience: Patience) -> dict[str, Any]:
+    """The same as options of a pool and its connections."""
+    return {
+        "timeout": patience.connect + patience.answer,
+        "socket_timeout": patience.answer,
+        "socket_connect_timeout": patience.connect,
+        "retry": Retry(ExponentialBackoff(cap=1.0, base=0.05), patience.retries),
+    }
+
+
+def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
+    """A client of the embedded store, connected: the store stays as long as somebody is.
+
+    If the store is killed, connecting anew starts it again.
+
+    Raises:
+        StoreUnavailable: it can't be started.
+    """
+    start_embedded(state)
+    pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
+        connection_class=RevivingConnection,
+        path=os.fspath(socket_path(state)),
+        revive=Reviver(lambda: start_embedded(state), patience.connect),
+        **_waiting(patience),
+    )
+    client = Redis.from_pool(pool)
+    try:
+        client.ping()
+    except RedisError as error:
+        client.close()
+        message = "The embedded store ends as soon as it starts: set REDIS_URL to a server."
+        raise StoreUnavailable(message) from error
+    return client
+
+
+def require_single(client: Redis) -> None:
+    """Refuse a cluster: keys that are written together would be on several servers.
+
+    Raises:
+        StoreUnavailable: it is one, or does not answer.
+    """
+    with translate_redis_errors():
+        if client.info("cluster").get("cluster_enabled"):
+            raise StoreUnavailable(CLUSTER)
+
+
+def require_durable(client: Redis) -> None:
+    """Refuse a server that may drop keys without an expiry when it runs full: records would be lost silently.
+
+    Raises:
+        StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, it is a cluster, or it does not answer.
+    """
+    require_single(client)
+    with translate_redis_errors():
+        memory = cast("dict[str, str]", client.info("memory"))
+    policy = memory.get("maxmemory_policy", "noeviction")
+    if policy.startswith("allkeys"):
+        raise StoreUnavailable(
+            f"The store may drop records (maxmemory-policy {policy}): set it to noeviction or volatile-lru."
+        )
+
+
+class RedisCache:
+    """``Cache`` on Redis. Every key expires."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+
+    def get(self, key: str) -> str | None:
+        """The value, or None."""
+        with translate_redis_errors():
+            found = self._client.get(self._keys.make(key))
+        try:
+            return unpacked(found) if isinstance(found, bytes) else None
+        except (zlib.error, UnicodeDecodeError):
+            log.warning("what the cache holds of %s can't be read, it is made again", key)
+            return None
+
+    def put(self, key: str, value: str, lifetime: timedelta) -> None:
+        """Keep a value for a time."""
+        with translate_redis_errors():
+            self._client.set(self._keys.make(key), packed(value), ex=lifetime)
+
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        """Keep a value where there is none; whether there was none."""
+        with translate_redis_errors():
+            return bool(self._client.set(self._keys.make(key), packed(value), ex=lifetime, nx=True))
+
+    @contextmanager
+    def lease(self, name: str) -> Iterator[None]:
+        """Wait for the lease of that name and hold it. Raises OutOfTime where it is not free in time."""
+        with translate_redis_errors(), lease(self._client, self._keys, name) as held:
+            if not held:
+                raise OutOfTime(deadlines.TOO_LONG)
+            yield
+
+
+class RedisPostRecords:
+    """``PostRecords`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
+
+    def __init__(self, client: Redis, lifetime: timedelta | None = None, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+        self._lifetime = lifetime
+
+    def load(self, key: str) -> dict[str, str]:
+        """The fields recorded so far; empty for a digest never begun."""
+        with translate_redis_errors():
+            found = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.make(key)))
+        return _fields(found)
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        """The fields of each."""
+        with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
+            for key in keys:
+                together.hgetall(self._keys.make(key))
+            found = cast("list[dict[bytes, bytes]]", together.execute())
+        return [_fields(each) for each in found]
+
+    def save(self, key: str, **fields: str) -> None:
+        """Add fields, all or none."""
+        key = self._keys.make(key)
+        with translate_redis_errors(), self._client.pipeline() as together:
+            together.hset(key, mapping={name: packed(value) for name, value in fields.items()})
+            if self._lifetime:
+                together.expire(key, self._lifetime)
+            together.execute()
+
+    def claim(self, key: str, field: str, value: str) -> None:
+        """Add a field that nobody has added yet."""
+        key = self._keys.make(key)
+        with translate_redis_errors(), self._client.pipeline() as together:
+            together.hsetnx(key, field, packed(value))
+            if self._lifetime:
+                together.expire(key, self._lifetime)
+            is_new = together.execute()[0]
+        if not is_new:
+            raise InProgress(_ELSEWHERE)
+
+    @contextmanager
+    def exclusive(self, key: str) -> Iterator[None]:
+        """Hold the right to post this digest; waits long enough to inherit it from a process that died."""
+        with translate_redis_errors(), lease(self._client, self._keys, key, patience=2 * LIFETIME) as held:
+            if not held:
+                raise InProgress(_ELSEWHERE)
+            yield
+
+
+def _fields(found: dict[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): unpacked(value) for name, value in found.items()}
+
+
+def packed(value: str) -> bytes:
+    data = value.encode()
+    return _ZLIB + zlib.compress(data) if len(data) >= _COMPRESS_FROM else _PLAIN + data
+
+
+def unpacked(data: bytes) -> str:
+    return (zlib.decompress(data[1:]) if data[:1] == _ZLIB else data[1:]).decode()

@@ -1,0 +1,33 @@
+"""Votes on Redis: one hash, without expiry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+
+_NAME = "votes"
+
+
+class RedisBallot:
+    """``Ballot`` on Redis."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+
+    def put(self, name: str, vote: str) -> None:
+        """Keep a vote, in place of the one of that name."""
+        with translate_redis_errors():
+            self._client.hset(self._keys.make(_NAME), name, packed(vote))
+
+    def all(self) -> Iterator[str]:
+        """Every vote."""
+        with translate_redis_errors():
+            found = cast("Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(self._keys.make(_NAME)))
+            yield from (unpacked(vote) for _, vote in found)

@@ -1,0 +1,1 @@
+"""Dramatiq's broker, and what keeps its jobs from being lost."""

@@ -1,0 +1,87 @@
+"""Counts how often a job began without an end, so that none takes down one process after the other."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Any, cast
+
+from dramatiq import Broker, MessageProxy
+from dramatiq.middleware import Middleware
+from redis import Redis
+from redis.exceptions import RedisError
+
+from bot.adapters.redis.jobs.retries import PutBack, SetAside, Waits
+from bot.adapters.redis.keyspace import Keyspace
+from bot.adapters.redis.leases import lease
+
+log = logging.getLogger(__name__)
+
+# attempts that a job has
+MOST = 3
+# of those, the ones after which it runs beside no other of its kind: one death is an accident, as in an update
+_SUSPECT = 2
+# milliseconds until such a one looks again whether it is its turn
+_TURN = 2_000
+_COUNTED = timedelta(days=1)
+
+
+class Attempts(Middleware):
+    """Sets aside a job that began three times and never ended: its process died, or froze until it was killed.
+
+    Jobs that run beside such a one die with it, each time. After the second time they run one at a time, in any
+    process, so that the third count is that of the culprit alone.
+    """
+
+    def __init__(self, store: Redis, keys: Keyspace) -> None:
+        self._store = store
+        self._keys = keys
+        self._turns: dict[str, ExitStack] = {}
+
+    def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
+        """Count the attempt before it. Raises SetAside and Waits in its place."""
+        try:
+            self._begin(message.message_id)
+        except RedisError as error:
+            log.warning("an attempt of a job is not counted: %s", error)
+
+    def after_process_message(
+        self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        """It ended, however that was. What was interrupted tells nothing of itself."""
+        try:
+            with self._turns.pop(message.message_id, ExitStack()):
+                if not isinstance(exception, Waits | SetAside):
+                    self._end(message.message_id, is_whole=not isinstance(exception, PutBack))
+        except RedisError as error:
+            log.warning("the end of a job is not counted: %s", error)
+
+    def _begin(self, job: str) -> None:
+        # one call where it never began before, which is nearly always
+        if self._store.set(self._key(job), 1, nx=True, ex=_COUNTED):
+            return
+        begun = int(cast("bytes | None", self._store.get(self._key(job))) or 0)
+        if begun >= MOST:
+            raise SetAside(f"it began {begun} times and never ended")
+        if begun >= _SUSPECT:
+            self._take_turn(job)
+        with self._store.pipeline() as together:
+            together.incr(self._key(job))
+            together.expire(self._key(job), _COUNTED)
+            together.execute()
+
+    def _take_turn(self, job: str) -> None:
+        with ExitStack() as turn:
+            if not turn.enter_context(lease(self._store, self._keys, "suspects", patience=0)):
+                raise Waits("another one of those that died runs", delay=_TURN)
+            self._turns[job] = turn.pop_all()
+
+    def _end(self, job: str, *, is_whole: bool) -> None:
+        if is_whole:
+            self._store.delete(self._key(job))
+        else:
+            self._store.decr(self._key(job))
+
+    def _key(self, job: str) -> str:
+        return self._keys.make(f"attempts:{job}")

@@ -1,0 +1,65 @@
+"""Dramatiq's broker on Redis, so that no job is lost while the store is away for a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+from dramatiq import MessageProxy
+from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
+from dramatiq.errors import ConnectionClosed
+from dramatiq.middleware import Retries, default_middleware
+from redis import Redis
+from redis.exceptions import RedisError
+
+from bot.adapters.redis.jobs.attempts import Attempts
+from bot.adapters.redis.jobs.retries import KeepTrying, Lost
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+
+
+def broker_of(store: Redis, lost: Lost, keys: Keyspace = WHOLE) -> RedisBroker:
+    """A broker for one worker: its middleware keeps state. ``lost`` hears of jobs that will not be done.
+
+    A worker without a heartbeat for ten seconds is dead, and every poll looks for the jobs of the dead.
+    """
+    usual = [KeepTrying(lost) if kind is Retries else kind() for kind in default_middleware]
+    # what comes first is told last how a job ended: when it is on its queue again, if it is to be tried again
+    middleware = [Attempts(store, keys), *usual]
+    return _Broker(
+        client=store,
+        namespace=keys.make("dramatiq"),
+        heartbeat_timeout=10_000,
+        maintenance_chance=1_000_000,
+        middleware=middleware,
+    )
+
+
+class _Consumer(_RedisConsumer):
+    """Says of any fault of the store what the worker waits for; another error would end its thread for good."""
+
+    def requeue(self, messages: Iterable[MessageProxy]) -> None:
+        try:
+            super().requeue(messages)  # type: ignore[no-untyped-call]
+        except RedisError as error:
+            raise ConnectionClosed(error) from error  # type: ignore[no-untyped-call]
+
+
+class _Broker(RedisBroker):
+    """Takes a new id when a consumer starts again.
+
+    It forgot what it held when its connection broke, while those jobs stay noted under the broker's id, whose
+    heart beats on. Under a new id the old one counts as dead, and somebody takes its jobs.
+    """
+
+    consumer_class = _Consumer
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)  # type: ignore[no-untyped-call]
+        self._consumed: set[str] = set()
+
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Any:
+        if queue_name in self._consumed:
+            self.broker_id = str(uuid4())
+        self._consumed.add(queue_name)
+        return super().consume(queue_name, prefetch, timeout)

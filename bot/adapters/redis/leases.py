@@ -1,0 +1,90 @@
+"""Leases on Redis: one holder at a time across threads, processes and machines; a dead holder's lease ends."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from redis import Redis
+from redis.exceptions import LockNotOwnedError, RedisError
+from redis.lock import Lock
+
+from bot.adapters.redis.keyspace import Keyspace
+from bot.services.operations import deadlines
+
+log = logging.getLogger(__name__)
+
+# seconds after which the lease of a process that died is free again; a living one renews three times in it
+LIFETIME = 6.0
+_POLL = 0.1
+# seconds between two looks whether the process ends
+_LOOK = 1.0
+
+
+@contextmanager
+def lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = None) -> Iterator[bool]:
+    """Hold the lease ``name`` while the block runs; yields whether it is held.
+
+    The block begins once the lease is free, or without it after ``patience`` seconds if that is given, or when the
+    work may take no longer (:mod:`bot.services.operations.deadlines`).
+
+    Raises:
+        Stopping: the process ends.
+    """
+    # the renewing thread needs the token too: it belongs to this lease, not to a thread
+    lock = Lock(client, keys.make(f"lease:{name}"), timeout=LIFETIME, sleep=_POLL, thread_local=False)
+    held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.left()))
+    if not held:
+        yield False
+        return
+    try:
+        with _renewed(lock):
+            yield True
+    finally:
+        _release(lock, name)
+
+
+def _acquire(lock: Lock, patience: float) -> bool:
+    """Wait for it; whether it was to be had within that many seconds."""
+    end = time.monotonic() + patience
+    while True:
+        if lock.acquire(blocking_timeout=max(0.0, min(_LOOK, end - time.monotonic()))):
+            return True
+        deadlines.limit().ending.check()
+        if time.monotonic() >= end:
+            return False
+
+
+@contextmanager
+def _renewed(lock: Lock) -> Iterator[None]:
+    done = threading.Event()
+    renewer = threading.Thread(target=_renew, args=(lock, done), daemon=True, name="lease")
+    renewer.start()
+    try:
+        yield
+    finally:
+        done.set()
+        # it may just wait for a store that is away
+        renewer.join(LIFETIME)
+
+
+def _renew(lock: Lock, done: threading.Event) -> None:
+    while not done.wait(LIFETIME / 3):
+        try:
+            lock.reacquire()
+        except LockNotOwnedError:
+            log.warning("a lease was lost while it was held; another process may do the same work")
+            return
+        except RedisError as error:
+            log.warning("a lease could not be renewed: %s", error)
+
+
+def _release(lock: Lock, name: str) -> None:
+    try:
+        lock.release()
+    except LockNotOwnedError:
+        log.warning("the lease %s had run out before it was released", name)

@@ -1,0 +1,32 @@
+"""Whose a store is, on Redis: a string without expiry. It stays behind when records are exported."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+
+_NAME = "owner"
+
+
+class RedisOwner:
+    """``Owner`` on Redis."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._key = keys.make(_NAME)
+
+    def read(self) -> str | None:
+        """The id of the workspace."""
+        with translate_redis_errors():
+            owner = cast("bytes | None", self._client.get(self._key))
+        return None if owner is None else owner.decode(errors="replace")
+
+    def claim(self, workspace: str) -> str:
+        """Write it down where nobody has."""
+        with translate_redis_errors():
+            self._client.set(self._key, workspace, nx=True)
+        return self.read() or workspace

@@ -1,0 +1,40 @@
+"""Which digests of a repository were posted, on Redis. None of it expires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.domain.pull_requests.models import Repository
+
+
+class RedisIssued:
+    """``Issued``: a sorted set for each repository, by the end of the last day in seconds since 1970."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+
+    def add(self, repository: Repository, end: datetime, key: str) -> None:
+        """Note a digest."""
+        with translate_redis_errors():
+            self._client.zadd(self._keys.make(_issued(repository)), {key: int(end.timestamp())})
+
+    def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+        """The keys of those whose last day ended from ``since`` to ``until``."""
+        first, last = int(since.timestamp()), int(until.timestamp())
+        with translate_redis_errors():
+            found = cast(
+                "list[bytes]", self._client.zrangebyscore(self._keys.make(_issued(repository)), first, last)
+            )
+        return tuple(key.decode() for key in found)
+
+
+def _issued(repository: Repository) -> str:
+    """GitHub's names are the same in any case."""
+    return f"issued:{str(repository).lower()}"

@@ -1,0 +1,98 @@
+"""The store as the doctor asks it: once, with little patience."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import cast
+from urllib.parse import urlsplit
+
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from bot.adapters.redis.connection import require_durable, require_single
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.adapters.redis.owner import RedisOwner
+from bot.adapters.redis.transfer.schema import SCHEMA, version
+from bot.ports.probes import Server
+
+# as Dramatiq and bot/jobs.py name them
+_HEARTBEATS = "dramatiq:__heartbeats__"
+QUEUES = ("prdigest", "prdigest-long", "prdigest-questions")
+_SOMEWHERE = "the server of REDIS_URL"
+
+
+class RedisProbe:
+    """``StoreProbe`` on Redis."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+
+    def server(self) -> Server:
+        """What it says of its memory, its files and its time. A cluster says no more than that it is one."""
+        require_single(self._client)
+        with translate_redis_errors():
+            memory = self._client.info("memory")
+            files = self._client.info("persistence")
+            seconds, micros = self._client.time()
+        return Server(
+            policy=str(memory.get("maxmemory_policy", "noeviction")),
+            used=int(memory.get("used_memory", 0)),
+            limit=int(memory.get("maxmemory", 0)),
+            keeps="append-only file" if files.get("aof_enabled") else self._snapshots(),
+            time=datetime.fromtimestamp(seconds + micros / 1_000_000, UTC),
+        )
+
+    def require_durable(self) -> None:
+        """Nothing that has to stay may be dropped."""
+        require_durable(self._client)
+
+    def schema(self) -> str:
+        """An older version is left for the bot to migrate: who only looks changes nothing."""
+        found = version(self._client, self._keys)
+        return f"version {found}" + ("" if found == SCHEMA else ", migrated when the bot starts")
+
+    def write(self) -> None:
+        """A key that is gone after a minute."""
+        with translate_redis_errors():
+            self._client.set(self._keys.make("doctor:written"), "1", ex=60)
+
+    def owner(self) -> str | None:
+        """As the bot wrote it down at its first start."""
+        return RedisOwner(self._client, self._keys).read()
+
+    def heartbeats(self) -> Mapping[str, datetime]:
+        """Dramatiq notes one at every command, of workers and of those who put jobs on queues."""
+        with translate_redis_errors():
+            found = cast(
+                "list[tuple[bytes, float]]",
+                self._client.zrange(self._keys.make(_HEARTBEATS), 0, -1, withscores=True),
+            )
+        return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in found}
+
+    def waiting(self) -> Mapping[str, int]:
+        """By queue, all of them."""
+        with translate_redis_errors():
+            return {queue: self._client.llen(self._keys.make(f"dramatiq:{queue}")) for queue in QUEUES}
+
+    def _snapshots(self) -> str | None:
+        """Hosted servers let nobody read their configuration."""
+        try:
+            points = cast("dict[str, str]", self._client.config_get("save")).get("save")
+        except ResponseError:
+            return None
+        return "snapshots" if points else ""
+
+
+def place_of(url: str) -> str:
+    """The address of a server without what may be secret: user, password, options."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return _SOMEWHERE
+    if "@" in parts.path + parts.query + parts.fragment:
+        # a password that was not written as in an address ends up anywhere
+        return _SOMEWHERE
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

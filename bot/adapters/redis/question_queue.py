@@ -1,0 +1,146 @@
+"""Questions that wait for their turn, and dollars that were spent, on Redis."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from itertools import chain
+from typing import cast
+
+from redis import Redis
+
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.adapters.redis.leases import lease
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.thread import Question
+from bot.domain.operations.budget import Hold
+
+log = logging.getLogger(__name__)
+
+# a question may wait for a worker over a weekend
+_WAITING = timedelta(days=3)
+_COUNTED = timedelta(days=2)
+_MICRO = 1_000_000
+# seconds after which what a process reserved that died is free again; no call takes half as long
+_HELD = 600
+# KEYS: for each name the counter of what was spent, then for each its reservations by the end of their time, as a
+# token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for
+# each cap the place of its name, and its millionths
+_HOLD = """
+local now = tonumber(redis.call('TIME')[1])
+local names = tonumber(ARGV[3])
+local sums = {}
+for i = 1, names do
+  local held = KEYS[names + i]
+  redis.call('ZREMRANGEBYSCORE', held, '-inf', now)
+  sums[i] = tonumber(redis.call('GET', KEYS[i]) or '0')
+  for _, each in ipairs(redis.call('ZRANGE', held, 0, -1)) do
+    sums[i] = sums[i] + tonumber(string.match(each, ':(%d+)$'))
+  end
+end
+for i = 4, #ARGV, 2 do
+  if sums[tonumber(ARGV[i])] >= tonumber(ARGV[i + 1]) then
+    return (i - 4) / 2
+  end
+end
+for i = 1, names do
+  redis.call('ZADD', KEYS[names + i], now + tonumber(ARGV[2]), ARGV[1])
+  redis.call('EXPIRE', KEYS[names + i], ARGV[2])
+end
+return -1
+"""
+
+
+class RedisLine:
+    """``Line`` as a sorted set for each thread, by the time of asking: who joins twice waits once."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+
+    def join(self, place: str, question: Question) -> None:
+        """Wait."""
+        key = self._keys.make(_name(place))
+        with translate_redis_errors(), self._client.pipeline() as together:
+            together.zadd(key, {_dumped(question): float(question.ts)})
+            together.expire(key, _WAITING)
+            together.execute()
+
+    def first(self, place: str) -> Question | None:
+        """Whose turn it is."""
+        with translate_redis_errors():
+            found = cast("list[bytes]", self._client.zrange(self._keys.make(_name(place)), 0, 0))
+        return _loaded(found[0]) if found else None
+
+    def leave(self, place: str, question: Question) -> None:
+        """This one has its answer."""
+        with translate_redis_errors():
+            self._client.zrem(self._keys.make(_name(place)), _dumped(question))
+
+    @contextmanager
+    def serve(self, place: str) -> Iterator[bool]:
+        """Whether nobody else serves this line."""
+        with translate_redis_errors(), lease(self._client, self._keys, _name(place), patience=0) as held:
+            yield held
+
+
+class RedisSpending:
+    """``Spending`` as counters of millionths of a dollar, with what is reserved in a sorted set beside each."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE, held_seconds: int = _HELD) -> None:
+        self._client = client
+        self._keys = keys
+        self._hold = client.register_script(_HOLD)
+        self._held_seconds = held_seconds
+
+    def spent(self, name: str) -> float:
+        """All that was settled."""
+        with translate_redis_errors():
+            found = cast("bytes | None", self._client.get(self._spent(name)))
+        return int(found or 0) / _MICRO
+
+    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+        """Reserve dollars below all caps."""
+        keys = [*map(self._spent, hold.names), *map(self._held, hold.names)]
+        placed = [(hold.names.index(name) + 1, round(dollars * _MICRO)) for name, dollars in caps]
+        said: list[str | int] = [_member(hold), self._held_seconds, len(hold.names), *chain(*placed)]
+        with translate_redis_errors():
+            refused = int(cast("int", self._hold(keys, said)))
+        return None if refused < 0 else refused
+
+    def settle(self, hold: Hold, dollars: float) -> None:
+        """Add what it was in the end, in the place of what was reserved."""
+        with translate_redis_errors(), self._client.pipeline() as together:
+            for name in hold.names:
+                together.zrem(self._held(name), _member(hold))
+                together.incrby(self._spent(name), round(dollars * _MICRO))
+                together.expire(self._spent(name), _COUNTED)
+            together.execute()
+
+    def _spent(self, name: str) -> str:
+        return self._keys.make(f"spent:{name}")
+
+    def _held(self, name: str) -> str:
+        return self._keys.make(f"held:{name}")
+
+
+def _member(hold: Hold) -> str:
+    return f"{hold.token}:{round(hold.dollars * _MICRO)}"
+
+
+def _name(place: str) -> str:
+    return f"waiting:{place}"
+
+
+def _dumped(question: Question) -> str:
+    return json.dumps(asdict(question), sort_keys=True)
+
+
+def _loaded(found: bytes) -> Question:
+    fields = json.loads(found)
+    return Question(Visit(**fields["visit"]), fields["text"], fields["ts"])

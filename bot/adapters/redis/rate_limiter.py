@@ -1,0 +1,28 @@
+"""How often somebody may ask, counted on Redis for all processes."""
+
+from __future__ import annotations
+
+from dramatiq.rate_limits import WindowRateLimiter
+from dramatiq.rate_limits.backends import RedisBackend
+from redis import Redis
+
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+
+_WINDOW = 60  # seconds
+
+
+class RedisLimiter:
+    """``Limiter``: up to ``limit`` requests of a name within a minute."""
+
+    def __init__(self, client: Redis, limit: int, keys: Keyspace = WHOLE) -> None:
+        self._backend = RedisBackend(client=client)
+        self._limit = limit
+        self._keys = keys
+
+    def admits(self, name: str) -> bool:
+        """Count a request; whether it is within the limit. A refused one does not count."""
+        key = self._keys.make(f"rate:{name}")
+        window = WindowRateLimiter(self._backend, key, limit=self._limit, window=_WINDOW)  # type: ignore[no-untyped-call]
+        with translate_redis_errors(), window.acquire(raise_on_failure=False) as admitted:
+            return bool(admitted)

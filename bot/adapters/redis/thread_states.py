@@ -1,0 +1,27 @@
+"""What is known of threads, on Redis: a string for each, without expiry."""
+
+from __future__ import annotations
+
+from redis import Redis
+
+from bot.adapters.redis.connection import RedisCache, packed
+from bot.adapters.redis.errors import translate_redis_errors
+from bot.adapters.redis.keyspace import WHOLE, Keyspace
+
+
+class RedisContexts:
+    """``Contexts`` on Redis."""
+
+    def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
+        self._client = client
+        self._keys = keys
+        self._cache = RedisCache(client, keys)
+
+    def get(self, key: str) -> str | None:
+        """The text, or None; None also where it can't be read, as Slack still has the thread."""
+        return self._cache.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        """Keep a text."""
+        with translate_redis_errors():
+            self._client.set(self._keys.make(key), packed(text))

@@ -1,0 +1,1 @@
+"""The schema of what is stored, and its way into another store."""

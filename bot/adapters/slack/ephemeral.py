@@ -1,0 +1,131 @@
+"""What only one person sees in Slack: answers to the one who asked, and windows."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from slack_sdk import WebClient
+
+from bot.adapters.http.retry_after import seconds_asked
+from bot.adapters.slack.errors import translate_slack_errors
+from bot.adapters.slack.transport import send_to_hook
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.ports import Post
+
+log = logging.getLogger(__name__)
+
+# seconds
+_TIMEOUT = 10
+# an address of which no two readers think differently: no user, no backslash, no name that is written in escapes
+_PLAIN = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
+
+
+class SlackWhispers:
+    """``Whispers`` over ``response_url``, or as an ephemeral message where there is none any more.
+
+    Slack takes an ephemeral message for any thread, and shows it only in one that somebody has replied to. In
+    direct messages, where nobody else is, it is an ordinary one.
+    """
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def whisper(self, visit: Visit, post: Post) -> None:
+        """Tell the asker; who is in App Home finds it among their direct messages."""
+        try:
+            if not visit.channel:
+                self._message(visit.user, post)
+            elif not self.is_slacks(visit.response_url):
+                self._beside(visit, post)
+            elif not (visit.existing_thread and self._is_shown_in_thread(visit, post)):
+                self._respond(visit, post)
+        except SlackRefused as error:
+            log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
+
+    def is_slacks(self, address: str) -> bool:
+        """Whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``: answers are for nobody else."""
+        api, found = urlsplit(self._client.base_url), _PLAIN.match(address)
+        if not found or found["scheme"] != api.scheme:
+            return False
+        return found["host"] == api.hostname or found["host"].endswith(f".{api.hostname}")
+
+    def _message(self, channel: str, post: Post, thread: str = "") -> None:
+        with translate_slack_errors():
+            self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.payload())
+
+    def _beside(self, visit: Visit, post: Post) -> None:
+        """Where the message stands that is answered."""
+        if visit.is_direct:
+            self._message(visit.channel, post, visit.existing_thread)
+        else:
+            self._ephemeral(visit, post)
+
+    def _is_shown_in_thread(self, visit: Visit, post: Post) -> bool:
+        """Whether who clicked in a thread is told there: a ``response_url`` leads to the channel."""
+        try:
+            self._ephemeral(visit, post)
+        except (SlackRefused, SlackUnavailable) as error:
+            # what may be there twice is better than what is nowhere
+            log.info("not told in the thread [%s]: %s", visit.reference, error)
+            return False
+        return True
+
+    def _respond(self, visit: Visit, post: Post) -> None:
+        if not self._responded(visit, post):
+            self._ephemeral(visit, post)
+
+    def _responded(self, visit: Visit, post: Post) -> bool:
+        """Slack takes a handful of answers, for half an hour; it says so with a status that is no success."""
+        with translate_slack_errors():
+            answer = send_to_hook(
+                visit.response_url,
+                _TIMEOUT,
+                **post.payload(),
+                response_type="ephemeral",
+                replace_original=False,
+            )
+        if answer.status_code >= 500 or answer.status_code == 429:
+            asked = (
+                seconds_asked(str(answer.headers.get("Retry-After", ""))) if answer.status_code == 429 else None
+            )
+            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", asked)
+        if answer.status_code != 200:
+            log.info("the response_url is used up [%s]: status %s", visit.reference, answer.status_code)
+        return bool(answer.status_code == 200)
+
+    def _ephemeral(self, visit: Visit, post: Post) -> None:
+        with translate_slack_errors(visit.channel):
+            self._client.chat_postEphemeral(
+                channel=visit.channel,
+                user=visit.user,
+                thread_ts=visit.existing_thread or None,
+                **post.payload(),
+            )
+
+
+class SlackViews:
+    """``Views`` over the Web API. A window is found again by its ``external_id``."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
+        """Open a window."""
+        with translate_slack_errors():
+            self._client.views_open(trigger_id=trigger, view={**view, "external_id": key})
+
+    def update(self, key: str, view: Mapping[str, Any]) -> bool:
+        """Show something else in the window, unless it was closed or never opened."""
+        try:
+            with translate_slack_errors():
+                self._client.views_update(external_id=key, view={**view, "external_id": key})
+        except SlackRefused as error:
+            if error.code != "not_found":
+                raise
+            return False
+        return True

@@ -1,0 +1,75 @@
+"""Slack's refusals as one sentence that says what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from urllib.error import HTTPError
+
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.adapters.http.bounded_calls import TooSlow
+from bot.adapters.http.retry_after import seconds_asked
+from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+
+_SENTENCES = {
+    "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite.",
+    "channel_not_found": "Slack knows no channel {channel}, or it is private and without the bot: check its id.",
+    "is_archived": "Channel {channel} is archived: choose another one.",
+    "invalid_auth": "Slack refused the token: set {token}.",
+    "not_authed": "Slack got no token: set {token}.",
+    "not_allowed_token_type": "That is another kind of token: set {token}.",
+    "account_inactive": "The bot was removed from this workspace: install it again and set SLACK_BOT_TOKEN.",
+    "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
+    "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
+}
+_CODE = re.compile(r"[a-z][a-z_]{2,60}")
+# seconds, where Slack asks for a pause and does not say how long
+_PAUSE = 3.0
+_UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+
+
+_BOT_TOKEN = "SLACK_BOT_TOKEN to the bot's token (xoxb-…)"  # noqa: S105 (its name)
+
+
+@contextmanager
+def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterator[None]:
+    """Turns what slack_sdk raises into SlackRefused (it had no effect) or SlackUnavailable (it may have had).
+
+    ``channel`` and ``token`` are what the sentence names where the call failed for their sake.
+    """
+    try:
+        yield
+    except SlackApiError as error:
+        raise _of_answer(error, channel, token) from error
+    except TooSlow as error:
+        raise SlackUnavailable("Slack answers too slowly: try again in a few minutes.") from error
+    # the SDK passes on what the socket raises
+    except (SlackClientError, HTTPException, OSError) as error:
+        if isinstance(error, HTTPError):
+            error.close()
+        raise SlackUnavailable("Slack can't be reached: check SLACK_API_URL and the network.") from error
+
+
+def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
+    answer = error.response
+    status = getattr(answer, "status_code", 200)
+    code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
+    # Slack's own errors are words; anything else is a page of whoever stands between
+    if status >= 500 or code in _UNCERTAIN or not _CODE.fullmatch(code):
+        return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
+    if code == "ratelimited":
+        sentence = "Slack asked for a pause, more than once: try again in a few minutes."
+        return SlackUnavailable(sentence, _retry_after(error))
+    if code == "missing_scope":
+        needed = answer.get("needed") or "one more scope"
+        return SlackRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
+    sentence = _SENTENCES.get(code, "Slack refused the call: {code}.")
+    return SlackRefused(sentence.format(channel=channel, token=token, code=code or f"status {status}"), code)
+
+
+def _retry_after(error: SlackApiError) -> float:
+    asked = seconds_asked(str(error.response.headers.get("Retry-After", "")))
+    return _PAUSE if asked is None else asked

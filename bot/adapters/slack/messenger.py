@@ -1,0 +1,173 @@
+"""Slack as a ``Messenger``: posts that can be found again, failures in the words of the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from bot.adapters.slack.errors import translate_slack_errors
+from bot.adapters.slack.pace import Pace
+from bot.adapters.slack.transport import BoundedWebClient, RateLimits
+from bot.ports import Attachment
+
+EVENT = "prdigest"
+_PAGE = 200
+# a digest is looked for among that many messages of a channel, which no channel reaches in a day
+_MOST_PAGES = 10
+# seconds for one request; the SDK's own timeout, for a peer that says nothing
+_TIMEOUT = 30
+
+
+def slack_client(token: str, base_url: str, seconds: float = _TIMEOUT, pace: Pace | None = None) -> WebClient:
+    """A client that waits out short rate limits and repeats nothing that may already have had its effect.
+
+    Server errors are not repeated (the first call may have posted), nor are lost connections. ``seconds`` is how
+    long one request may take; its posts keep to ``pace``, if there is one.
+    """
+    turn = pace.wait if pace else None
+    return BoundedWebClient(token, turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimits()])
+
+
+def direct_messages(client: WebClient, user: str) -> str:
+    """The channel of the direct messages between the bot and a user. Raises SlackRefused, SlackUnavailable."""
+    with translate_slack_errors():
+        return str(client.conversations_open(users=user)["channel"]["id"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Me:
+    team: str
+    user: str
+    bot: str
+
+
+class SlackMessenger:
+    """``Messenger`` over the Slack Web API."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def team(self) -> str:
+        """The id of the workspace."""
+        return self._me.team
+
+    def post(
+        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
+    ) -> str:
+        """Post a message whose metadata carries ``key`` and what it is ``about``; its timestamp."""
+        with translate_slack_errors(channel):
+            answer = self._client.chat_postMessage(
+                channel=channel,
+                text=post["text"],
+                blocks=list(post["blocks"]),
+                thread_ts=thread,
+                metadata=metadata_of(key, about),
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+            return str(answer["ts"])
+
+    def direct(self, user: str) -> str:
+        """The channel of the direct messages with a user."""
+        return direct_messages(self._client, user)
+
+    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        """Edit a message of the bot's."""
+        with translate_slack_errors(channel):
+            self._client.chat_update(
+                channel=channel,
+                ts=message,
+                text=post["text"],
+                blocks=list(post["blocks"]),
+                metadata=metadata_of(key, about),
+                parse="none",
+            )
+
+    def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
+        """The bot's own messages that carry a key, by that key."""
+        with translate_slack_errors(channel):
+            found = self._history(channel, since) if thread is None else self._replies(channel, thread)
+            return {key: message["ts"] for message in found if self.is_own(message) and (key := _key(message))}
+
+    def own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
+        """Timestamps and keys, which may be empty, of what the bot wrote in a thread after a timestamp."""
+        written = (each for each in self.replies(channel, thread) if self.is_own(each) and not each.get("files"))
+        return [(each["ts"], _key(each)) for each in written if float(each["ts"]) > float(since)]
+
+    def replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
+        """All messages of a thread, with what they carry."""
+        with translate_slack_errors(channel):
+            return list(self._replies(channel, thread))
+
+    def attach(self, channel: str, thread: str, file: Attachment) -> None:
+        """Upload a file into a thread."""
+        with translate_slack_errors(channel):
+            self._client.files_upload_v2(
+                channel=channel, thread_ts=thread, filename=file.name, title=file.title, content=file.text
+            )
+
+    def has_attachment(self, channel: str, thread: str, name: str) -> bool:
+        """Whether the thread holds a file of that name."""
+        with translate_slack_errors(channel):
+            own = [reply for reply in self._replies(channel, thread) if self.is_own(reply)]
+            return any(file.get("name") == name for reply in own for file in reply.get("files") or ())
+
+    def permalink(self, channel: str, message: str) -> str:
+        """Address of a message."""
+        with translate_slack_errors(channel):
+            return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
+
+    @cached_property
+    def _me(self) -> _Me:
+        with translate_slack_errors():
+            found = self._client.auth_test()
+        return _Me(workspace_of(found), str(found["user_id"]), str(found.get("bot_id") or ""))
+
+    def is_own(self, message: Mapping[str, Any]) -> bool:
+        """Another bot may use the same kind of metadata, such as a second installation for trying things."""
+        return message.get("bot_id") == self._me.bot or message.get("user") == self._me.user
+
+    def _history(self, channel: str, since: datetime) -> Iterator[Mapping[str, Any]]:
+        oldest = f"{since.timestamp():.6f}"
+        return _pages(self._client.conversations_history, channel=channel, oldest=oldest, limit=_PAGE)
+
+    def _replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
+        return _pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE)
+
+
+def workspace_of(answer: SlackResponse) -> str:
+    """The id of the workspace that a token is of; of the organisation, for one that is installed there."""
+    return str(answer.get("team_id") or answer["enterprise_id"])
+
+
+def metadata_of(key: str, about: str = "") -> dict[str, Any]:
+    """What a message carries so that it is found again, and so that a thread knows what it is about."""
+    return {"event_type": EVENT, "event_payload": {"key": key, **({"about": about} if about else {})}}
+
+
+def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
+    cursor = None
+    for _ in range(_MOST_PAGES):
+        answer = method(**arguments, cursor=cursor, include_all_metadata=True)
+        yield from answer["messages"]
+        cursor = (answer.get("response_metadata") or {}).get("next_cursor")
+        if not cursor:
+            return
+
+
+def _key(message: Mapping[str, Any]) -> str:
+    return payload_of(message).get("key", "")
+
+
+def payload_of(message: Mapping[str, Any]) -> dict[str, str]:
+    """What a message of the bot's carries."""
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != EVENT:
+        return {}
+    return {str(name): str(value) for name, value in (metadata.get("event_payload") or {}).items()}

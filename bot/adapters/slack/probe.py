@@ -1,0 +1,79 @@
+"""Slack as the doctor asks it: once, with little patience."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web import SlackResponse
+
+from bot.adapters.http.server_time import time_of
+from bot.adapters.slack.errors import translate_slack_errors
+from bot.adapters.slack.messenger import workspace_of
+from bot.adapters.slack.scopes import SCOPES
+from bot.adapters.slack.transport import BoundedWebClient
+from bot.ports.probes import Installed
+
+_APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)
+
+
+class BotProbe:
+    """``SlackProbe`` over the Web API. ``timeout`` is in seconds."""
+
+    def __init__(self, token: str, base_url: str, timeout: int) -> None:
+        self._client = BoundedWebClient(token, base_url=base_url, timeout=timeout, retry_handlers=[])
+
+    def installed(self) -> Installed:
+        """Show the token; Slack names its scopes beside the answer."""
+        answer = self._me
+        return Installed(str(answer["team"]), _missing(answer.headers), time_of(answer.headers))
+
+    def team(self) -> str:
+        """As Slack told when it was shown the token."""
+        return workspace_of(self._me)
+
+    @cached_property
+    def _me(self) -> SlackResponse:
+        with translate_slack_errors():
+            return self._client.auth_test()
+
+    def channel(self, name: str) -> str:
+        """Direct messages have neither a name nor members who could leave."""
+        with translate_slack_errors(name):
+            answer = self._client.conversations_info(channel=name)
+            found = answer["channel"]
+            if found.get("is_im"):
+                return "direct messages"
+            if found.get("is_archived"):
+                raise _refusal(answer, "is_archived")
+            if not found.get("is_member"):
+                raise _refusal(answer, "not_in_channel")
+        return f"#{found['name']}"
+
+
+class SocketModeProbe:
+    """``AppProbe`` over the Web API. ``timeout`` is in seconds."""
+
+    def __init__(self, token: str, base_url: str, timeout: int) -> None:
+        self._token = token
+        self._client = BoundedWebClient(base_url=base_url, timeout=timeout, retry_handlers=[])
+
+    def connect(self) -> None:
+        """Slack gives an address, which nobody uses."""
+        with translate_slack_errors(token=_APP_TOKEN):
+            self._client.apps_connections_open(app_token=self._token)
+
+
+def _refusal(answer: SlackResponse, code: str) -> SlackApiError:
+    """What Slack would say to a post."""
+    answer.data = {"ok": False, "error": code}
+    return SlackApiError(code, answer)  # type: ignore[no-untyped-call]
+
+
+def _missing(headers: Mapping[str, str]) -> Mapping[str, str] | None:
+    told = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
+    if told is None:
+        return None
+    given = {scope.strip() for scope in told.split(",")}
+    return {scope: loss for scope, loss in SCOPES.items() if scope not in given}

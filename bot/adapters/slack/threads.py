@@ -1,0 +1,33 @@
+"""What was said in a thread, as Slack has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.adapters.slack.messenger import SlackMessenger, payload_of
+from bot.ports import ThreadMessage
+
+
+class SlackThreads:
+    """``Threads`` over the Web API."""
+
+    def __init__(self, messenger: SlackMessenger) -> None:
+        self._messenger = messenger
+
+    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+        """The messages of people and of the bot; those of other bots are neither questions nor answers."""
+        found = self._messenger.replies(channel, thread)
+        own = self._messenger.is_own
+        return [_message(each, is_own=own(each)) for each in found if own(each) or not each.get("bot_id")]
+
+
+def _message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage:
+    carried = payload_of(message) if is_own else {}
+    return ThreadMessage(
+        ts=str(message["ts"]),
+        text=str(message.get("text") or ""),
+        is_own=is_own,
+        key=carried.get("key", ""),
+        about=carried.get("about", ""),
+    )

@@ -1,0 +1,8 @@
+"""The composition root: turns settings into services. The only place that knows every adapter."""
+
+from __future__ import annotations
+
+from bot.container.credentials import required
+from bot.container.root import Wiring
+
+__all__ = ["Wiring", "required"]

@@ -1,0 +1,37 @@
+"""What the settings say, as values and connections: the same for the bot and for its doctor."""
+
+from __future__ import annotations
+
+from redis import Redis
+
+from bot.adapters.files.path_settings import read_paths
+from bot.adapters.redis import Patience, connect, connect_embedded
+from bot.config import Settings
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.path_classes import PathSettings
+from bot.domain.subscriptions.models import Subscription, Timing
+
+
+def known_repositories(settings: Settings) -> tuple[Repository, ...]:
+    """Those that the bot may speak of, each once, the usual one first."""
+    return tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
+
+
+def path_settings(settings: Settings) -> PathSettings:
+    """Which paths of which repository are what. Raises NotSetUp where the file that says so can't be used."""
+    return read_paths(settings.prdigest_paths) if settings.prdigest_paths else PathSettings()
+
+
+def fixed_subscription(settings: Settings) -> Subscription | None:
+    """The subscription that needs no command."""
+    if settings.prdigest_repo is None or settings.prdigest_channel is None:
+        return None
+    timing = Timing(settings.prdigest_post_at, settings.prdigest_timezone)
+    return Subscription(settings.prdigest_channel, settings.prdigest_repo, timing)
+
+
+def connected(settings: Settings, patience: Patience) -> Redis:
+    """A client of the store. Raises StoreUnavailable."""
+    if settings.redis_url:
+        return connect(settings.redis_url, patience=patience)
+    return connect_embedded(settings.prdigest_state_dir, patience)

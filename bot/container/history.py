@@ -1,0 +1,61 @@
+"""What looks back: history and what fills it, what is known around a day, and how good past lists were."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from bot.adapters.redis import RedisBackfilled, RedisHistory, RedisIssued, RedisPostRecords
+from bot.container.part import Part
+from bot.domain.operations.usage import Usage, cautious_cost
+from bot.ports import History, PullRequests
+from bot.services.history.backfill import Backfill, Summaries
+from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.throttle import Pace
+from bot.services.risk.track_record import Kept, Scoring
+
+# pull requests read at a time: nobody waits for it, and the running bot uses the same token
+_AT_A_TIME = 2
+
+
+class LookingBack(Part):
+    """Builds each service when it is first asked for."""
+
+    @cached_property
+    def history(self) -> History:
+        """What is known of merged pull requests. Needs a store that drops nothing by itself."""
+        return RedisHistory(self._root.store, self._root.keys)
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        """What is known besides the days that are asked about."""
+        return self.chronicle_of(self._root.pulls)
+
+    def chronicle_of(self, pulls: PullRequests) -> Chronicle:
+        """The same with the lists from there."""
+        return Chronicle(lambda: self.history, pulls.merged_on, self._now, self._root.paths.of)
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """How good the lists were."""
+        return Scoring(self._kept, self._root.cache, self._now)
+
+    def _kept(self) -> Kept:
+        """What was posted and merged. Needs a store that drops nothing by itself."""
+        store, keys = self._root.store, self._root.keys
+        return Kept(RedisIssued(store, keys), RedisPostRecords(store, keys=keys), self.history)
+
+    @cached_property
+    def backfill(self) -> Backfill:
+        """Fills history and caches for past days."""
+        root, settings, model = self._root, self._settings, self._settings.prdigest_summary_model
+        # a diff and an answer of full length
+        dearest = cautious_cost(model, Usage(input=settings.prdigest_diff_tokens, output=6_000))
+        return Backfill(
+            root.pulls,
+            Summaries(root.entries.read, model, dearest) if root.has_model else None,
+            self.history,
+            RedisBackfilled(root.store, root.keys),
+            Pace(root.outside.allowances, self._now, self._sleep),
+            self._now,
+            min(settings.prdigest_concurrency, _AT_A_TIME),
+        )

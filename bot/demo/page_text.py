@@ -1,0 +1,87 @@
+"""What the page says of a demo, the commands that it offers, and what there is to try."""
+
+from __future__ import annotations
+
+from bot.domain.pull_requests.models import Repository
+from bot.sandbox.page.about import About, Fact, Try
+from bot.sandbox.page.visitor import Command
+
+# as in manifest.json, which Slack reads
+COMMANDS = (
+    Command("/prsummary", "35617 | owner/repo#35617 | private | help", "Summarise pull requests"),
+    Command(
+        "/prrisks",
+        "[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
+        "List what was taken back and what deserves a second look",
+    ),
+    Command(
+        "/prdigest",
+        "[2026-02-28 | 7d | subscribe | schedule | list | help]",
+        "Post the digest of a day, or get it regularly",
+    ),
+)
+_TITLE = "prdigest in a local Slack"
+
+SAMPLE = About(
+    title=_TITLE,
+    line="The bot is real, the day is a sample: vLLM's 28 February 2026, on the morning after. No model is asked.",
+    facts=(
+        Fact(
+            "Sample",
+            "The 18 pull requests: numbers, titles, authors, files, counts and times are those of a public day of "
+            "vllm-project/vllm. The summaries were written for this sample, from the whole diffs, which are not "
+            "here.",
+        ),
+        Fact(
+            "Computed here",
+            "Everything else, by the bot that you would run: the schedule that posted the digest, risk and its "
+            "reasons, areas and filters, every message, button, window and form. Questions are answered by rules "
+            "in the place of a model, with the bot's real tools; what rules can't tell, they say so.",
+        ),
+        Fact(
+            "Needs a key",
+            "Your repository and today: GITHUB_TOKEN. Summaries and answers by a model, with quotes that are "
+            "checked against the diff and link to its lines: ANTHROPIC_API_KEY. With both of them set: "
+            "prdigest demo --live --repo owner/repo.",
+        ),
+    ),
+    tries=(
+        Try("/prsummary 35617"),
+        Try("/prrisks"),
+        Try("@prdigest what may break our API callers?"),
+        Try("/prdigest subscribe at 09:00 path:vllm/v1"),
+        Try("/prdigest schedule"),
+        Try("which of these touch ROCm?", in_thread=True),
+        Try("and the second one?", in_thread=True),
+        Try("why is #35441 risky?", in_thread=True),
+        Try("what changed in the Anthropic endpoint?", in_thread=True),
+    ),
+)
+
+
+def live(repository: Repository) -> About:
+    """The same of a repository as it is now."""
+    return About(
+        title=_TITLE,
+        line=f"Live: {repository} as it is now, read from GitHub and by Claude. Only Slack is a local one.",
+        facts=(
+            Fact("Local", "Slack: this page. What is said here is forgotten when the demo ends."),
+            Fact(
+                "Real",
+                "Pull requests and diffs from GitHub with your token; summaries and answers by Claude with your "
+                "key. What was read and written is kept for the next live demo, so that it costs nothing again.",
+            ),
+            Fact(
+                "Needs more",
+                "A workspace: create a Slack app from what prdigest manifest prints, then prdigest run.",
+            ),
+        ),
+        tries=(
+            Try("/prrisks 2d"),
+            Try("/prdigest today"),
+            Try("@prdigest what may break our callers?"),
+            Try("/prdigest schedule"),
+            Try("which of these need action from us?", in_thread=True),
+            Try("what was reverted?", in_thread=True),
+        ),
+    )

@@ -1,0 +1,58 @@
+"""The sample file: facts of a public day, with summaries written for the sample."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.domain.pull_requests.models import ChangedFile
+from bot.domain.summaries.models import Summary
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SamplePull(_Record):
+    """One pull request of the sample file."""
+
+    number: int
+    title: str
+    author: str
+    merged_by: str
+    merged_at: datetime
+    merge_commit_sha: str
+    additions: int
+    deletions: int
+    files: tuple[ChangedFile, ...]
+    summary: Summary
+
+
+class SampleTheme(_Record):
+    """One theme of the sample file."""
+
+    title: str
+    pull_requests: tuple[int, ...]
+
+
+class SampleDay(_Record):
+    """The sample file. ``pulls`` are newest first."""
+
+    note: str
+    repository: str
+    name: str
+    date: str
+    timezone: str
+    overview: str
+    themes: tuple[SampleTheme, ...]
+    pulls: tuple[SamplePull, ...]
+
+
+@cache
+def sample_day() -> SampleDay:
+    """What is in the file."""
+    text = files("bot.demo.sample").joinpath("day.json").read_text(encoding="utf-8")
+    return SampleDay.model_validate_json(text)

@@ -1,0 +1,164 @@
+"""The sample day in the place of GitHub and of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from bot.demo.sample.day import SamplePull, sample_day
+from bot.demo.sample.model import SampleModel
+from bot.demo.stand_in import StandIn
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
+from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
+from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.text.strings import plural
+from bot.domain.time.day import LocalDay, date_of, zone_of
+from bot.ports import ChatModel, Merged, Model, PullRequests
+from bot.services.digest.builder import DailyDigest
+from bot.services.summaries.reader import Reader
+from bot.services.summaries.summarizer import Summarised
+
+NOTE = (
+    "Sample day: the facts (numbers, titles, authors, files, counts, times) are those of a public day of "
+    "vllm-project/vllm; the summaries were written for this sample, no model was asked."
+)
+_STANDS_IN = (
+    "No model is asked here: rules put answers together from what the bot's tools find, and the summaries were "
+    "written for the sample."
+)
+_MOST_NAMED = 6
+
+
+class Sample:
+    """:class:`bot.ports.Outside` of one public day, and its pull requests.
+
+    ``sleep`` (seconds) is what its answers take to be written.
+    """
+
+    def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
+        self._record = sample_day()
+        self.repository = Repository.parse(self._record.repository)
+        self.day = LocalDay(date_of(self._record.date), zone_of(self._record.timezone))
+        self.name = self._record.name
+        self._pulls = {pull.number: _pull(self.repository, pull) for pull in self._record.pulls}
+        self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
+        self._model = SampleModel(self._record)
+        self._chat = StandIn(sleep)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the day, newest merge first."""
+        return tuple(self._pulls)
+
+    # outside
+
+    @property
+    def pulls(self) -> PullRequests:
+        """The pull requests of the day."""
+        return self
+
+    @property
+    def model(self) -> Model:
+        """What was written for the sample."""
+        return self._model
+
+    @property
+    def chat(self) -> ChatModel:
+        """What answers questions by rules."""
+        return self._chat
+
+    @property
+    def has_model(self) -> bool:
+        """There are summaries to be had."""
+        return True
+
+    @property
+    def stands_in(self) -> str:
+        """Who wrote them."""
+        return _STANDS_IN
+
+    def allowances(self) -> Iterable[Allowance]:
+        """There are no limits."""
+        return ()
+
+    def prepare(self) -> None:
+        """All is here."""
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    # pull requests
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        """Those whose merge lies in the day, without files. Of a day that only overlaps the sample's, a part.
+
+        Raises:
+            RepositoryNotFound: it is another repository.
+            DayUnavailable: nothing of the day is in the sample.
+        """
+        self._require(repository)
+        found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
+        if (day.start, day.end) == (self.day.start, self.day.end):
+            return Merged(found, CountCheck(len(found), "the sample"))
+        held = f"{self.day.date:%-d %B %Y}" + (f" ({self.day.zone})" if day.zone != self.day.zone else "")
+        if not found:
+            raise DayUnavailable(f"The sample holds {held} only.", "not in the sample")
+        return Merged(
+            found, CountCheck(None, "the sample", note=f"only a part of this day: the sample holds {held}")
+        )
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        """One pull request, without files. Raises PullRequestNotFound, RepositoryNotFound."""
+        self._require(repository)
+        return replace(self._known(number), files=None)
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """The pull request with its files; there are no diffs in the sample."""
+        return replace(pull, files=self._known(pull.number).files)
+
+    def _known(self, number: int) -> PullRequest:
+        if number not in self._pulls:
+            named = ", ".join(map(str, self.numbers[:_MOST_NAMED]))
+            more = plural(len(self.numbers) - _MOST_NAMED, "other")
+            raise PullRequestNotFound(f"The sample day has no pull request #{number}: it has {named} and {more}.")
+        return self._pulls[number]
+
+    def _require(self, repository: Repository) -> None:
+        if str(repository).lower() != str(self.repository).lower():
+            raise RepositoryNotFound(f"The sample is of {self.repository} alone, there is no {repository} in it.")
+
+    # the same without a store, for the terminal
+
+    def digest(self) -> Digest:
+        """The digest of the sample day."""
+        daily = DailyDigest(self, self.reader.read, self.overview, self.reader.with_files, workers=1)
+        return daily.build(self.repository, self.day, self.name)
+
+    @property
+    def reader(self) -> Reader:
+        """The service that reads pull requests."""
+        return Reader(self, lambda pull: Summarised(self._summaries[pull.number]))
+
+    def overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+        """The overview that was written for the sample."""
+        themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
+        return Overview(self._record.overview, themes)
+
+
+def _pull(repository: Repository, record: SamplePull) -> PullRequest:
+    return PullRequest(
+        repository=repository,
+        number=record.number,
+        title=record.title,
+        body="",
+        author=Account(record.author),
+        merged_by=Account(record.merged_by),
+        merged_at=record.merged_at,
+        merge_commit=record.merge_commit_sha,
+        head_commit=record.merge_commit_sha,
+        additions=record.additions,
+        deletions=record.deletions,
+        changed_files=len(record.files),
+        files=tuple(replace(file, patch="") for file in record.files),
+    )

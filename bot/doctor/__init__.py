@@ -1,0 +1,1 @@
+"""``prdigest doctor``: checks, probes and wording."""

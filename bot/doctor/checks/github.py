@@ -1,0 +1,80 @@
+"""Checks GitHub: the token, the repositories, the calls that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from bot.doctor.checks.failures import failure
+from bot.domain.errors import GitHubUnavailable, NotSetUp, PrdigestError
+from bot.domain.operations.finding import Finding
+from bot.domain.pull_requests.models import Repository
+from bot.ports.probes import Allowance, GitHubProbe
+
+# a day of 67 merges, the busiest seen, takes about 70 calls
+_FEW = 200
+
+TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
+
+
+def github_checks(
+    opened: Callable[[], GitHubProbe] | str, repositories: Sequence[Repository], now: Callable[[], datetime]
+) -> Generator[Finding, None, timedelta | None]:
+    """Returns how far GitHub's clock is ahead of ours. ``opened`` may say why there is no probe."""
+    if isinstance(opened, str):
+        yield Finding.note("GitHub", opened)
+        return None
+    try:
+        probe = opened()
+        access = probe.access()
+        ahead = access.time - now() if access.time else None
+    except PrdigestError as error:
+        yield failure(TOKEN, error)
+        yield from (Finding.unchecked(f"GitHub {each}", f"see {TOKEN} above") for each in repositories)
+        return None
+    yield Finding.ok(TOKEN, "accepted")
+    yield _limit(access.allowance, now())
+    is_used_up = access.allowance is not None and not access.allowance.left
+    yield from _repositories(probe, repositories, f"see {LIMIT} above" if is_used_up else "")
+    return ahead
+
+
+def _repositories(probe: GitHubProbe, repositories: Sequence[Repository], cause: str) -> Iterator[Finding]:
+    """``cause`` is why none can be read, empty where nothing is known to stand against it."""
+    for repository in repositories:
+        name = f"GitHub {repository}"
+        if cause:
+            yield Finding.unchecked(name, cause)
+            continue
+        try:
+            yield _read(name, has_commits=probe.reads(repository))
+        except PrdigestError as error:
+            yield failure(name, error)
+            cause = _stands_against_all(name, error)
+
+
+def _stands_against_all(name: str, error: PrdigestError) -> str:
+    """Why no other repository can be read either, empty where this one alone failed."""
+    if isinstance(error, NotSetUp):
+        return f"see {name} above"
+    return "GitHub does not answer" if isinstance(error, GitHubUnavailable) else ""
+
+
+def _read(name: str, *, has_commits: bool) -> Finding:
+    if has_commits:
+        return Finding.ok(name, "pull requests and contents can be read")
+    found = "pull requests can be read, contents can't: digests will say that the count is not checked"
+    return Finding.note(name, found, "Give the token read access to contents.")
+
+
+def _limit(allowance: Allowance | None, now: datetime) -> Finding:
+    if allowance is None:
+        return Finding.ok(LIMIT, "no limit")
+    minutes = max(0, round((allowance.resets - now).total_seconds() / 60))
+    found = f"{allowance.left:,} calls left, all of them again in {minutes} min"
+    if allowance.left == 0:
+        return Finding.failed(LIMIT, found, "Wait until then, or give the bot a token of its own.")
+    if allowance.left < _FEW:
+        advice = "Give the bot a token of its own if others use this one: each pull request takes a call."
+        return Finding.note(LIMIT, found, advice)
+    return Finding.ok(LIMIT, found)

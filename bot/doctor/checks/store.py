@@ -1,0 +1,71 @@
+"""Checks the store: that it answers, takes what is written, and keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from datetime import datetime, timedelta
+
+from bot.doctor.checks.failures import failure
+from bot.domain.errors import PrdigestError, StoreUnavailable
+from bot.domain.operations.finding import Finding, Status
+from bot.ports.probes import Records, Server, StoreProbe
+from bot.services.operations.store_memory import MEMORY, check_memory
+
+STORE = "Store"
+_DETAILS = ("Store policy", MEMORY, "Store persistence", "Store writes", "Store schema")
+POLICY, _, PERSISTENCE, WRITES, SCHEMA = _DETAILS
+
+
+def store_checks(
+    opened: Callable[[], Records] | str, place: str, now: Callable[[], datetime]
+) -> Generator[Finding, None, tuple[Records | str, timedelta | None]]:
+    """Returns the store, or why it can't be asked, and how far its clock is ahead of ours."""
+    if isinstance(opened, str):
+        yield Finding.note(STORE, opened)
+        return f"see {STORE} above", None
+    try:
+        records = opened()
+        server = records.probe.server()
+        ahead = server.time - now()
+    except PrdigestError as error:
+        yield failure(STORE, error)
+        yield from (Finding.unchecked(name, f"see {STORE} above") for name in _DETAILS)
+        return f"see {STORE} above", None
+    yield Finding.ok(STORE, f"{place} answers")
+    yield from _details(records.probe, server)
+    schema = _tried(SCHEMA, records.probe.schema)
+    yield schema
+    return (f"see {SCHEMA} above" if schema.status is Status.FAILED else records), ahead
+
+
+def _details(probe: StoreProbe, server: Server) -> Iterator[Finding]:
+    yield _tried(POLICY, lambda: _durable(probe, server))
+    yield check_memory(server)
+    yield _persistence(server)
+    yield _tried(WRITES, lambda: _written(probe))
+
+
+def _tried(name: str, act: Callable[[], str]) -> Finding:
+    try:
+        return Finding.ok(name, act())
+    except StoreUnavailable as error:
+        return Finding.failed(name, "refused", str(error))
+
+
+def _durable(probe: StoreProbe, server: Server) -> str:
+    probe.require_durable()
+    return f"{server.policy}: nothing is dropped that has to stay"
+
+
+def _written(probe: StoreProbe) -> str:
+    probe.write()
+    return "taken"
+
+
+def _persistence(server: Server) -> Finding:
+    if server.keeps is None:
+        return Finding.note(PERSISTENCE, "not checked: the server does not tell")
+    if not server.keeps:
+        found = "none: a restart of the server forgets subscriptions and what was posted"
+        return Finding.note(PERSISTENCE, found, "Set appendonly to yes on the server.")
+    return Finding.ok(PERSISTENCE, server.keeps)

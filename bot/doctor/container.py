@@ -1,0 +1,152 @@
+"""The doctor, built of whatever settings can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import SecretStr
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
+
+from bot.adapters.claude.probe import ClaudeProbe
+from bot.adapters.github.probe import PyGithubProbe
+from bot.adapters.redis import (
+    Keyspace,
+    Patience,
+    RedisAgenda,
+    RedisAside,
+    RedisCache,
+    RedisJournal,
+    RedisProbe,
+    RedisSubscriptions,
+    place_of,
+)
+from bot.adapters.slack.probe import BotProbe, SocketModeProbe
+from bot.config import DOTENV, Settings, Usable
+from bot.container.credentials import github_auth, required
+from bot.container.from_settings import connected, fixed_subscription, known_repositories, path_settings
+from bot.doctor.checks.settings import Given, faults_of
+from bot.doctor.checkup import Doctor, Plan, Worlds
+from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
+
+# seconds for one call, also on a busy machine; what takes longer fails people too
+_TIMEOUT = 8
+_PATIENCE = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
+
+
+@contextmanager
+def doctor(usable: Usable, now: Callable[[], datetime], sleep: Callable[[float], None]) -> Iterator[Doctor]:
+    """A doctor for this process's settings; the store is let go of at the end."""
+    given = given_of(usable)
+    with ExitStack() as parts:
+        worlds = _Opening(usable.settings, given, parts).worlds()
+        yield Doctor(plan_of(usable.settings, given), worlds, now, sleep)
+
+
+def given_of(usable: Usable) -> Given:
+    """What was set, as it was written."""
+    known = frozenset(name.upper() for name in Settings.model_fields)
+    found = dict(EnvSettingsSource(Settings).env_vars)
+    file = Path(DOTENV)
+    if DOTENV not in usable.problems:
+        found = {**DotEnvSettingsSource(Settings).env_vars, **found}
+    source = f"from the environment and {file.resolve()}" if file.exists() else _without(file)
+    variables = {name.upper(): value for name, value in found.items() if value}
+    return Given(variables, usable.problems, known, source)
+
+
+def _without(file: Path) -> str:
+    return f"from the environment, there is no {file} in {file.resolve().parent}"
+
+
+def plan_of(settings: Settings, given: Given) -> Plan:
+    """What is to be checked."""
+    return Plan(
+        given=given,
+        repositories=known_repositories(settings),
+        models=_named(
+            PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
+            PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
+        ),
+        channels=_named(
+            PRDIGEST_CHANNEL=settings.prdigest_channel, PRDIGEST_ADMIN_CHANNEL=settings.prdigest_admin_channel
+        ),
+        place=_place(settings),
+        zone=settings.prdigest_timezone,
+        fixed=fixed_subscription(settings),
+        paths=lambda: path_settings(settings),
+        prefix=settings.prdigest_store_prefix,
+    )
+
+
+def _place(settings: Settings) -> str:
+    url, prefix = settings.redis_url, settings.prdigest_store_prefix
+    place = place_of(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
+    return f"{place} (keys with the prefix {prefix})" if prefix else place
+
+
+def _named(**values: str | None) -> dict[str, str]:
+    """Each value with the settings that have it."""
+    found: dict[str, str] = {}
+    for setting, value in values.items():
+        if value:
+            found[value] = f"{found[value]} and {setting}" if value in found else setting
+    return found
+
+
+class _Opening:
+    """Opens the worlds. One whose settings are at fault is not asked: a token might go where it may not."""
+
+    def __init__(self, settings: Settings, given: Given, parts: ExitStack) -> None:
+        self._settings = settings
+        self._faulty = faults_of(given).keys()
+        self._parts = parts
+
+    def worlds(self) -> Worlds:
+        """Each with a way to it, or why there is none."""
+        settings = self._settings
+        no_model = "" if settings.anthropic_api_key else "no model: summaries are made of facts alone"
+        no_app = "" if settings.slack_app_token else "not in use: requests come over HTTP"
+        return Worlds(
+            github=self._fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._github,
+            claude=self._fault("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY") or no_model or self._claude,
+            slack=self._fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._slack,
+            app=self._fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._app,
+            store=self._fault("REDIS_URL") or self._store,
+        )
+
+    def _fault(self, *names: str) -> str:
+        found = next((name for name in (DOTENV, *names) if name in self._faulty), None)
+        return f"not checked: see {found} above" if found else ""
+
+    def _github(self) -> GitHubProbe:
+        return PyGithubProbe(self._settings.github_api_url, github_auth(self._settings), _TIMEOUT)
+
+    def _claude(self) -> ModelProbe:
+        key = _secret(self._settings.anthropic_api_key)
+        return ClaudeProbe(key, self._settings.anthropic_base_url, _TIMEOUT)
+
+    def _slack(self) -> SlackProbe:
+        token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
+        return BotProbe(token, self._settings.slack_api_url, _TIMEOUT)
+
+    def _app(self) -> AppProbe:
+        return SocketModeProbe(_secret(self._settings.slack_app_token), self._settings.slack_api_url, _TIMEOUT)
+
+    def _store(self) -> Records:
+        client, keys = connected(self._settings, _PATIENCE), Keyspace(self._settings.prdigest_store_prefix)
+        self._parts.callback(client.close)
+        return Records(
+            RedisProbe(client, keys),
+            RedisCache(client, keys),
+            RedisSubscriptions(client, keys),
+            RedisAgenda(client, keys),
+            RedisJournal(client, keys),
+            RedisAside(client, keys),
+        )
+
+
+def _secret(value: SecretStr | None) -> str:
+    return value.get_secret_value() if value else ""

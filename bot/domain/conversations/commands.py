@@ -1,0 +1,192 @@
+"""What people type after a command, as values.
+
+``str`` of one is a text that reads back as the same on any later day; who is to see the answer is not part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.models import GITHUB, Repository
+from bot.domain.pull_requests.query_options import FILTERS, PRIVATE, Options, require_short, words_of
+from bot.domain.pull_requests.reference import Reference, parse_reference
+from bot.domain.text.strings import quoted
+from bot.domain.time.date_range import Span, span_of
+from bot.domain.time.day import LocalDay, Today, zone_of
+
+MOST_PULLS = 5
+MOST_RISKS = 10
+USUAL_RISKS = 5
+LONGEST_RISKS = 31
+# every day of an overview is read in full, by a model if that was not done before
+LONGEST_OVERVIEW = 14
+LONGEST_SCORE = 365
+USUAL_SCORE = "90d"
+# the word that makes a question about risks one about how good their lists were
+SCORE = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Repositories:
+    """The repositories that the bot may speak of. Its token may read more than the people who ask.
+
+    ``web`` is where their GitHub has its pages.
+    """
+
+    default: Repository
+    others: tuple[Repository, ...] = ()
+    web: str = GITHUB
+
+    def known(self, wanted: Repository) -> Repository:
+        """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
+        for repository in (self.default, *self.others):
+            if str(repository).casefold() == str(wanted).casefold():
+                return repository
+        known = ", ".join(str(repository) for repository in (self.default, *self.others))
+        raise UsageError(f"I don't speak of {wanted} here: ask about {known}.")
+
+    def parse(self, text: str) -> Repository:
+        """The repository that someone named. Raises UsageError."""
+        return self.known(Repository.parse(text, self.web))
+
+    def reference(self, text: str) -> Reference:
+        """The pull request that someone named. Raises UsageError."""
+        found = parse_reference(text, self.default, self.web)
+        return Reference(self.known(found.repository), found.number)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """Up to five pull requests."""
+
+    references: tuple[Reference, ...]
+    is_private: bool = False
+
+    def __post_init__(self) -> None:
+        require_short(str(self))
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories) -> SummaryRequest:
+        """Raises UsageError."""
+        words = words_of(text.replace(",", " "))
+        named = [word for word in words if word.lower() != PRIVATE]
+        if not named:
+            raise UsageError("Which pull request? Write its number, such as 35617.")
+        references = tuple(dict.fromkeys(repositories.reference(word) for word in named))
+        if len(references) > MOST_PULLS:
+            raise UsageError(f"{len(references)} are too many at once: name up to {MOST_PULLS} pull requests.")
+        return cls(references, is_private=len(named) < len(words))
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.references))
+
+
+@dataclass(frozen=True, slots=True)
+class RisksRequest:
+    """Days of a repository, which of their pull requests, and how many to list.
+
+    Without ``top`` those that stand out are listed, ``USUAL_RISKS`` at most; with it as many, even if they don't.
+    """
+
+    repository: Repository
+    span: Span
+    filters: Filters = EVERYTHING
+    top: int | None = None
+    is_private: bool = False
+
+    def __post_init__(self) -> None:
+        require_short(str(self))
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> RisksRequest:
+        """Raises UsageError."""
+        found = Options.read(text, (*FILTERS, "top", "repo"))
+        return cls(
+            _repository(found, repositories),
+            _span(found, today, LONGEST_RISKS),
+            found.filters,
+            _top(found),
+            found.is_private,
+        )
+
+    def __str__(self) -> str:
+        top = [f"top:{self.top}"] if self.top else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.words(), *top])
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """Days of a repository whose digests are held against what came later: ``score 90d``."""
+
+    repository: Repository
+    span: Span
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> ScoreRequest:
+        """Raises UsageError."""
+        found = Options.read(text, ("repo",))
+        is_named = found.rest[:1] and found.rest[0].lower() == SCORE
+        days = found.rest[1:] if is_named else found.rest
+        span = span_of(" ".join(days) or USUAL_SCORE, today, LONGEST_SCORE)
+        return cls(_repository(found, repositories), span, found.is_private)
+
+    def __str__(self) -> str:
+        return f"{SCORE} {self.span} repo:{self.repository}"
+
+
+def is_score(text: str) -> bool:
+    """Whether what follows the command asks how good the lists were, not for one."""
+    return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE]
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRequest:
+    """Days of a repository. ``zone`` is where they begin and end, if that was said."""
+
+    repository: Repository
+    span: Span
+    is_private: bool = False
+    zone: ZoneInfo | None = None
+
+    @classmethod
+    def parse(
+        cls, text: str, repositories: Repositories, today: LocalDay, today_in: Today | None = None
+    ) -> DigestRequest:
+        """Parse what follows the command.
+
+        ``today_in`` gives the present day in a zone that the text names; without it, that is ``today`` everywhere.
+
+        Raises UsageError.
+        """
+        found = Options.read(text, ("repo", "tz"))
+        zone = zone_of(found.last("tz")) if found.last("tz") else None
+        if zone:
+            today = today_in(zone) if today_in else replace(today, zone=zone)
+        span = _span(found, today, LONGEST_OVERVIEW)
+        return cls(_repository(found, repositories), span, found.is_private, zone)
+
+    def __str__(self) -> str:
+        where = [f"tz:{self.zone}"] if self.zone else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *where])
+
+
+def _repository(found: Options, repositories: Repositories) -> Repository:
+    named = found.last("repo")
+    return repositories.parse(named) if named else repositories.default
+
+
+def _span(found: Options, today: LocalDay, longest: int) -> Span:
+    return span_of(" ".join(found.rest), today, longest)
+
+
+def _top(found: Options) -> int | None:
+    named = found.last("top")
+    if not named:
+        return None
+    if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
+        raise UsageError(f"top:{quoted(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
+    return int(named)

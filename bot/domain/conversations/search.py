@@ -1,0 +1,91 @@
+"""Finds words in pull requests: in their diffs line by line, and in what is said of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.diff import Line, hunks
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.text.strings import one_line, shorten, without_comments
+
+
+class Where(StrEnum):
+    """What is searched."""
+
+    CHANGED = "changed_lines"
+    DIFF = "diff"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line that holds one of the words.
+
+    ``place`` is a part of what is said, or a file and a line, which counts after the change, before it for ``-``.
+    """
+
+    number: int
+    place: str
+    text: str
+
+
+def search(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iterator[Match]:
+    """The lines that hold any of the words, whatever their case."""
+    wanted = tuple(word.casefold() for word in words if word.strip())
+    for entry in entries:
+        is_text, is_changed = where is Where.TEXT, where is Where.CHANGED
+        found = _said(entry) if is_text else _written(entry.pull, wanted, only_changed=is_changed)
+        for place, text in found:
+            if holds(text, wanted):
+                yield Match(entry.number, place, text)
+
+
+def holds(text: str, words: tuple[str, ...]) -> bool:
+    """Whether the text has one of the words, which are casefolded."""
+    folded = text.casefold()
+    return any(word in folded for word in words)
+
+
+def _said(entry: Entry) -> Iterator[tuple[str, str]]:
+    yield "title", one_line(entry.pull.title)
+    for line in without_comments(entry.pull.body).splitlines():
+        if line.strip():
+            yield "description", one_line(line)
+    if not entry.summary.is_fallback:
+        yield "headline", entry.summary.headline
+        for name, text in entry.summary.sections:
+            yield f"summary, {name.lower()}", one_line(text)
+
+
+def _written(pull: PullRequest, words: tuple[str, ...], *, only_changed: bool) -> Iterator[tuple[str, str]]:
+    for file in pull.files or ():
+        if not holds(file.patch or "", words):
+            continue
+        for line in _lines(file):
+            if line.is_change or not only_changed:
+                number = line.old if line.mark == "-" else line.new
+                yield f"{file.path}:{number}", f"{line.mark}{line.text}"
+
+
+def _lines(file: ChangedFile) -> Iterator[Line]:
+    for _, lines in hunks(file.patch or ""):
+        yield from lines
+
+
+def shown(match: Match) -> str:
+    """A match as a line."""
+    return f"#{match.number} {match.place}: {shorten(match.text.rstrip(), 200)}"
+
+
+def fairly(found: tuple[Match, ...]) -> list[Match]:
+    """The first lines of every pull request before the further ones of any: a cut shall hide no pull request."""
+    seen: Counter[int] = Counter()
+    ranked = []
+    for match in found:
+        seen[match.number] += 1
+        ranked.append((seen[match.number], match))
+    return [match for _, match in sorted(ranked, key=lambda pair: pair[0])]

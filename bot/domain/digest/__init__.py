@@ -1,0 +1,1 @@
+"""The digest of one day or of several."""

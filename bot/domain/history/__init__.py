@@ -1,0 +1,1 @@
+"""What happened to merged pull requests: reverts, repairs, relands."""

@@ -1,0 +1,125 @@
+"""Which pull requests repair what another broke, as they say themselves: "fixes a regression from #N"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from bot.domain.history.mentions import Mention, references
+from bot.domain.history.merge_index import Earlier
+from bot.domain.history.reverts import reverts_in
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.text.description import prose
+
+_FIXES = re.compile(
+    r"\b(?:fix(?:es|ed|ing|up)?|hot-?fix|bug-?fix(?:es)?|repair\w*|regress\w*|restor\w*|unbreak\w*)\b", re.I
+)
+# nothing was broken
+_TRIFLE = re.compile(r"\b(?:typos?|nits?|spell\w*|lint\w*|pre-?commit|mypy|comments?|links?)\b", re.I)
+# a text that names more is a list of changes
+_MOST_NAMED = 200
+# what stands right before a number is looked at, and what stands right after it
+_BEFORE, _BEHIND = 120, 80
+_LINK = r"\b(?:by|from|in|since|after|of|with|when|due\s+to|because\s+of|thanks\s+to)\s+(?:the\s+)?[(\[]?\Z"
+# "fixed in", "reported in", "skipped in", "as in" speak of what was there before, or was said
+_ELSEWHERE = (
+    r"\n\s*\n|\b(?:not|fix|solv|report|describ|discuss|skip|disabl|mention|track|comment|review|suggest|propos|request"
+    r"|address|handl|found|seen|observ|notic|similar|same|like|as\s(?:in|of)\b|see\b|per\b|port|cherry|follow(?:s|ed|ing)\b)"
+)
+# words of blame; "fixes #N" names an issue and blames nobody
+_BLAME = re.compile(
+    rf"""
+    \b(?:regress(?:ions?|ed)|broken|breakages?|broke|breaks|bugs?|introduced|caused?|fail(?:ures?|ing|s|ed)?|issues?
+    |problems?|incompatib(?:le|ilit(?:y|ies))|mistakes?|mistakenly|oversights?|overlooked|forgotten|missed
+    |fall-?out|left-?overs?|accident(?:al|ally)|inadvertently|unintentionally|wrongly|erroneously|culprit|offending)\b
+    (?:(?!{_ELSEWHERE})[\w\s,:'\u2019_/-]){{0,60}}?{_LINK}
+    """,
+    re.I | re.X,
+)
+# these say by themselves that something is put right which the number brought, or point at it
+_AFTERCARE = re.compile(
+    r"""
+    \b(?:(?:follow-?\s?up|forward|post-merge|hot|bug)[\s-]?fix(?:es|up)?(?:\s(?:for|to|of|on|from))?
+    |fix(?:ing)?\s(?:fall-?out|forward)(?:\s(?:of|from|for))?
+    |(?:in)?compatibilit(?:y|ies)(?:\sissues?)?\sbetween|(?:conflict|clash)(?:s|es)?\s(?:between|with)
+    |(?:culprit|offending|guilty)(?:\s(?:PR|commit|change|pull\srequest))?(?:\s?:|\sis|\swas)?
+    |bisect(?:s|ed)?\s(?:it\s|this\s)?(?:down\s)?to|bisect\spoints\s(?:at|to))\s[(\[]?\Z
+    """,
+    re.I | re.X,
+)
+# in a title that speaks of a repair, where what is repaired came from
+_CAME_FROM = re.compile(
+    rf"\A(?:(?!{_ELSEWHERE}).|\bfix(?:es|ed|ing|up)?\b)*(?:{_LINK}|\bfix(?:es)?\sfor\s\Z)", re.I | re.S
+)
+_DENIED = re.compile(
+    r"(?:\bnot|n['\u2019]t|\bno|\bnever|\bnor|\bneither|\bwithout|\bunrelated\sto)\s+(?:[\w-]+\s+){0,2}\Z", re.I
+)
+_UNSURE = re.compile(r"\b(?:if|whether|unless|before|until)\s+(?:the\s+)?\Z", re.I)
+_DID = re.compile(
+    r"""
+    [)\]]?,?\s(?:(?:also|has|have|had|which|that|probably|seems\sto\shave|silently)\s){0,2}
+    (?:(?:broke|broken|breaks|regressed|regresses|caused|causes)\b(?!\sby)
+    |introduc(?:ed|es)\s(?:an?|the|this|some)\s(?:[\w-]+\s){0,3}
+        (?:bug|regression|issue|error|breakage|crash|problem|failure|leak|deadlock|race)\b
+    |(?:accidentally|inadvertently|mistakenly|unintentionally|wrongly|incorrectly|erroneously)\s\w)
+    """,
+    re.I | re.X,
+)
+_AND = re.compile(r"[)\]]?(?:,?\s(?:and|&)\s|,\s|/)(?:the\s)?[(\[]?\Z", re.I)
+_GOES_ON = re.compile(r"\s(?:is|was|are|were|has|had|needs?|will|would|fix\w*|adds?|added|does|did)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """``by`` repairs what ``number`` broke."""
+
+    number: int
+    by: int
+
+
+def repairs_among(pulls: Iterable[PullRequest]) -> tuple[Repair, ...]:
+    """The repairs of which both halves are among ``pulls``; the cause must have been merged before.
+
+    Who takes a pull request back, whole or in part, does not repair it. The time taken is linear but for a sort.
+    """
+    known = tuple(pulls)
+    earlier = Earlier(known)
+    return tuple(Repair(number, pull.number) for pull in known for number in sorted(_repaired(pull, earlier)))
+
+
+def _repaired(pull: PullRequest, earlier: Earlier) -> set[int]:
+    blamed = set(_blamed(pull))
+    found = {cause.number for mention in blamed if (cause := earlier.named(mention, pull))}
+    return found - {revert.number for revert in reverts_in(pull, earlier)} if found else found
+
+
+def _blamed(pull: PullRequest) -> Iterator[Mention]:
+    if not _FIXES.search(pull.title) or _TRIFLE.search(pull.title):
+        return
+    yield from _blamed_in(pull.title, is_title=True)
+    # the first line of a message is the title
+    for text in (pull.body, pull.commit_message.partition("\n")[2]):
+        if "#" in text or "/pull/" in text or "PR" in text:
+            yield from _blamed_in(prose(text))
+
+
+def _blamed_in(text: str, *, is_title: bool = False) -> Iterator[Mention]:
+    blamed_until = -1
+    for start, end, mention in islice(references(text), _MOST_NAMED):
+        is_next = blamed_until >= 0 and _AND.match(text, blamed_until, start)
+        goes_on = is_next and _GOES_ON.match(text, end)
+        if (is_next and not goes_on) or _is_blamed(text, start, end, is_title=is_title):
+            blamed_until = end
+            yield mention
+
+
+def _is_blamed(text: str, start: int, end: int, *, is_title: bool) -> bool:
+    before = text[max(0, start - _BEFORE) : start]
+    if _DID.match(text[end : end + _BEHIND]):
+        return not _UNSURE.search(before)
+    said = (_BLAME.search(before), _AFTERCARE.search(before))
+    if any(found and not _DENIED.search(before[: found.start()]) for found in said):
+        return True
+    return is_title and not any(said) and bool(_CAME_FROM.search(before))

@@ -1,0 +1,1 @@
+"""The bot itself: what it spends, its runs, incidents and health."""

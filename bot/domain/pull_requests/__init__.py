@@ -1,0 +1,1 @@
+"""Pull requests, their diffs and paths, and how people refer to them."""

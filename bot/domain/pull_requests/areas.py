@@ -1,0 +1,78 @@
+"""Which part of a repository a pull request is about, from the paths it changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClass, PathClasses
+from bot.domain.pull_requests.path_globs import Globs
+
+# the first label that matches a product file wins; a path that none knows is named by its folders
+_LABELS: tuple[tuple[str, Globs], ...] = tuple(
+    (label, Globs(patterns.split()))
+    for label, patterns in (
+        ("Models", "models/"),
+        ("Speculative decoding", "*spec_decode* *speculat* *eagle*"),
+        ("Quantization and MoE", "*quantiz* *moe*"),
+        ("Kernels and attention", "csrc/ kernels/ *kernel* *attention* *attn* *triton* *.cu *.cuh ops/"),
+        ("API and serving", "entrypoints/ api/ server/ serving/ routes/ handlers/ *openai* grpc/"),
+        ("Distributed", "distributed/ *kv_transfer* *parallel*"),
+        ("Multimodal", "multimodal/"),
+        ("LoRA", "lora/"),
+        ("Engine and scheduling", "engine/ core/ worker/ executor/ *schedul*"),
+        ("Platforms", "platforms/ *rocm* *xpu* *tpu* *cpu*"),
+        ("Configuration", "config/ *config* envs.py settings*"),
+        ("Database", "migrations/ db/ *.sql"),
+        ("User interface", "ui/ frontend/ web/ components/ *.vue *.svelte *.tsx *.jsx"),
+    )
+)
+_KIND_LABELS = {
+    PathClass.BUILD: "Dependencies and build",
+    PathClass.LOCK: "Dependencies and build",
+    PathClass.SUPPORT: "Tools and benchmarks",
+    PathClass.TESTS: "CI and tests",
+    PathClass.CI: "CI and tests",
+    PathClass.DOCS: "Documentation",
+}
+OTHER = "Other"
+ELSEWHERE = "Elsewhere in the product"
+# what the reader of a digest needs last comes last
+_LAST = (ELSEWHERE, "Tools and benchmarks", "CI and tests", "Documentation", OTHER)
+
+
+def area_of(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS) -> str:
+    """The label of the part that holds most of the changed lines; product code outweighs all else."""
+    files = pull.files or ()
+    product = [file for file in files if classes.classify(file.path) is PathClass.PRODUCT]
+    if product:
+        return _heaviest((_product_label(file.path), file) for file in product)
+    return _heaviest((_KIND_LABELS.get(classes.classify(file.path), OTHER), file) for file in files)
+
+
+def area_order(label: str, size: int) -> tuple[int, int, str]:
+    """Sort key of areas: product first, larger first, then by name."""
+    rank = _LAST.index(label) + 1 if label in _LAST else 0
+    return (rank, -size, label)
+
+
+def is_product_area(label: str) -> bool:
+    """Whether an area holds product code."""
+    return label not in _LAST and label not in _KIND_LABELS.values()
+
+
+def _heaviest(labelled: Iterable[tuple[str, ChangedFile]]) -> str:
+    weights: Counter[str] = Counter()
+    for label, file in labelled:
+        weights[label] += 1 + file.changed_lines
+    return max(weights, key=lambda label: (weights[label], label)) if weights else OTHER
+
+
+def _product_label(path: str) -> str:
+    for label, globs in _LABELS:
+        if globs.match(path):
+            return label
+    folders = PurePosixPath(path).parts[:-1][:2]
+    return "/".join(folders) or OTHER

@@ -1,0 +1,52 @@
+"""How people name a pull request: ``35617``, ``#35617``, ``owner/repo#35617`` or its address."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import GITHUB, Repository
+from bot.domain.text.strings import quoted
+
+_NUMBER = re.compile(r"#?(\d{1,9})")
+_QUALIFIED = re.compile(r"([\w.-]+/[\w.-]+)#(\d{1,9})")
+_PAGE = re.compile(r"/([\w.-]+/[\w.-]+)/pull/(\d{1,9})(?:[/?#].*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A pull request that someone named."""
+
+    repository: Repository
+    number: int
+
+    def __str__(self) -> str:
+        """``owner/name#35617``."""
+        return f"{self.repository}#{self.number}"
+
+
+def parse_reference(text: str, default: Repository | None, web: str = GITHUB) -> Reference:
+    """Read how a person names a pull request; ``default`` is the repository of a bare number.
+
+    ``web`` is where GitHub has its pages.
+
+    Raises:
+        UsageError: the text names none, or a bare number where no repository is set.
+    """
+    trimmed = text.strip()
+    named = _QUALIFIED.fullmatch(trimmed) or _address(trimmed, web)
+    if named:
+        return Reference(Repository.parse(named[1]), int(named[2]))
+    bare = _NUMBER.fullmatch(trimmed)
+    if not bare:
+        raise UsageError(
+            f"{quoted(text)} names no pull request: write 35617, #35617, owner/repo#35617 or its address."
+        )
+    if default is None:
+        raise UsageError("Of which repository? Give --repo owner/name or set PRDIGEST_REPO.")
+    return Reference(default, int(bare[1]))
+
+
+def _address(text: str, web: str) -> re.Match[str] | None:
+    return _PAGE.fullmatch(text, len(web)) if text.startswith(web) else None

@@ -1,0 +1,1 @@
+"""Which merged pull requests deserve a second look."""

@@ -1,0 +1,170 @@
+"""What people type to get digests regularly, as values; ``str`` of one reads back as the same."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from bot.domain.conversations.commands import Repositories
+from bot.domain.digest.view import WHOLE, Only, View
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.query_options import FILTERS, Options, require_short
+from bot.domain.subscriptions.models import Subscription
+from bot.domain.text.strings import quoted
+from bot.domain.time.day import zone_of
+
+ALL = "all"
+MINE = "mine"
+_HALVES = ("am", "pm")
+_CLOCK = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
+ID = re.compile(r"[0-9a-f]{4,8}")
+_HOW = "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, path:… or only:risky"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A subscription as somebody asks for it. What they did not say is None, or false.
+
+    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: to the asker alone.
+    """
+
+    repository: Repository
+    at: dt.time | None = None
+    zone: ZoneInfo | None = None
+    is_mine: bool = False
+    weekdays: bool | None = None
+    view: View = WHOLE
+    is_personal: bool = False
+
+    def __post_init__(self) -> None:
+        require_short(str(self))
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories) -> Wish:
+        """Raises UsageError."""
+        found = Options.read(text, ("repo", "at", "tz", *FILTERS, "only"))
+        named = {name: found.last(name) for name in ("repo", "at", "tz") if found.last(name)}
+        for name, value in _named(found.rest):
+            if name in named:
+                raise UsageError(f"You named {quoted(named[name])} and {quoted(value)}: leave one of them out.")
+            named[name] = value
+        # a time that is left out makes the next word one, and the zone behind it a repository: times go first
+        at = time_of(named["at"]) if "at" in named else None
+        is_mine = named.get("tz", "").lower() == MINE
+        return cls(
+            repository=repositories.parse(named["repo"]) if "repo" in named else repositories.default,
+            at=at,
+            zone=zone_of(named["tz"]) if "tz" in named and not is_mine else None,
+            is_mine=is_mine,
+            weekdays={"weekdays": True, "daily": False}.get(named.get("days", "")),
+            view=View(found.filters, only_of(found.last("only"))),
+            is_personal="me" in named or found.is_private,
+        )
+
+    def __str__(self) -> str:
+        words = [
+            f"repo:{self.repository}",
+            *([f"at:{self.at:%H:%M}"] if self.at else []),
+            *([f"tz:{self.zone}"] if self.zone else []),
+            *([f"tz:{MINE}"] if self.is_mine else []),
+            *([] if self.weekdays is None else ["weekdays" if self.weekdays else "daily"]),
+            *(["me"] if self.is_personal else []),
+            *self.view.words(),
+        ]
+        return " ".join(words)
+
+
+def _named(words: list[str]) -> Iterator[tuple[str, str]]:
+    """The words that stand alone, by what they are. Raises UsageError."""
+    left = deque(words)
+    while left:
+        word = left.popleft()
+        low = word.lower()
+        if low in ("at", "tz", "repo"):
+            value = left.popleft() if left else ""
+            has_half = low == "at" and left and left[0].lower() in _HALVES
+            yield low, value + left.popleft() if has_half else value
+        elif low in ("weekdays", "daily"):
+            yield "days", low
+        elif low == "me":
+            yield "me", low
+        elif "/" in word:
+            yield "repo", word
+        else:
+            raise UsageError(f"I don't know {quoted(word)}: {_HOW}.")
+
+
+def time_of(text: str) -> dt.time:
+    """A time of the day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
+    refusal = f"{quoted(text)} is no time: write it as 09:00 or 9am."
+    found = _CLOCK.fullmatch(text.strip())
+    if not found:
+        raise UsageError(refusal)
+    hour, half = int(found["hour"]), (found["half"] or "").lower()
+    if half and not 1 <= hour <= 12:
+        raise UsageError(refusal)
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    try:
+        return dt.time(hour, int(found["minute"] or 0))
+    except ValueError as error:
+        raise UsageError(refusal) from error
+
+
+def only_of(text: str) -> Only:
+    """How much is to be shown. Raises UsageError."""
+    try:
+        return Only(text.lower())
+    except ValueError as error:
+        raise UsageError(f"only:{quoted(text)} can't be used: write only:substantial or only:risky.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which of a channel's subscriptions is meant: one by its id, those of a repository, all, or the only one."""
+
+    id: str = ""
+    repository: Repository | None = None
+    is_all: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories) -> Which:
+        """Raises UsageError."""
+        words = text.split()
+        if len(words) > 1:
+            raise UsageError("Which one? Write its repository, its id as the list shows it, or all.")
+        word = "".join(words).removeprefix("repo:")
+        if word.lower() == ALL:
+            return cls(is_all=True)
+        if "/" in word:
+            return cls(repository=repositories.parse(word))
+        if word and not ID.fullmatch(word.lower()):
+            raise UsageError(
+                f"I don't know {quoted(word)}: write a repository, an id as the list shows it, or all."
+            )
+        return cls(id=word.lower())
+
+    def __str__(self) -> str:
+        return ALL if self.is_all else str(self.repository or self.id)
+
+    def among(self, known: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Those that are meant. Raises UsageError where none is, or it is not clear which."""
+        found = tuple(each for each in known if self._means(each))
+        if not known:
+            raise UsageError("There is no subscription here: /prdigest subscribe makes one.")
+        if not found:
+            raise UsageError("There is no such subscription here: /prdigest list shows those there are.")
+        if len(found) > 1 and not self.is_all:
+            ids = ", ".join(each.id for each in found)
+            raise UsageError(f"That could be any of {ids}: write one of these ids, or all.")
+        return found
+
+    def _means(self, subscription: Subscription) -> bool:
+        if self.repository:
+            return subscription.repository == self.repository
+        return subscription.id.startswith(self.id)

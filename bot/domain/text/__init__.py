@@ -1,0 +1,1 @@
+"""Rules for texts: length, lines, credentials and numbers in them."""

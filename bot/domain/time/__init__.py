@@ -1,0 +1,1 @@
+"""Days in time zones, and ranges of them."""

@@ -1,0 +1,126 @@
+"""Consecutive local days, and how people name them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from bot.domain.errors import UsageError
+from bot.domain.text.strings import quoted
+from bot.domain.time.day import LocalDay, date_of
+
+_LAST_DAYS = re.compile(r"(\d{1,4})d", re.I)
+_TO = re.compile(r"\.{2,3}|…")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The local days from ``first`` to ``last``, both included."""
+
+    first: dt.date
+    last: dt.date
+    zone: ZoneInfo
+
+    @property
+    def days(self) -> tuple[LocalDay, ...]:
+        """Oldest first."""
+        return tuple(LocalDay(self.first + timedelta(days=n), self.zone) for n in range(len(self)))
+
+    @property
+    def title(self) -> str:
+        """For a heading: ``Saturday 28 February 2026``, ``22 – 28 February 2026``."""  # noqa: RUF002 (a dash)
+        first, last = self.first, self.last
+        if first == last:
+            return f"{first:%A} {last.day} {last:%B %Y}"
+        form = "%B %Y" if first.year != last.year else "%B" if first.month != last.month else ""
+        begin = f"{first.day} {first:{form}}" if form else str(first.day)
+        return f"{begin} – {last.day} {last:%B %Y}"  # noqa: RUF001 (a dash)
+
+    @property
+    def offsets(self) -> str:
+        """UTC offsets of the midnights between the days: one, ``+0900``, or each where they differ.
+
+        With the dates they say which intervals of UTC the days are.
+        """
+        return _offsets(self)
+
+    def __len__(self) -> int:
+        return (self.last - self.first).days + 1
+
+    def __contains__(self, day: dt.date) -> bool:
+        return self.first <= day <= self.last
+
+    def __str__(self) -> str:
+        """As :func:`span_of` reads it, whatever day it is then."""
+        return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
+
+
+@lru_cache(maxsize=4_096)
+def _offsets(span: Span) -> str:
+    days = span.days
+    midnights = [*((day.date, day.start) for day in days), (span.last + timedelta(days=1), days[-1].end)]
+    each = [_offset(datetime.combine(date, time(0), tzinfo=UTC) - start) for date, start in midnights]
+    return each[0] if len(set(each)) == 1 else "".join(each)
+
+
+def _offset(ahead: timedelta) -> str:
+    """An offset as ISO 8601 writes it; with seconds where a zone had them, as Liberia's until 1972."""
+    sign = "-" if ahead < timedelta(0) else "+"
+    minutes, seconds = divmod(abs(ahead) // timedelta(seconds=1), 60)
+    return f"{sign}{minutes // 60:02}{minutes % 60:02}" + (f"{seconds:02}" if seconds else "")
+
+
+def written_span(text: str, zone: ZoneInfo) -> Span:
+    """The span of which ``text`` is the ``str``. Raises UsageError."""
+    first, _, last = text.partition("..")
+    return Span(date_of(first), date_of(last or first), zone)
+
+
+def span_of(text: str, today: LocalDay, longest: int) -> Span:
+    """The days that someone named: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
+
+    ``7d`` is today and the six days before it. An empty text is yesterday.
+
+    Raises:
+        UsageError: the text names no days, days to come, or more than ``longest``.
+    """
+    span = _named(text.strip().lower(), today)
+    if span.last < span.first:
+        raise UsageError(f"{span.first}..{span.last} ends before it begins: write the earlier date first.")
+    if span.last > today.date:
+        raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
+    if len(span) > longest:
+        raise UsageError(f"{len(span)} days are too many at once: ask for up to {longest}.")
+    return span
+
+
+def _named(text: str, today: LocalDay) -> Span:
+    zone = today.zone
+    if text in ("", "yesterday"):
+        return _single(today.date - timedelta(days=1), zone)
+    if text == "today":
+        return _single(today.date, zone)
+    if found := _LAST_DAYS.fullmatch(text):
+        return _last_days(int(found[1]), today)
+    first, *last = (part.strip() for part in _TO.split(text, maxsplit=1))
+    if first and last and last[0]:
+        return Span(date_of(first), date_of(last[0]), zone)
+    try:
+        return _single(date_of(text), zone)
+    except UsageError as error:
+        known = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
+        raise UsageError(f"{quoted(text)} names no days: write {known}.") from error
+
+
+def _last_days(count: int, today: LocalDay) -> Span:
+    if count == 0:
+        raise UsageError("0d is no day: write 1d for today, 7d for a week.")
+    return Span(today.date - timedelta(days=count - 1), today.date, today.zone)
+
+
+def _single(day: dt.date, zone: ZoneInfo) -> Span:
+    return Span(day, day, zone)

@@ -1,0 +1,1 @@
+"""How good the bot's own lists were."""

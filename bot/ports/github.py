@@ -1,0 +1,39 @@
+"""Where pull requests come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.domain.digest.models import CountCheck
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.day import LocalDay
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The pull requests merged in a day, newest first, without files, and an independent count of them."""
+
+    pulls: tuple[PullRequest, ...]
+    count: CountCheck
+
+    @property
+    def doubt(self) -> str:
+        return self.count.doubt(len(self.pulls))
+
+
+class PullRequests(Protocol):
+    """Where pull requests come from.
+
+    Every method may raise RepositoryNotFound, GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a
+    setting is wrong).
+    """
+
+    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+        """All pull requests merged in the local day, without files. Raises DayUnavailable."""
+
+    def pull(self, repository: Repository, number: int) -> PullRequest:
+        """One pull request, without files. Raises PullRequestNotFound."""
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """The same pull request with its files and patches, in GitHub's order."""

@@ -1,0 +1,121 @@
+"""Language models: one question with one answer, and a talk in which the model may use tools."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from bot.domain.operations.budget import Need
+from bot.domain.operations.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question to a model that answers in JSON of a schema. ``version`` names the instructions.
+
+    ``need`` says how soon it is given up where money runs short; it changes no answer.
+    """
+
+    model: str
+    version: str
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    max_tokens: int
+    need: Need = Need.USUAL
+
+    @property
+    def key(self) -> str:
+        """Address of the answer by content: equal for equal model, version, schema and rendered input."""
+        parts = [self.model, self.version, self.system, self.user, self.schema]
+        return "llm:" + hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model wrote, complete and not refused, and the tokens it took."""
+
+    text: str
+    usage: Usage
+
+
+class Model(Protocol):
+    """A language model."""
+
+    def complete(self, prompt: Prompt) -> Completion:
+        """Ask once. Raises ModelBusy, ModelRejected, ModelRefused or ModelTruncated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words in a turn. All up to a ``stable`` one is the same in many talks: the prompt cache shall keep it."""
+
+    text: str
+    stable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool said to the model."""
+
+    call: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side says. ``given`` is a turn of the model's in its own form, which must go back as it came.
+
+    Blank text says nothing: it is left out wherever it stands.
+    """
+
+    by: Literal["person", "model"]
+    parts: tuple[Text | ToolResult, ...] = ()
+    given: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A talk so far, for the model to go on, within ``seconds`` and without ``silence`` (seconds) in between."""
+
+    model: str
+    system: str
+    tools: tuple[Mapping[str, Any], ...]
+    turns: tuple[Turn, ...]
+    max_tokens: int
+    silence: float
+    seconds: float
+    may_use_tools: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What the model wants of a tool; ``arguments`` are its own words and not checked."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The model's turn: whole, or cut at its limit of tokens. With ``calls`` it waits for their results."""
+
+    turn: Turn
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    is_cut: bool = False
+
+
+class ChatModel(Protocol):
+    """A language model that talks."""
+
+    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
+        """The model's next turn; ``hear`` gets its words as they come, and says whether to go on.
+
+        Raises ModelBusy (also when it breaks off in the middle), ModelRejected or ModelRefused.
+        """

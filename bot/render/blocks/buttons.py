@@ -1,0 +1,71 @@
+"""The buttons below messages, and what they carry: a request as it would be typed after the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.reference import Reference
+from bot.ports import Post
+from bot.render.blocks.rich_text import Block, Element, context, plain
+
+DETAILS = "details"
+DETAILS_OF = "details_of"
+ASK = "ask"
+# one for each kind of request, so that the listener knows what the value says
+SHARE_SUMMARY = "share_summary"
+SHARE_RISKS = "share_risks"
+SHARE_DIGEST = "share_digest"
+
+# Slack takes 100; their texts count against the limit of the message, and nobody reads further
+_MOST_OPTIONS = 10
+_OPTION = 75
+
+
+def details(pull: PullRequest) -> Element:
+    """Opens a window about one pull request."""
+    return button("Details", DETAILS, named(pull))
+
+
+def details_of(pulls: Iterable[PullRequest]) -> Element | None:
+    """A menu of pull requests, each opens a window; None where there are none."""
+    options = [_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MOST_OPTIONS]
+    if not options:
+        return None
+    placeholder = plain("Details of …", _OPTION)
+    return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
+
+
+def ask() -> Element:
+    """Says how to ask about a message."""
+    return button("Ask about this", ASK, "thread")
+
+
+def share(kind: str, request: str) -> Element:
+    """Asks the same again for everybody; ``kind`` is one of the SHARE names."""
+    return button("Share in channel", kind, request)
+
+
+def below(post: Post, *elements: Element | None) -> Post:
+    """The message with a row of buttons at its end."""
+    row: Block = {"type": "actions", "elements": [element for element in elements if element]}
+    return Post(post.text, (*post.blocks, row))
+
+
+def signed(post: Post, asker: str) -> Post:
+    """The message with the name of the one who asked for it, which pings nobody; as it is without a name."""
+    return Post(post.text, (*post.blocks, context(f"Asked for by {asker}"))) if asker else post
+
+
+def named(pull: PullRequest) -> str:
+    """How a button names a pull request: ``owner/name#35617``."""
+    return str(Reference(pull.repository, pull.number))
+
+
+def _option(pull: PullRequest) -> Element:
+    return {"text": plain(f"#{pull.number} {pull.title}", _OPTION), "value": named(pull)}
+
+
+def button(label: str, action: str, value: str) -> Element:
+    """A button of that label."""
+    return {"type": "button", "action_id": action, "text": plain(label, _OPTION), "value": value}

@@ -1,0 +1,1 @@
+"""Answers, notices and greetings."""

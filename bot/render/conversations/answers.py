@@ -1,0 +1,87 @@
+"""What stands around an answer in a thread: its citations' labels, the small print, the thumbs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.summaries.models import Evidence
+from bot.domain.text.strings import one_line, plural, shorten
+from bot.ports import Post
+from bot.render.blocks.mrkdwn import escape
+from bot.render.blocks.rich_text import Block, context, plain
+from bot.render.blocks.sanitize import literal
+from bot.render.summaries.facts import address_of
+
+VOTE = "answer_vote"
+GOOD, BAD = "good", "bad"
+_LONGEST_NAME = 60
+_NOTES = 1_500
+_WRITTEN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
+_UNPROVEN = "No line proves what it says of code."
+
+
+def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
+    """Label and address of a citation."""
+    name = shorten(one_line(PurePosixPath(found.path).name), _LONGEST_NAME)
+    return f"{name}:{found.line}{_kind_of_line(found)}", address_of(pull, found)
+
+
+def _kind_of_line(found: Evidence) -> str:
+    if not found.is_change:
+        return " (unchanged)"
+    return " (removed)" if found.side is Side.OLD else ""
+
+
+def below(
+    note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, stands_in: str = ""
+) -> list[Block]:
+    """Why the answer ends where it does, what it rests on, what was not seen; and the thumbs.
+
+    ``failed`` quotes were not found; ``is_unproven``: it speaks of code, and not one was. ``stands_in`` is a
+    sentence on who wrote it where no model did.
+    """
+    parts = [
+        note,
+        f"Read: {read}." if read else "",
+        f"Not seen: {not_seen}." if not_seen else "",
+        f"{plural(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
+        _UNPROVEN if is_unproven else "",
+        stands_in or f"{_WRITTEN}.",
+    ]
+    return [context(shorten(" ".join(part for part in parts if part), _NOTES)), thumbs()]
+
+
+def thumbs() -> Block:
+    """Up and down."""
+    buttons = {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": {"text": plain("Good answer", 75), "value": GOOD},
+        "negative_button": {"text": plain("Bad answer", 75), "value": BAD},
+    }
+    return {"type": "context_actions", "elements": [buttons]}
+
+
+def private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
+    """An answer that only the asker sees, as one message."""
+    return Post(escape(shorten(one_line(text), 200)), ({"type": "markdown", "text": text}, *blocks))
+
+
+def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> str:
+    """The answer of a plain search, marked as such; ``reason`` is a sentence."""
+    lead = f"**Without the model.** {literal(shorten(one_line(reason), 300))}"
+    if not entries:
+        return f"{lead} A plain search found none of your words in the pull requests of {title}."
+    lines = [f"- [#{entry.number}]({entry.pull.url}) {_said(entry)}" for entry in entries]
+    return "\n".join([f"{lead} A plain search for your words in the pull requests of {title}:", *lines])
+
+
+def _said(entry: Entry) -> str:
+    title = shorten(one_line(entry.pull.title), 120)
+    headline = "" if entry.summary.is_fallback else f": {shorten(one_line(entry.summary.headline), 160)}"
+    return literal(title + headline)

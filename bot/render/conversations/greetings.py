@@ -1,0 +1,82 @@
+"""What the bot says of itself: when it is greeted, when it comes somewhere, and when somebody asks for help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from bot.domain.pull_requests.models import Repository
+from bot.ports import Post
+from bot.render.blocks.mrkdwn import escape
+from bot.render.blocks.rich_text import Element, block, bullets, section, text
+
+
+class Greeting(StrEnum):
+    """Why the bot speaks of itself."""
+
+    HELLO = "hello"
+    """Somebody greeted it, wrote its name alone, or came to its direct messages for the first time."""
+    INVITED = "invited"
+    """Somebody brought it into a channel."""
+    HELP = "help"
+    """Somebody wants to know all that it does."""
+
+
+# what to type, and what comes of it
+_FIRST = (
+    ("what changed in the scheduler this week?", "a question, in your own words"),
+    ("35617", "a summary of that pull request"),
+    ("risks 7d", "what was taken back, and what deserves a second look"),
+    ("subscribe at 09:00", "a digest every morning"),
+)
+_ALL = (
+    ("which of these touch ROCm?", "a question, in your own words"),
+    ("35617", "a summary of that pull request; several numbers work too"),
+    ("risks 7d", "what was taken back, and what deserves a second look"),
+    ("risks score", "how good such lists were"),
+    ("digest 7d", "several days as one overview"),
+    ("subscribe at 09:00", "a digest every day; also list, pause, resume, unsubscribe and test"),
+    ("quiet", "in a thread: I answer there only when you mention me, until you write wake"),
+)
+_ABOUT = "I read the pull requests merged into "
+_MENTION = "In a channel, begin with my name: "
+_MORE = "help"
+
+
+def greeting(why: Greeting, repository: Repository) -> Post:
+    """A few sentences with things to type, about the repository that the bot speaks of by default."""
+    if why is Greeting.HELP:
+        return _post(
+            "Ask me anything about the pull requests of ", repository, "What I understand:", _ALL, _private()
+        )
+    hello = "Thanks for inviting me. " if why is Greeting.INVITED else "Hello, I am prdigest. "
+    return _post(f"{hello}{_ABOUT}", repository, "Try one of these:", _FIRST, _more())
+
+
+def _post(
+    before: str,
+    repository: Repository,
+    after: str,
+    examples: Sequence[tuple[str, str]],
+    last: Sequence[Element],
+) -> Post:
+    first = [text(before), text(str(repository), bold=True), text(f". {after}")]
+    listed = [[text(typed, code=True), text(f" \u2013 {meaning}")] for typed, meaning in examples]
+    lines = [_plain(first), *(f"\u2022 {_plain(each)}" for each in listed), _plain(last)]
+    return Post(escape("\n".join(lines)), (block(section(first), bullets(listed), section(last)),))
+
+
+def _private() -> list[Element]:
+    return [text("Add "), text("private", code=True), text(" to keep an answer to yourself. "), *_mention("35617")]
+
+
+def _more() -> list[Element]:
+    return [*_mention("risks 7d"), text(". All that I do: "), text(_MORE, code=True), text(".")]
+
+
+def _mention(example: str) -> list[Element]:
+    return [text(_MENTION), text(f"@prdigest {example}", code=True)]
+
+
+def _plain(elements: Sequence[Element]) -> str:
+    return "".join(str(each["text"]) for each in elements)

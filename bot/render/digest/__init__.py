@@ -1,0 +1,1 @@
+"""The digest as messages and as a file."""

@@ -1,0 +1,1 @@
+"""What was done for past days, for a terminal."""

@@ -1,0 +1,1 @@
+"""Risk lists, their score and their evaluation."""

@@ -1,0 +1,1 @@
+"""Subscriptions, their form, App Home and incidents."""

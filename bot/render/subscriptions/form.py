@@ -1,0 +1,234 @@
+"""The form in which somebody makes or changes a subscription with pickers instead of words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import time
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.digest.view import View
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.query_options import FILTERS, Options
+from bot.domain.subscriptions.models import Subscription
+from bot.domain.subscriptions.request import MINE, Wish, only_of, time_of
+from bot.domain.text.strings import quoted
+from bot.domain.time.day import zone_of
+from bot.render.blocks.rich_text import Element, plain
+
+FORM = "subscription_form"
+REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
+    "repository",
+    "where",
+    "channel",
+    "at",
+    "zone",
+    "days",
+    "only",
+    "filter",
+)
+_HERE, _ME = "channel", "me"
+_EVERY = "all"
+_MOST_OPTIONS = 100
+_OWN = "My own zone, as Slack knows it"
+# shown before somebody types: one for most offsets, from west to east
+_USUAL = (
+    "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
+    "Europe/Berlin Europe/Helsinki Africa/Johannesburg Africa/Nairobi Asia/Dubai Asia/Kolkata Asia/Singapore "
+    "Asia/Shanghai Asia/Tokyo Asia/Seoul Australia/Sydney Pacific/Auckland"
+).split()
+
+
+def form(
+    repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, visit: Visit
+) -> dict[str, Any]:
+    """The window for a visitor. ``old`` is the subscription that is to be changed."""
+    where = old.channel if old else visit.channel
+    is_personal = where.startswith("D")
+    target = _radio([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
+    at, zone = (old.timing.at, old.timing.zone) if old else usual
+    first = old.repository if old else repositories[0]
+    blocks = [
+        _input(REPOSITORY, "Repository", _select(repositories_of(repositories), str(first))),
+        _input(WHERE, "Where", target),
+        _input(CHANNEL, "Channel", _channels("" if is_personal else where), is_optional=True),
+        _input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
+        _input(ZONE, "Time zone", _zones(MINE if _is_own_zone(old, visit) else str(zone))),
+        _input(DAYS, "Days", _radio([("Every day", "daily"), ("Monday to Friday", "weekdays")], _days(old))),
+        _input(ONLY, "Show", _select(_WEIGHTS, old.view.only.value or _EVERY if old else _EVERY)),
+        _input(FILTER, "Only what fits", _filters(old), is_optional=True, hint=_HINT),
+    ]
+    return {
+        "type": "modal",
+        "callback_id": FORM,
+        "private_metadata": json.dumps(
+            {"id": old.id if old else "", "channel": visit.channel, "answer": visit.response_url}
+        ),
+        "title": plain("Regular digest", 24),
+        "submit": plain("Save", 24),
+        "close": plain("Cancel", 24),
+        "blocks": blocks,
+    }
+
+
+_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
+_WEIGHTS = (
+    ("Every pull request", _EVERY),
+    ("Substantial ones", "substantial"),
+    ("Risky ones and what was taken back", "risky"),
+)
+
+
+class FormErrors(UsageError):
+    """What can't be used, by the field in which it stands."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__(" ".join(errors.values()))
+        self.errors = dict(errors)
+
+
+def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, str, str]:
+    """What somebody asks for in the form, the channel that they chose, and the id of what it takes the place of.
+
+    Raises:
+        FormErrors: a field can't be used.
+    """
+    values = {name: found[name] for name, found in view["state"]["values"].items()}
+    known = json.loads(view.get("private_metadata") or "{}")
+    zone, is_personal = _chosen(values[ZONE]), _chosen(values[WHERE]) == _ME
+    channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
+    readers: dict[str, Callable[[], Any]] = {
+        CHANNEL: lambda: _required(channel or is_personal),
+        REPOSITORY: lambda: repositories.parse(_chosen(values[REPOSITORY])),
+        AT: lambda: time_of(str(values[AT].get("selected_time") or "")),
+        ZONE: lambda: None if zone == MINE else zone_of(zone),
+        ONLY: lambda: only_of(_chosen(values[ONLY]).removeprefix(_EVERY)),
+        FILTER: lambda: _filters_of(values),
+    }
+    read, errors = _read(readers)
+    if errors:
+        raise FormErrors(errors)
+    try:
+        wish = Wish(
+            repository=read[REPOSITORY],
+            at=read[AT],
+            zone=read[ZONE],
+            is_mine=zone == MINE,
+            weekdays=_chosen(values[DAYS]) == "weekdays",
+            view=View(read[FILTER], read[ONLY]),
+            is_personal=is_personal,
+        )
+    except UsageError as error:
+        # all of it together is too long to be kept: what somebody types is the only part that has a length
+        raise FormErrors({FILTER: str(error)}) from error
+    return wish, channel, str(known.get("id") or "")
+
+
+def _read(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What the fields hold, and what is wrong with those that hold nothing usable."""
+    found: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for name, read in readers.items():
+        try:
+            found[name] = read()
+        except UsageError as error:
+            errors[name] = str(error)
+    return found, errors
+
+
+def _required(is_there: object) -> None:
+    if not is_there:
+        raise UsageError("Choose a channel, or have the digest sent to you alone.")
+
+
+def zones_like(typed: str) -> list[Element]:
+    """Time zones whose names hold what somebody types, for the picker; the usual ones before they type."""
+    said = typed.strip().casefold()
+    if not said:
+        return [_zone_option(MINE), *(_zone_option(name) for name in _USUAL)]
+    wanted = said.replace(" ", "_")
+    found = (name for name in _known_zones() if wanted in name.casefold())
+    mine = [_zone_option(MINE)] if said in _OWN.casefold() else []
+    return [*mine, *(_zone_option(name) for name in found)][:_MOST_OPTIONS]
+
+
+@cache
+def _known_zones() -> tuple[str, ...]:
+    """Looking for them takes a moment: they are hundreds of files."""
+    return tuple(sorted(available_timezones() - {"localtime", "Factory"}))
+
+
+def repositories_of(repositories: Sequence[Repository]) -> tuple[tuple[str, str], ...]:
+    """As options: what they are called, and their values."""
+    return tuple((str(each), str(each)) for each in repositories[:_MOST_OPTIONS])
+
+
+def _filters_of(values: Mapping[str, Any]) -> Filters:
+    found = Options.read(str(values[FILTER].get("value") or ""), FILTERS)
+    if found.rest:
+        unknown = quoted(found.rest[0])
+        raise UsageError(f"I don't know {unknown}: write path:…, author:…, label:… or not-author:… here.")
+    return found.filters
+
+
+def _is_own_zone(old: Subscription | None, visit: Visit) -> bool:
+    """Whether the zone is the visitor's own: that of somebody else shall not become theirs by being saved."""
+    return old.follows == visit.user if old else visit.is_direct
+
+
+def _chosen(value: Mapping[str, Any]) -> str:
+    return str((value.get("selected_option") or {}).get("value") or "")
+
+
+def _days(old: Subscription | None) -> str:
+    return "weekdays" if old and old.timing.weekdays else "daily"
+
+
+def _input(name: str, label: str, element: Element, *, is_optional: bool = False, hint: str = "") -> Element:
+    return {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label, 75),
+        "element": {"action_id": name, **element},
+        "optional": is_optional,
+        **({"hint": plain(hint, 150)} if hint else {}),
+    }
+
+
+def _select(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+    known = [_option(*each) for each in options]
+    first = next((option for option in known if option["value"] == chosen), known[0])
+    return {"type": "static_select", "options": known, "initial_option": first}
+
+
+def _radio(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+    return {**_select(options, chosen), "type": "radio_buttons"}
+
+
+def _channels(chosen: str) -> Element:
+    first = {"initial_conversation": chosen} if chosen else {}
+    kinds = {"include": ["public", "private"], "exclude_bot_users": True}
+    return {"type": "conversations_select", "filter": kinds, **first}
+
+
+def _zones(chosen: str) -> Element:
+    return {"type": "external_select", "min_query_length": 0, "initial_option": _zone_option(chosen)}
+
+
+def _zone_option(name: str) -> Element:
+    return _option(_OWN if name == MINE else name, name)
+
+
+def _filters(old: Subscription | None) -> Element:
+    words = " ".join(old.view.filters.words()) if old else ""
+    return {"type": "plain_text_input", "max_length": 500, **({"initial_value": words} if words else {})}
+
+
+def _option(label: str, value: str) -> Element:
+    return {"text": plain(label, 75), "value": value}

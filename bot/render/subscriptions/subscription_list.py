@@ -1,0 +1,124 @@
+"""Subscriptions as people see them: one line each, with buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from bot.domain.subscriptions.models import Subscription
+from bot.domain.text.strings import one_line, plural, shorten
+from bot.ports import Post
+from bot.render.blocks.buttons import button
+from bot.render.blocks.mrkdwn import escape
+from bot.render.blocks.rich_text import Block, Element, block, context, plain, section, text
+from bot.render.subscriptions.incidents import moment, place
+
+PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscription_remove"
+CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscription_new"
+# two blocks each, of the 45 of a message
+_MOST = 20
+# characters of the filters of one, and of all in a message
+_LONGEST, _ROOM = 300, 1_200
+_NONE = "No digest comes here regularly: /prdigest subscribe makes one come, /prdigest help says how."
+
+Planned = tuple[Subscription, datetime]
+
+
+def confirmed(subscription: Subscription, due: datetime) -> Post:
+    """What somebody has just made or changed."""
+    said = [text("Subscribed: ", bold=True), *_line(subscription), text(". "), moment(due, "The next one comes ")]
+    row = _buttons(subscription)
+    return Post(escape(f"Subscribed to {subscription.repository}"), (block(section([*said, text(".")])), row))
+
+
+def changed(subscriptions: Sequence[Subscription], how: str, note: str = "") -> Post:
+    """What was done to some, such as ``Paused``."""
+    title = f"{how}: {', '.join(str(each.repository) for each in subscriptions)}"
+    room = _room(len(subscriptions))
+    lines = [
+        section([text(f"{how}: ", bold=True), *_line(each, room), text(f". {note}")]) for each in subscriptions
+    ]
+    return Post(escape(shorten(title, 300)), (block(*lines),))
+
+
+def describe_change(user: str, how: str, subscription: Subscription) -> Post:
+    """Who did what, such as ``paused``, to a digest of the channel. It pings that user and nobody else."""
+    who: Element = {"type": "user", "user_id": user}
+    said = [who, text(f" {how} the digest of "), *_line(subscription), text(".")]
+    title = f"The digest of {subscription.repository} was {how}."
+    return Post(escape(title), (block(section(said)),))
+
+
+def listing(subscriptions: Sequence[Planned]) -> Post:
+    """All of a channel."""
+    if not subscriptions:
+        return Post(escape(_NONE), (block(section([text(_NONE)])),))
+    title = plural(len(subscriptions), "digest comes", "digests come") + " here"
+    return Post(escape(title), (block(section([text(title, bold=True)])), *rows(subscriptions)))
+
+
+def resumed(subscriptions: Sequence[Planned]) -> Post:
+    """Those that go on."""
+    title = f"Resumed: {', '.join(str(each.repository) for each, _ in subscriptions)}"
+    return Post(escape(shorten(title, 300)), (block(section([text("Resumed", bold=True)])), *rows(subscriptions)))
+
+
+def rows(subscriptions: Sequence[Planned], *, with_place: bool = False) -> Iterator[Block]:
+    """A line and its buttons for each; the first of very many."""
+    shown = subscriptions[:_MOST]
+    for subscription, due in shown:
+        yield block(section(_described(subscription, due, _room(len(shown)), with_place=with_place)))
+        if not subscription.is_fixed:
+            yield _buttons(subscription)
+    if len(subscriptions) > _MOST:
+        yield context(f"and {len(subscriptions) - _MOST} more: /prdigest list shows those of a channel")
+
+
+def new_button() -> Element:
+    """Opens the form for another one."""
+    return button("New subscription", NEW, "new")
+
+
+def _described(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
+    where = [place(subscription.channel), text(": ")] if with_place else []
+    said = [*where, *_line(subscription, room), text(f" · {subscription.id}")]
+    if subscription.is_fixed:
+        said.append(text(" · from the settings of the bot", italic=True))
+    if subscription.is_paused:
+        return [*said, text(" · paused", bold=True)]
+    return [*said, text(" · "), moment(due, "next ")]
+
+
+def _room(count: int) -> int:
+    """How much of what each shows is written out: filters may be long, and together they fit a message."""
+    return min(_LONGEST, _ROOM // count)
+
+
+def _line(subscription: Subscription, room: int = _LONGEST) -> list[Element]:
+    """``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
+    timing = subscription.timing
+    days = "from Monday to Friday" if timing.weekdays else "every day"
+    zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
+    view = f", {shorten(one_line(str(subscription.view)), room)}" if subscription.view else ""
+    when = f", {days} at {timing.at:%H:%M} ({zone}){view}"
+    return [text(str(subscription.repository), bold=True), text(when)]
+
+
+def _buttons(subscription: Subscription) -> Block:
+    name = shorten(str(subscription.repository), 60)
+    turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
+    remove = button("Unsubscribe", REMOVE, subscription.id)
+    remove["confirm"] = {
+        "title": plain("Unsubscribe?", 100),
+        "text": plain(f"{name} will not be posted there any more. What was posted stays.", 300),
+        "confirm": plain("Unsubscribe", 30),
+        "deny": plain("Keep it", 30),
+        "style": "danger",
+    }
+    found = [
+        button("Preview", PREVIEW, subscription.id),
+        button("Change", CHANGE, subscription.id),
+        button(*turn, subscription.id),
+        remove,
+    ]
+    return {"type": "actions", "elements": found}

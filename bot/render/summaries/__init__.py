@@ -1,0 +1,1 @@
+"""One pull request: as a message, a window and JSON."""

@@ -1,0 +1,1 @@
+"""Builds digests and posts them."""

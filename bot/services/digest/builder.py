@@ -1,0 +1,144 @@
+"""The digest of one local day: list, read and summarise every pull request, then look at the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bot.domain.digest.models import Digest, Entry, Overview, shown_by
+from bot.domain.digest.view import WHOLE, View
+from bot.domain.history.file_history import Past
+from bot.domain.history.outcomes import TakenBack
+from bot.domain.history.reverts import Revert, reverts_among, with_pairs
+from bot.domain.pull_requests.models import PullRequest, Repository, each_once
+from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
+from bot.domain.time.day import LocalDay
+from bot.ports import PullRequests
+from bot.services.history.merge_timeline import Around
+from bot.services.operations.worker_threads import Crew, results_as_done
+from bot.services.summaries.reader import assess_alone, read_alone
+
+Progress = Callable[[int, int], None]
+MakeOverview = Callable[[Repository, LocalDay, tuple[Entry, ...]], Overview]
+
+
+def unseen(_done: int, _all: int) -> None:
+    """Progress that nobody watches."""
+
+
+def alone(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> Around:
+    """A day of which nothing is known but what was merged."""
+    return Around.of(merged)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a day is seen in: what came before it and since, who keeps what was merged, and how good lists were."""
+
+    around: Callable[[Repository, LocalDay, Sequence[PullRequest]], Around] = alone
+    record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
+    is_sparing: Callable[[Repository], bool] = lambda repository: False
+
+
+class DailyDigest:
+    """Builds digests. ``workers`` pull requests are read and summarised at a time.
+
+    ``with_files`` loads the files of a pull request, or gives it back without where they can't be had. The
+    surroundings are told of all that was merged; what was read comes with its files.
+    """
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        entry: Callable[[PullRequest], Entry],
+        overview: MakeOverview,
+        with_files: Callable[[PullRequest], PullRequest],
+        workers: int,
+        classes_of: ClassesOf = default_classes,
+        surroundings: Surroundings = Surroundings(),
+    ) -> None:
+        self._pulls = pulls
+        self._entry = entry
+        self._overview = overview
+        self._with_files = with_files
+        self._workers = workers
+        self._classes_of = classes_of
+        self._surroundings = surroundings
+
+    def build(
+        self,
+        repository: Repository,
+        day: LocalDay,
+        name: str,
+        progress: Progress = unseen,
+        view: View = WHOLE,
+    ) -> Digest:
+        """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
+
+        What ``view`` does not show is not read, as far as its facts and files say so.
+
+        Raises:
+            PrdigestError: the list of the day can't be had. A single pull request that can't be read does not
+                end a digest; it is shown with what is known and counted as not read.
+        """
+        merged = self._pulls.merged_on(repository, day)
+        around = self._surroundings.around(repository, day, merged.pulls)
+        reverts = reverts_among(merged.pulls)
+        read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
+        of_day = each_once([*(entry.pull for entry in read), *merged.pulls])
+        self._surroundings.record(of_day)
+        past = around.past(of_day, self._classes_of(repository))
+        entries = shown_by(view, self._rated(read, past), reverts, around.outcomes)
+        return Digest(
+            repository=repository,
+            name=name,
+            day=day,
+            entries=entries,
+            overview=self._overview(repository, day, entries),
+            count=merged.count,
+            outcomes=tuple(_of(entries, around.outcomes)),
+            view=view,
+            hidden=len(merged.pulls) - len(entries),
+            missing=(around.doubt,) if around.doubt else (),
+            is_sparing=self._surroundings.is_sparing(repository),
+        )
+
+    def _rated(self, entries: Iterable[Entry], past: Past) -> list[Entry]:
+        """What was merged earlier on the same day counts too: no entry by itself could know of it."""
+        return [
+            replace(entry, risk=assess_alone(entry.pull, self._classes_of(entry.pull.repository), past))
+            for entry in entries
+        ]
+
+    def _admitted(
+        self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: View
+    ) -> tuple[PullRequest, ...]:
+        """Those that fit the filters, and all that took one of them back or brought it back again.
+
+        One whose files can't be had may fit: it is shown rather than lost.
+        """
+        if not view.filters:
+            return pulls
+        candidates = [pull for pull in pulls if view.filters.admit_facts(pull)]
+        if view.filters.paths:
+            with Crew(self._workers, "files") as crew:
+                loaded = crew.each(self._with_files, candidates)
+            candidates = [pull for pull in loaded if pull.files is None or view.filters.admit(pull)]
+        fitting = {pull.number: pull for pull in candidates}
+        shown = with_pairs(fitting, reverts)
+        return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
+
+    def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
+        progress(0, len(pulls))
+        done: dict[int, Entry] = {}
+        with Crew(self._workers, "digest") as crew:
+            for entry in results_as_done([crew.submit(read_alone, pull, self._entry) for pull in pulls]):
+                done[entry.number] = entry
+                progress(len(done), len(pulls))
+        return tuple(done[pull.number] for pull in pulls)
+
+
+def _of(entries: Iterable[Entry], outcomes: Iterable[TakenBack]) -> Iterator[TakenBack]:
+    """What has to do with these entries."""
+    shown = {entry.number for entry in entries}
+    return (found for found in outcomes if not shown.isdisjoint((found.pull.number, found.by.number)))

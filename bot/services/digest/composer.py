@@ -1,0 +1,53 @@
+"""Makes the messages of an edition: one day as a digest, several as an overview with one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+from bot.domain.digest.models import Digest
+from bot.domain.digest.multi_day import CatchUp
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Edition
+from bot.domain.time.day import LocalDay
+from bot.render.digest.post import Rendered, render, render_days
+from bot.services.digest.builder import DailyDigest
+from bot.services.digest.multi_day import catch_up
+
+
+class Editions:
+    """Builds editions.
+
+    ``name_of`` gives what headings call a repository, ``zone_of`` the time zone that readers of a channel expect,
+    None where there are several: a digest in another zone says so in its heading.
+    """
+
+    def __init__(
+        self,
+        daily: DailyDigest,
+        name_of: Callable[[Repository], str],
+        zone_of: Callable[[str], ZoneInfo | None],
+    ) -> None:
+        self._daily = daily
+        self._name_of = name_of
+        self._zone_of = zone_of
+
+    def build(self, edition: Edition, notes: Sequence[str] = ()) -> Rendered:
+        """The messages. Raises what ``DailyDigest.build`` raises."""
+        found = self.days(edition)
+        return render_days(found, notes) if len(edition.span) > 1 else render(found.digests[0], notes)
+
+    def days(self, edition: Edition) -> CatchUp:
+        """Build the digest of each day. Raises what ``DailyDigest.build`` raises."""
+        names_zone = self.names_zone(edition)
+
+        def build(repository: Repository, day: LocalDay, name: str) -> Digest:
+            digest = self._daily.build(repository, day, name, view=edition.view)
+            return replace(digest, names_zone=names_zone)
+
+        return catch_up(build, edition.repository, edition.span, self._name_of(edition.repository))
+
+    def names_zone(self, edition: Edition) -> bool:
+        """Tell whether the heading has to name the zone. Raises StoreUnavailable."""
+        return self._zone_of(edition.channel) != edition.span.zone

@@ -1,0 +1,66 @@
+"""The overview of a day: one more model call over its summaries, or plain counts in its place."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+
+from bot.domain.digest.models import Entry, Overview, Theme, only_known
+from bot.domain.errors import ModelError
+from bot.domain.operations.usage import cost
+from bot.domain.pull_requests.models import Repository
+from bot.domain.summaries.models import NO_MODEL
+from bot.domain.text.issue_numbers import without_unknown_numbers
+from bot.domain.text.strings import plural
+from bot.domain.time.day import LocalDay
+from bot.services.summaries.prompts import overview_prompt
+from bot.services.summaries.schemas import OverviewAnswer
+from bot.services.summaries.structured_completion import Answer, Asker
+
+log = logging.getLogger(__name__)
+
+
+def no_overview(_repository: Repository, _day: LocalDay, _entries: tuple[Entry, ...]) -> Overview:
+    """For a digest whose overview nobody reads: no model is asked for it."""
+    return Overview("")
+
+
+class Overviewer:
+    """Writes the overview. ``asker`` is None where no model is set up."""
+
+    def __init__(self, asker: Asker | None, model: str) -> None:
+        self._asker = asker
+        self._model = model
+
+    def overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+        """The overview of a day's entries. A day without merges costs no call."""
+        if not entries:
+            return Overview("Nothing was merged.")
+        if self._asker is None:
+            return _from_facts(entries, NO_MODEL)
+        prompt = overview_prompt(self._model, repository, day, entries)
+        try:
+            answer = self._asker.ask(prompt, OverviewAnswer)
+        except ModelError as error:
+            log.info("no model overview of %s on %s: %s", repository, day.date, error)
+            return _from_facts(entries, str(error), cost(self._model, error.usage))
+        return self._checked(answer, frozenset(entry.number for entry in entries))
+
+    def _checked(self, answer: Answer[OverviewAnswer], known: frozenset[int]) -> Overview:
+        themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
+        return Overview(
+            text=without_unknown_numbers(answer.value.overview, known),
+            themes=only_known(themes, known),
+            from_cache=answer.from_cache,
+            cost=cost(self._model, answer.usage),
+        )
+
+
+def _from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0) -> Overview:
+    areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
+    named = ", ".join(f"{area} ({count})" for area, count in areas.most_common(4))
+    trivial = sum(entry.summary.is_trivial for entry in entries)
+    text = f"Most of it in {named}. " if named else ""
+    text += f"{plural(trivial, 'pull request')} changed no product code." if trivial else ""
+    return Overview(text.strip(), cost=spent, fallback=reason)

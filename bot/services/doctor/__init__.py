@@ -1,1 +1,0 @@
-"""Checks an installation, and says what to do about what is wrong."""

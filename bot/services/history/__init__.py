@@ -1,0 +1,1 @@
+"""Reads what happened in a repository before and after a day."""

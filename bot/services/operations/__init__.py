@@ -1,0 +1,1 @@
+"""Deadlines, costs and health of the bot itself."""

@@ -1,0 +1,53 @@
+"""Thumbs up and down, kept with the question and with what its answer was made of."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.domain.conversations.slack_request import Visit
+from bot.ports import Ballot, Cache
+
+log = logging.getLogger(__name__)
+
+# how long an answer can be voted on
+_LIFETIME = timedelta(days=30)
+
+
+class Votes:
+    """Keeps answers for a while, and those that somebody voted on for good."""
+
+    def __init__(self, cache: Cache, ballot: Ballot, now: Callable[[], datetime]) -> None:
+        self._cache = cache
+        self._ballot = ballot
+        self._now = now
+
+    def remember(self, channel: str, message: str, inputs: Mapping[str, Any]) -> None:
+        """What the answer in a message was made of. Raises StoreUnavailable."""
+        self._cache.put(_key(channel, message), json.dumps(inputs), _LIFETIME)
+
+    def vote(self, visit: Visit, message: str, verdict: str) -> bool:
+        """Keep what somebody thinks of an answer, in place of what they thought before; whether it is known still.
+
+        Raises:
+            StoreUnavailable: it was not kept.
+        """
+        inputs = self._cache.get(_key(visit.channel, message))
+        if inputs is None:
+            log.info("a vote on an answer that is no longer known [%s]", visit.reference)
+            return False
+        cast = {"verdict": verdict, "at": self._now().isoformat(), "user": visit.user, **json.loads(inputs)}
+        self._ballot.put(f"{visit.channel}:{message}:{visit.user}", json.dumps(cast))
+        return True
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """Every vote with its question, answer and inputs. Raises StoreUnavailable."""
+        for found in self._ballot.all():
+            yield json.loads(found)
+
+
+def _key(channel: str, message: str) -> str:
+    return f"answered:{channel}:{message}"

@@ -1,0 +1,48 @@
+"""The answer without a model: the pull requests that a question's own words find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bot.domain.digest.models import Entry
+from bot.domain.text.issue_numbers import number_of
+
+MOST_FOUND = 8
+_WORD = re.compile(r"[\w][\w./-]{2,}")
+_NUMBER = re.compile(r"#(\d{1,9})\b|\b(\d{2,9})\b")
+_COMMON = frozenset(
+    """
+    about after again all also and any are been before being between both but can change changed changes changing
+    could day days did does doing done each else ever every few for fork from get gets give got had has have how
+    into its just know like list made make makes many may merge merged merges might more most much must need new
+    not now off only other our out over pull request requests pr prs said same say see she should show since some
+    such tell than that the their them then there these they this those through today touch touched touches
+    touching under until use used uses using very want was way were what when where which while who whose why will
+    with would yes yesterday yet you your
+    """.split()
+)
+# a title says more than a path, a path more than a description or a diff
+_TITLE, _PLACE, _TEXT = 5, 3, 1
+
+
+def found_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The pull requests that hold the question's words, best first; those that it names come before all."""
+    words = {word.casefold().strip("./-") for word in _WORD.findall(question)}
+    words = {word for word in words - _COMMON if not word.isdecimal()}
+    numbers = {number_of(found[1] or found[2]) for found in _NUMBER.finditer(question)}
+    # what was named by its number was asked about, whatever else fits
+    rated = [((entry.number in numbers, _points(entry, words)), entry) for entry in entries]
+    best = sorted((each for each in rated if any(each[0])), key=lambda each: each[0], reverse=True)
+    return tuple(entry for _, entry in best)[:MOST_FOUND]
+
+
+def _points(entry: Entry, words: set[str]) -> int:
+    pull, said = entry.pull, entry.summary
+    title = f"{pull.title} {said.headline}".casefold()
+    places = " ".join([entry.area, pull.author.login, *(file.path for file in pull.files or ())]).casefold()
+    patches = (file.patch or "" for file in pull.files or ())
+    text = " ".join([pull.body, *(text for _, text in said.sections), *patches]).casefold()
+    return sum(
+        _TITLE * (word in title) + _PLACE * (word in places) + _TEXT * (word in text) for word in words if word
+    )

@@ -1,0 +1,1 @@
+"""The tools with which a model reads pull requests."""

@@ -1,0 +1,1 @@
+"""Risk lists, their evaluation and their track record."""

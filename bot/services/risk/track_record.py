@@ -1,0 +1,114 @@
+"""Holds the digests that were posted of a repository against what became of their pull requests."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.domain.errors import StoreUnavailable
+from bot.domain.history.outcomes import outcomes_among
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import today
+from bot.domain.track_record.posted_ratings import Issue
+from bot.domain.track_record.score import Score, score_of
+from bot.ports import Cache, History, Issued, PostRecords
+from bot.ports.cached_json import read_back
+from bot.services.digest.records import RATINGS, each_record
+
+log = logging.getLogger(__name__)
+
+# a month of a busy repository is 2 MB
+_MONTH = timedelta(days=31)
+# what decides how much a digest lists: long enough for a verdict, short enough to follow a change
+_LOOK_BACK = timedelta(days=180)
+_REMEMBERED = timedelta(days=1)
+_YES, _NO = "yes", "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where it is recorded what was posted and what was merged."""
+
+    issued: Issued
+    records: PostRecords
+    history: History
+
+
+class Scoring:
+    """Scores lists by what is kept, which may raise StoreUnavailable. ``now`` gives the aware present."""
+
+    def __init__(self, kept: Callable[[], Kept], cache: Cache, now: Callable[[], datetime]) -> None:
+        self._kept = kept
+        self._cache = cache
+        self._now = now
+
+    def score(self, repository: Repository, span: Span) -> Score:
+        """How good the lists of the digests were whose last day ended in the days. Raises StoreUnavailable."""
+        now, kept = self._now(), self._kept()
+        found = list(_first_shown(_issues(kept, repository, span)))
+        issues = [issue for issue in found if issue]
+        outcomes = outcomes_among(_merged(kept.history, repository, _first_merge(issues, now), now))
+        return score_of(issues, outcomes, now, unrated=len(found) - len(issues))
+
+    def is_sparing(self, repository: Repository) -> bool:
+        """Whether digests had better list less, by the lists of the last 180 days; looked at once a day.
+
+        What can't be known changes nothing.
+        """
+        key = f"sparing:{str(repository).lower()}"
+        try:
+            known = self._cache.get(key)
+            if known is None:
+                known = _YES if self._is_sparing(repository) else _NO
+                self._cache.put(key, known, _REMEMBERED)
+        except StoreUnavailable as error:
+            log.warning("how good the lists of %s were is not known: %s", repository, error)
+            return False
+        return known == _YES
+
+    def _is_sparing(self, repository: Repository) -> bool:
+        last = today(self._now(), ZoneInfo("UTC"))
+        return self.score(repository, Span(last.date - _LOOK_BACK, last.date, last.zone)).is_sparing
+
+
+def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | None]:
+    """The digests that stand, None for each of which no ratings can be read."""
+    days = span.days
+    keys = kept.issued.between(repository, days[0].end, days[-1].end)
+    records = each_record(kept.records, keys)
+    return (_issue(key, record) for key, record in records if record.get("done"))
+
+
+def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
+    """The same less what earlier digests showed, which counts there: a hundred channels show the same."""
+    first: dict[int, tuple[datetime, str]] = {}
+    for issue in issues:
+        if issue is None:
+            yield None
+            continue
+        own = (issue.at, issue.key)
+        rated = tuple(each for each in issue.ratings.rated if own <= first.get(each.number, own))
+        first.update((each.number, own) for each in rated)
+        yield replace(issue, ratings=replace(issue.ratings, rated=rated))
+
+
+def _merged(history: History, repository: Repository, since: datetime, now: datetime) -> Iterator[PullRequest]:
+    """A part at a time: the store serves others too."""
+    while since < now:
+        until = min(now, since + _MONTH)
+        yield from history.read(repository, since, until)
+        since = until
+
+
+def _issue(key: str, record: Mapping[str, str]) -> Issue | None:
+    ratings = read_back(RATINGS, record.get("ratings"))
+    at = datetime.fromisoformat(record["done"]).astimezone(UTC)
+    return Issue(key, at, ratings) if ratings else None
+
+
+def _first_merge(issues: Sequence[Issue], now: datetime) -> datetime:
+    return min((each.merged_at for issue in issues for each in issue.ratings.rated), default=now)

@@ -1,0 +1,60 @@
+"""Who may ask: people of the bot's own workspace, and others only where the settings say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bot.domain.conversations.slack_request import Visit
+from bot.ports import Limiter
+
+_ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
+_WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
+_WRONG_USER = "I may not answer you here: ask whoever runs me to allow it."
+_TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Ids from Slack. An empty list of channels or users allows all.
+
+    ``workspaces`` are those whose people may ask, the bot's own among them, or ids of whole organisations.
+    """
+
+    workspaces: frozenset[str]
+    channels: frozenset[str] = frozenset()
+    users: frozenset[str] = frozenset()
+
+
+class Admission:
+    """Decides over visits."""
+
+    def __init__(self, allowed: Allowed, limiter: Limiter) -> None:
+        self._allowed = allowed
+        self._limiter = limiter
+
+    def refusal(self, visit: Visit) -> str:
+        """Why the visitor gets no answer, as a sentence for them; empty if they may ask.
+
+        Raises:
+            StoreUnavailable: nobody knows how much they asked already.
+        """
+        bar = self.bar(visit)
+        return bar or ("" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST)
+
+    def bar(self, visit: Visit) -> str:
+        """Why somebody like the visitor gets no answer here, however seldom they ask; empty if they do."""
+        allowed = self._allowed
+        if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
+            return _ELSEWHERE
+        # App Home is no channel; what is done there to a channel's subscription is checked for that channel
+        if visit.channel and not _admits(allowed.channels, visit.channel):
+            return _WRONG_CHANNEL
+        if not _admits(allowed.users, visit.user):
+            return _WRONG_USER
+        return ""
+
+
+def _admits(listed: Iterable[str], wanted: str) -> bool:
+    known = frozenset(listed)
+    return not known or wanted in known

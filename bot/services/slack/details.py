@@ -1,0 +1,62 @@
+"""The window that "Details" opens: one pull request, whole."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable
+from bot.domain.pull_requests.reference import Reference
+from bot.ports import Views
+from bot.render.summaries.details import details_view, loading_view, regret_view
+from bot.services.operations import deadlines
+from bot.services.slack.replies import Replies
+from bot.services.summaries.entry_cache import Entries
+
+log = logging.getLogger(__name__)
+
+_TOO_LATE = "The window did not open in time: press again."
+
+
+class Details:
+    """Opens windows."""
+
+    def __init__(self, entries: Entries, views: Views, replies: Replies) -> None:
+        self._entries = entries
+        self._views = views
+        self._replies = replies
+
+    def show(self, visit: Visit, trigger: str, reference: Reference) -> None:
+        """Open the window at once and fill it as soon as the pull request is read.
+
+        Slack takes a trigger for three seconds. Doing the same again fills the same window.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable: doing it again may help.
+        """
+        known = self._entries.known(reference)
+        first = details_view(known) if known else loading_view(reference)
+        try:
+            self._views.open(trigger, visit.key, first)
+        except SlackRefused as error:
+            # an earlier try of this job may have opened it
+            log.info("the window [%s] is not opened: %s", visit.reference, error)
+            if not self._views.update(visit.key, first):
+                self._replies.tell(visit, _TOO_LATE)
+                return
+        if not known and not self._views.update(visit.key, self._filled(visit, reference)):
+            log.info("the window [%s] was closed before it was filled", visit.reference)
+
+    def _filled(self, visit: Visit, reference: Reference) -> dict[str, Any]:
+        try:
+            with deadlines.sparing(self._replies.promises.telling):
+                return details_view(self._entries.named(reference))
+        except StoreUnavailable:
+            raise
+        except PrdigestError as error:
+            log.warning("no details [%s]: %s", visit.reference, error)
+            return regret_view(error, visit.reference, reference.number)
+        except Exception as error:
+            log.exception("a defect [%s]", visit.reference)
+            return regret_view(error, visit.reference, reference.number)

@@ -1,0 +1,58 @@
+"""Opens the form of a subscription."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from zoneinfo import ZoneInfo
+
+from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.errors import SlackRefused, UsageError
+from bot.ports import Views
+from bot.render.subscriptions.form import form
+from bot.services.slack.replies import Replies
+from bot.services.subscriptions.editor import Subscribing
+
+log = logging.getLogger(__name__)
+
+_TOO_LATE = "The window did not open in time: try again."
+
+
+class Forms:
+    """Opens forms. ``usual`` is the time and the zone that a new one begins with."""
+
+    def __init__(
+        self,
+        subscribing: Subscribing,
+        repositories: Repositories,
+        views: Views,
+        replies: Replies,
+        usual: tuple[dt.time, ZoneInfo],
+    ) -> None:
+        self._subscribing = subscribing
+        self._repositories = repositories
+        self._views = views
+        self._replies = replies
+        self._usual = usual
+
+    def open(self, visit: Visit, name: str) -> None:
+        """Open the form for a new subscription, or for the one of the id ``name``.
+
+        Slack takes a trigger for three seconds.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable: doing it again may help.
+        """
+        known = self._repositories
+        try:
+            old = self._subscribing.known(visit, name) if name else None
+            view = form((known.default, *known.others), self._usual, old, visit)
+            self._views.open(visit.trigger, visit.key, view)
+        except UsageError as error:
+            self._replies.tell(visit, str(error))
+        except SlackRefused as error:
+            log.info("the form [%s] is not opened: %s", visit.reference, error)
+            # an earlier try of this job may have opened it
+            if error.code != "duplicate_external_id":
+                self._replies.tell(visit, _TOO_LATE)

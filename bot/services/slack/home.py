@@ -1,0 +1,79 @@
+"""App Home, as one user sees it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.errors import SlackRefused
+from bot.domain.operations.bot_health import Latest
+from bot.domain.subscriptions.models import Subscription
+from bot.ports.slack_directory import Homes
+from bot.render.subscriptions.home import home
+from bot.services.digest.records import DigestRecords
+from bot.services.operations.health import Healths
+from bot.services.subscriptions.editor import Subscribing
+
+log = logging.getLogger(__name__)
+
+
+class Home:
+    """Shows App Home."""
+
+    def __init__(
+        self,
+        subscribing: Subscribing,
+        digests: DigestRecords,
+        healths: Healths,
+        homes: Homes,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._subscribing = subscribing
+        self._digests = digests
+        self._healths = healths
+        self._homes = homes
+        self._now = now
+
+    def open(self, visit: Visit) -> None:
+        """Show it to somebody who opens it, if they may ask. Raises what :meth:`show` raises."""
+        if self._subscribing.welcomes(visit):
+            self.show(visit.user)
+
+    def show(self, user: str, note: str = "") -> None:
+        """Show it as it is now; ``note`` is what came of the user's last click.
+
+        An app whose Home is switched off shows none, now or later.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable: it stays as it was.
+        """
+        # their own first: of very many the last are left out
+        visible = sorted(self._subscribing.visible(user), key=lambda each: each.by != user)
+        now = self._now()
+        planned = [(each, self._subscribing.next_of(each)) for each in visible]
+        latest = sorted(self._latest(visible, now), key=lambda each: each.due, reverse=True)
+        try:
+            self._homes.show(user, home(latest, planned, self._healths.read(), now, note))
+        except SlackRefused as error:
+            log.warning("App Home is not shown: %s", error)
+
+    def _latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[Latest]:
+        """The last digest of each that stands, each text once: a hundred channels may get the same."""
+        seen: set[str] = set()
+        for subscription in subscriptions:
+            found = self._last_of(subscription, now)
+            if found and found.text not in seen:
+                seen.add(found.text)
+                yield found
+
+    def _last_of(self, subscription: Subscription, now: datetime) -> Latest | None:
+        """Its last digest, or the one before while that is not posted yet."""
+        due = now
+        for _ in range(2):
+            due = subscription.timing.last_before(due)
+            record = self._digests.find([subscription.edition(due)])[0].record
+            if record.get("done") and record.get("text"):
+                return Latest(record["text"], record.get("address", ""), due)
+        return None

@@ -1,0 +1,251 @@
+"""Gives each request from Slack its answer, once: however often it is delivered, wherever an earlier try ended.
+
+An answer in the channel carries its key in the metadata, so that a try that may have posted is looked for before
+the next one posts. What only the asker sees can't be looked for; if the process dies between Slack's answer and
+ours to the store, the asker gets it twice rather than never.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+
+from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.errors import (
+    DayUnavailable,
+    InProgress,
+    PrdigestError,
+    RateLimited,
+    SlackRefused,
+    SlackUnavailable,
+    StoreUnavailable,
+)
+from bot.domain.time.day import LocalDay
+from bot.ports import Messenger, Post, PostRecords, Whispers
+from bot.ports.slack import SKEW
+from bot.render.conversations.notices import budget_notice, notice, regret
+from bot.services.operations import deadlines
+from bot.services.operations.payer import name_payer
+from bot.services.slack.asker_notices import USUAL, AskerNotices, Promises
+
+log = logging.getLogger(__name__)
+
+# Slack's codes for a channel that the bot is not in
+_CLOSED = {"not_in_channel", "channel_not_found", "thread_not_found"}
+_FOR_ALL = (Audience.CHANNEL, Audience.SHARED)
+_NOT_A_MEMBER = "I am not a member of this channel: invite me with /invite, then share again."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A message as everybody sees it and as the asker alone does; they differ in their buttons.
+
+    ``about`` says what a thread below it is about (see :mod:`bot.domain.conversations.thread_subject`).
+    ``is_private``: nobody but the asker may read it, whoever was meant to.
+    """
+
+    public: Post
+    private: Post
+    about: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
+        """One that has the same buttons wherever it is read."""
+        return cls(post, post, is_private=is_private)
+
+
+class _Found(Enum):
+    """Whether an earlier try posted; never, where there was none."""
+
+    NEVER = "never"
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How an answer reaches people: as a message, in a ``thread`` if there is one, or shown to the asker alone."""
+
+    is_posted: bool
+    thread: str = ""
+
+
+class Replies:
+    """Answers visits. ``posted`` hears of every answer that was posted, after it was."""
+
+    def __init__(
+        self,
+        messenger: Messenger,
+        whispers: Whispers,
+        records: PostRecords,
+        now: Callable[[], datetime],
+        posted: Callable[[Visit, Answer], None] = lambda visit, answer: None,
+        promises: Promises = USUAL,
+    ) -> None:
+        self._messenger = messenger
+        self._whispers = whispers
+        self._records = records
+        self._now = now
+        self._posted = posted
+        self._notices = AskerNotices(whispers, records, now, promises)
+        self.promises = promises
+
+    def give(self, visit: Visit, part: str, audience: Audience, make: Callable[[], Answer | None]) -> None:
+        """Answer one part of a request. ``make`` is called only if this was not done; None needs no words.
+
+        What goes wrong in it is told to the asker as a sentence with the visit's reference, which the log has too.
+        While Slack takes no answer, the asker hears that through the ``response_url``, if there is one.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable, InProgress, RateLimited: trying again goes on from there.
+        """
+        key = f"answer:{visit.key}:{part}"
+        with self._records.exclusive(key):
+            record = self._records.load(key)
+            if "done" in record:
+                return
+            self._give(visit, key, record, audience, make)
+            self._records.save(key, done=self._now().isoformat())
+
+    def _give(
+        self,
+        visit: Visit,
+        key: str,
+        record: Mapping[str, str],
+        audience: Audience,
+        make: Callable[[], Answer | None],
+    ) -> None:
+        found = self._found(visit, key, record["begun"]) if "begun" in record else _Found.NEVER
+        answer = self._made(visit, key, make) if found is not _Found.YES else None
+        if answer:
+            self._deliver(visit, key, audience, answer, found)
+
+    def tell(self, visit: Visit, sentence: str) -> None:
+        """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
+        self.give(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(notice(sentence)))
+
+    def end(self, visit: Visit, job: str, sentence: str) -> None:
+        """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
+        self.give(visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(notice(sentence), is_private=True))
+
+    def announce(self, visit: Visit, channel: str, part: str, post: Post) -> None:
+        """Tell a channel, once, what the visitor did to something of it, from wherever they are.
+
+        Raises:
+            SlackUnavailable, StoreUnavailable, InProgress: trying again goes on from there.
+        """
+        there = Visit(f"news:{visit.key}", visit.team, channel, visit.user)
+        self.give(there, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
+
+    def tell_of_budget(self, visit: Visit, today: LocalDay) -> None:
+        """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
+        own = replace(visit, key=f"budget:{today.date}:{name_payer(visit)}")
+        self.give(own, "tell", Audience.ASKER, lambda: Answer.for_asker(budget_notice(today.end)))
+
+    def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
+        try:
+            with (
+                self._notices.excused(visit, key),
+                self._notices.told_meanwhile(visit),
+                deadlines.sparing(self.promises.telling),
+            ):
+                return make()
+        except PrdigestError as error:
+            if self.is_for_later(visit, error):
+                raise
+            log_refusal(visit, error)
+            return Answer.for_asker(regret(error, visit.reference), is_private=True)
+        except Exception as error:
+            log.exception("a defect [%s]", visit.reference)
+            return Answer.for_asker(regret(error, visit.reference), is_private=True)
+
+    def is_for_later(self, visit: Visit, error: PrdigestError) -> bool:
+        """Tell whether trying again may help; where a service asks for a pause, its asker has heard until when."""
+        if isinstance(error, RateLimited | SlackUnavailable) and error.retry_after is not None:
+            return self._notices.put_off(visit, error)
+        return isinstance(error, StoreUnavailable | SlackUnavailable | InProgress)
+
+    def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _Found) -> None:
+        way = _way(visit, audience, answer)
+        # posting again what nobody can look for could post it twice; its asker gets it in any case
+        if not way.is_posted or found is _Found.UNKNOWN:
+            self._whispers.whisper(visit, answer.private)
+            return
+        if found is _Found.NEVER:
+            # if another process has begun meanwhile, this one lost its right to while the store was away
+            self._records.claim(key, "begun", self._now().isoformat())
+        self._post(visit, key, audience, answer, way.thread)
+
+    def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
+        """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
+        post, began = answer.public if audience in _FOR_ALL else answer.private, self._now()
+        try:
+            with deadlines.sparing(self.promises.excusing):
+                self._messenger.post(visit.channel, post.payload(), key, thread or None, answer.about)
+        except SlackRefused as error:
+            log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
+            self._whispers.whisper(
+                visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private
+            )
+        except SlackUnavailable as error:
+            if error.retry_after is None:
+                self._notices.excuse(visit, key, began)
+                raise
+            # with a pause it had no effect; one that is longer than the work may take is not waited for
+            is_shared = audience is Audience.SHARED
+            if (is_shared or not visit.response_url) and self._notices.put_off(visit, error):
+                raise
+            log.info("no post to %s for %s s, the asker gets it", visit.channel, error.retry_after)
+            self._whispers.whisper(visit, regret(error, visit.reference) if is_shared else answer.private)
+        else:
+            if thread == visit.thread:
+                self._posted(visit, answer)
+
+    def _found(self, visit: Visit, key: str, begun: str) -> _Found:
+        """Whether an earlier try posted."""
+        since = datetime.fromisoformat(begun) - SKEW
+        try:
+            with self._notices.excused(visit, key):
+                posts = [
+                    self._messenger.find_posts(visit.channel, since, thread or None) for thread in _threads(visit)
+                ]
+        except SlackRefused as error:
+            log.info("can't look into %s: %s", visit.channel, error)
+            # what is closed to the bot was not posted to
+            return _Found.NO if error.code in _CLOSED else _Found.UNKNOWN
+        return _Found.YES if any(key in found for found in posts) else _Found.NO
+
+
+def _way(visit: Visit, audience: Audience, answer: Answer) -> _Way:
+    """How an answer gets there, so that it is seen.
+
+    What is for the asker alone is an ordinary message in direct messages: nobody else is there, and Slack shows
+    nothing of it in a thread that nobody has replied to. The same holds for what everybody in a thread may read.
+    """
+    if audience in _FOR_ALL and not answer.is_private:
+        return _Way(is_posted=True, thread=visit.thread)
+    is_written = bool(visit.message) and not visit.response_url
+    is_open = audience is Audience.HERE and not answer.is_private
+    if is_written and (visit.is_direct or (is_open and visit.existing_thread)):
+        return _Way(is_posted=True, thread=visit.existing_thread)
+    return _Way(is_posted=False)
+
+
+def _threads(visit: Visit) -> tuple[str, ...]:
+    """Where an earlier try may have posted; in direct messages also at top level, next to what was asked."""
+    return tuple(dict.fromkeys((visit.thread, visit.existing_thread) if visit.is_direct else (visit.thread,)))
+
+
+def log_refusal(visit: Visit, error: PrdigestError) -> None:
+    """Log that there is no answer, for whoever runs the bot, unless it could not be otherwise."""
+    level = logging.INFO if isinstance(error, DayUnavailable) else logging.WARNING
+    log.log(level, "no answer [%s]: %s", visit.reference, error)
+
+
+def _unshared(visit: Visit, error: SlackRefused) -> Post:
+    return notice(_NOT_A_MEMBER) if error.code in _CLOSED else regret(error, visit.reference)

@@ -1,0 +1,237 @@
+"""What people do with subscriptions: make, change, pause, resume and remove them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.domain.subscriptions.request import Which, Wish
+from bot.ports import Agenda, Subscriptions
+from bot.ports.slack_directory import Place, Places
+from bot.services.slack.access_control import Admission
+from bot.services.subscriptions.permissions import GONE, Rights
+from bot.services.subscriptions.repository import Directory
+
+log = logging.getLogger(__name__)
+
+MOST = 20
+_DAY = timedelta(days=1)
+_FIXED = "That digest comes from the settings of the bot: whoever runs me changes it there."
+_NOT_A_MEMBER = "I am not a member of that channel: invite me with /invite, then subscribe again."
+_ARCHIVED = "That channel is archived: choose another one."
+_DIRECT = "Nobody can subscribe for somebody else's direct messages: write me for your own."
+_CLOSED = {"channel_not_found", "not_in_channel"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A subscription as it is now, and the one that was there before, if there was one."""
+
+    now: Subscription
+    before: Subscription | None = None
+
+
+class Subscribing:
+    """Changes subscriptions. ``at`` and ``zone`` hold for who does not say when.
+
+    Every method may raise UsageError for the visitor, SlackRefused, SlackUnavailable and StoreUnavailable.
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        kept: Subscriptions,
+        agenda: Agenda,
+        places: Places,
+        rights: Rights,
+        admission: Admission,
+        usual: tuple[dt.time, ZoneInfo],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._directory = directory
+        self._kept = kept
+        self._agenda = agenda
+        self._places = places
+        self._rights = rights
+        self._admission = admission
+        self._usual = usual
+        self._now = now
+
+    def subscribe(self, visit: Visit, wish: Wish, channel: str = "", replaces: str = "") -> Change:
+        """Make a subscription, or change the one of the same repository and filters, which stays its maker's.
+
+        It goes to ``channel``, if one is named, else to where the visitor is; ``replaces`` is the id of the one
+        that it takes the place of.
+        """
+        is_personal = wish.is_personal or (visit.is_direct and not channel)
+        target = self._places.direct(visit.user) if is_personal else channel or visit.channel
+        if target.startswith("D") and not is_personal:
+            raise UsageError(_DIRECT)
+        place = self._place(visit, target)
+        old = self._changed(visit, replaces)
+        made = self._made(visit, wish, target, is_open=place.is_open)
+        known = self._directory.get(made.id)
+        if known and known.is_fixed:
+            raise UsageError(_FIXED)
+        before = old or known
+        if not is_personal:
+            self._rights.require_member(visit.user, target, before, is_open=place.is_open)
+            made = replace(made, by=before.by) if before else made
+        is_more = known is None and (old is None or old.channel != target)
+        if is_more and len(self._directory.of(target)) >= MOST:
+            raise UsageError(f"There are {MOST} subscriptions here already: remove one first.")
+        self._keep(made, before)
+        if old and old.id != made.id:
+            self._forget(old)
+        return Change(made, before)
+
+    def unsubscribe(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        """Remove them; what was posted stays."""
+        return [self._forget(each) for each in self._meant(visit, which, stops=True)]
+
+    def pause(self, visit: Visit, which: Which) -> Sequence[Change]:
+        """Post nothing until they are resumed."""
+        return [self._turned(each, is_paused=True) for each in self._meant(visit, which, stops=True)]
+
+    def resume(self, visit: Visit, which: Which) -> Sequence[Change]:
+        """Go on with the next digest that is due; those of the meantime are not posted."""
+        return [self._turned(each, is_paused=False) for each in self._meant(visit, which, stops=False)]
+
+    def here(self, visit: Visit) -> Sequence[Subscription]:
+        """Those of the visitor's channel that they may know of."""
+        return self._rights.filter_visible(visit.user, self._directory.of(visit.channel))
+
+    def welcomes(self, visit: Visit) -> bool:
+        """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
+        return not self._admission.bar(replace(visit, team=self._places.team(visit.user)))
+
+    def visible(self, user: str) -> Sequence[Subscription]:
+        """Those that a user may know of: of public channels, of those that they are in, and their own."""
+        return self._rights.filter_visible(user, self._directory.all())
+
+    def known(self, visit: Visit, name: str) -> Subscription:
+        """The one of an id, if the visitor may change it."""
+        found = self._directory.get(name)
+        if found is None:
+            raise UsageError(GONE)
+        if refusal := self._rights.find_refusal(visit.user, found):
+            raise UsageError(refusal)
+        return found
+
+    def follow(self, subscription: Subscription) -> None:
+        """Take over the zone of the user whose zone it follows, who may have travelled."""
+        zone = self._places.zone(subscription.follows)
+        if zone != subscription.timing.zone:
+            moved = replace(subscription, timing=replace(subscription.timing, zone=zone))
+            self._keep(moved, subscription)
+
+    def keep_up(self, name: str) -> None:
+        """Follow whom the subscription of an id follows, if it does; at the next digest, if Slack does not say."""
+        found = self._directory.get(name)
+        if found is None or not found.follows or found.is_paused:
+            return
+        try:
+            self.follow(found)
+        except (SlackRefused, SlackUnavailable) as error:
+            log.info("the zone of %s stays %s: %s", found.follows, found.timing.zone, error)
+
+    def next_of(self, subscription: Subscription) -> datetime:
+        """When its next digest is due, in UTC; one that is due and not posted yet counts."""
+        return self._agenda.at(subscription.id) or subscription.timing.next_after(self._now())
+
+    def _made(self, visit: Visit, wish: Wish, target: str, *, is_open: bool) -> Subscription:
+        named = Subscription(target, wish.repository, Timing(*self._usual), wish.view)
+        known = self._directory.get(named.id)
+        timing = known.timing if known else named.timing
+        # a personal digest is in the person's own zone unless they say otherwise
+        is_mine = wish.is_mine or (wish.zone is None and known is None and named.is_personal)
+        follows = visit.user if is_mine else known.follows if known and wish.zone is None else ""
+        zone = self._places.zone(visit.user) if is_mine else wish.zone or timing.zone
+        weekdays = timing.weekdays if wish.weekdays is None else wish.weekdays
+        return replace(
+            named,
+            timing=Timing(wish.at or timing.at, zone, weekdays),
+            by=visit.user,
+            follows=follows,
+            is_open=is_open,
+        )
+
+    def _place(self, visit: Visit, channel: str) -> Place:
+        if bar := self._admission.bar(replace(visit, channel=channel)):
+            raise UsageError(bar)
+        try:
+            place = self._places.place(channel)
+        except SlackRefused as error:
+            if error.code in _CLOSED:
+                raise UsageError(_NOT_A_MEMBER) from error
+            raise
+        if place.is_archived:
+            raise UsageError(_ARCHIVED)
+        if not place.is_member:
+            raise UsageError(_NOT_A_MEMBER)
+        return place
+
+    def _changed(self, visit: Visit, name: str) -> Subscription | None:
+        if not name:
+            return None
+        found = self.known(visit, name)
+        if found.is_fixed:
+            raise UsageError(_FIXED)
+        return found
+
+    def meant(self, visit: Visit, which: Which) -> Sequence[Subscription]:
+        """Which of the channel's somebody means, or one of another channel that they may know of."""
+        one = self._directory.get(which.id) if which.id else None
+        if one is None or not self._rights.sees(visit.user, one):
+            return which.among(tuple(self.here(visit)))
+        if bar := self._admission.bar(replace(visit, channel=one.channel)):
+            raise UsageError(bar)
+        return (one,)
+
+    def probe(self, visit: Visit, wish: Wish) -> Subscription:
+        """What a wish would make, without making it."""
+        return self._made(visit, wish, visit.channel, is_open=False)
+
+    def _meant(self, visit: Visit, which: Which, *, stops: bool) -> Sequence[Subscription]:
+        """Those of the ones meant that the visitor may change, at least one."""
+        found = self.meant(visit, which)
+        refusals = {
+            each: _FIXED if each.is_fixed else self._rights.find_refusal(visit.user, each, stops=stops)
+            for each in found
+        }
+        changeable = [each for each, refusal in refusals.items() if not refusal]
+        if not changeable:
+            raise UsageError(next(reversed(refusals.values())))
+        return changeable
+
+    def _keep(self, made: Subscription, before: Subscription | None) -> None:
+        """Keep it and plan its next digest: the first that tells of what the one planned before would have."""
+        planned = self._agenda.at(before.id) if before else None
+        self._kept.put(made)
+        if before and planned:
+            due = made.timing.first_from(before.timing.covers(planned).first + _DAY)
+        else:
+            due = made.timing.next_after(self._now())
+        self._agenda.put(made.id, due)
+
+    def _forget(self, subscription: Subscription) -> Subscription:
+        self._kept.remove(subscription.id)
+        self._agenda.drop(subscription.id)
+        return subscription
+
+    def _turned(self, subscription: Subscription, *, is_paused: bool) -> Change:
+        turned = replace(subscription, is_paused=is_paused)
+        if turned != subscription:
+            self._kept.put(turned)
+        if is_paused:
+            self._agenda.drop(turned.id)
+        else:
+            self._agenda.add(turned.id, turned.timing.next_after(self._now()))
+        return Change(turned, subscription)

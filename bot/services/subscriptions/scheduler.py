@@ -1,0 +1,241 @@
+"""Decides what is due. It keeps nothing in its head: the agenda says what is to be done, the records what was.
+
+A missed tick, a restart, several clocks or a wrong one change nothing: a digest stays due until its record says
+that it stands, or until it is too late to be of use.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.domain.errors import PrdigestError
+from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.run import Outcome, Run
+from bot.domain.subscriptions.models import Edition, Subscription
+from bot.ports import Agenda, Cache, Journal, PostRecords, Queue
+from bot.services.digest.records import DigestRecords
+from bot.services.history.outcome_watcher import EVERY, WATCH
+from bot.services.subscriptions.incidents import Watchdog
+from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.retry_policy import MEND, next_mend, skipped_before
+
+log = logging.getLogger(__name__)
+
+TICKED = "clock:ticked"
+_DAY = timedelta(days=1)
+# a job that was lost is put on the queue again after that long; one that was done does nothing the second time
+_AGAIN = timedelta(minutes=10)
+# a digest of a busy repository takes minutes to build; what takes longer deserves a word
+_LATE = timedelta(minutes=15)
+_UNKNOWN = "no worker has finished it: look whether one is running, prdigest doctor says more"
+_AWAY = "nothing was running at its time"
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A digest that is due: of which subscription, since when, and what its record says."""
+
+    name: str
+    at: datetime
+    subscription: Subscription
+    edition: Edition
+    key: str
+    record: Mapping[str, str]
+
+
+class Schedule:
+    """Puts on the queues what is due. ``window`` is how late a digest may still be posted."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        agenda: Agenda,
+        records: PostRecords,
+        digests: DigestRecords,
+        cache: Cache,
+        journal: Journal,
+        watchdog: Watchdog,
+        window: timedelta,
+    ) -> None:
+        self._directory = directory
+        self._agenda = agenda
+        self._records = records
+        self._digests = digests
+        self._cache = cache
+        self._journal = journal
+        self._watchdog = watchdog
+        self._window = window
+        self._is_complete = False
+
+    def tick(self, now: datetime, digests: Queue, mends: Queue, watches: Queue) -> None:
+        """Look at all that is due at ``now``, an aware instant.
+
+        ``digests`` takes the id of a subscription and the instant at which its digest was due, ``mends`` the key
+        of a digest that is incomplete, ``watches`` a repository whose merges may take back what was posted.
+
+        Raises:
+            StoreUnavailable, SlackRefused, SlackUnavailable: the next tick looks again.
+        """
+        self._cache.put(TICKED, now.isoformat(), _DAY)
+        if not self._is_complete:
+            self._complete(now)
+        due = self._agenda.due(now)
+        spoken = [name for name, _ in due if self._watchdog.owns(name)]
+        others = [(name, at) for name, at in due if name.startswith((MEND, WATCH))]
+        posted = [(name, at) for name, at in due if not (name.startswith((MEND, WATCH)) or name in spoken)]
+        if posted:
+            self._attend(self._ready(posted), now, digests)
+        for name, at in others:
+            with _alone(name):
+                if name.startswith(MEND):
+                    self._mend(name, at, now, mends)
+                elif self._agenda.move(name, at, now + EVERY):
+                    watches.send(name.removeprefix(WATCH))
+        if spoken:
+            self._watchdog.speak(now)
+
+    def _complete(self, now: datetime) -> None:
+        """Once: what is not on the agenda yet, or stands there for another time than it should."""
+        wanted = {each.id: each for each in self._directory.all() if not each.is_paused}
+        for (name, subscription), planned in zip(wanted.items(), self._agenda.at_each(list(wanted)), strict=True):
+            timing = subscription.timing
+            if planned is None:
+                # whoever sets the bot up in the afternoon wants to see the digest of that day
+                first = timing.first_on(now)
+                self._agenda.add(name, first if subscription.is_fixed else timing.next_after(now))
+            elif not timing.is_due(planned):
+                self._agenda.move(name, planned, timing.first_on(planned))
+        self._is_complete = True
+
+    def _mend(self, name: str, at: datetime, now: datetime, mends: Queue) -> None:
+        key = name.removeprefix(MEND)
+        tries = int(self._records.load(key).get("mends", "0"))
+        later = next_mend(now, tries)
+        if later is None:
+            self._agenda.drop(name)
+        elif self._agenda.move(name, at, later):
+            self._records.save(key, mends=str(tries + 1))
+            mends.send(key)
+
+    def _ready(self, due: Sequence[tuple[str, datetime]]) -> Sequence[_Due]:
+        """Those whose subscriptions still want them."""
+        known = self._directory.those([name for name, _ in due])
+        ready: list[tuple[str, datetime, Subscription, Edition]] = []
+        for name, at in due:
+            with _alone(name):
+                subscription = known.get(name) or self._directory.get(name)
+                if subscription is None or subscription.is_paused:
+                    self._agenda.drop(name)
+                elif not subscription.timing.is_due(at):
+                    # the rules of the zone have changed since it was planned
+                    self._agenda.move(name, at, subscription.timing.first_on(at))
+                else:
+                    ready.append((name, at, subscription, subscription.edition(at)))
+        found = self._digests.find([edition for *_, edition in ready])
+        return [_Due(*each, *kept) for each, kept in zip(ready, found, strict=True)]
+
+    def _attend(self, ready: Sequence[_Due], now: datetime, digests: Queue) -> None:
+        """Plan the next after what stands, skip what is too late, send the rest."""
+        standing = [each for each in ready if each.record.get("done")]
+        self._agenda.move_each(
+            [(each.name, each.at, each.subscription.timing.next_after(each.at)) for each in standing]
+        )
+        for each in ready:
+            with _alone(each.name):
+                if each.record.get("done"):
+                    self._take_over(each, now)
+                    continue
+                if each.record.get("hopeless") or now - each.at > self._window:
+                    self._skip(each, now)
+                else:
+                    self._send(each, now, digests)
+                    self._watch(each, now)
+
+    def _take_over(self, due: _Due, now: datetime) -> None:
+        """Mend what somebody asked for before its time, and had no budget for, at the cost of the bot."""
+        if due.record.get("payer") and due.record.get("gaps", "[]") != "[]":
+            key = self._digests.key(due.edition)
+            self._records.save(key, payer="", mends="0")
+            self._agenda.put(MEND + key, now)
+
+    def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
+        tries, retry = due.record.get("tries", "0"), due.record.get("retry")
+        is_time = not retry or now >= datetime.fromisoformat(retry)
+        if is_time and self._cache.add(f"{_sent(due)}:{tries}", "1", _AGAIN):
+            self._cache.add(_sent(due), now.isoformat(), self._window)
+            digests.send(due.name, due.at.isoformat())
+
+    def _is_late(self, due: _Due, now: datetime) -> bool:
+        """Counted from when the digest was first sent: a bot that has just been started is not late at once."""
+        if now - due.at < _LATE:
+            return False
+        first = self._cache.get(_sent(due))
+        return now - (datetime.fromisoformat(first) if first else due.at) >= _LATE
+
+    def _watch(self, due: _Due, now: datetime) -> None:
+        """What a person has to mend is said at once; everything else gets a while to mend itself."""
+        error, retry = due.record.get("error", ""), due.record.get("retry")
+        if (error and due.record.get("person")) or self._is_late(due, now):
+            later = datetime.fromisoformat(retry) if retry else now + _AGAIN
+            self._watchdog.note(
+                self._trouble(due.subscription, due.edition, Kind.MISSING, error or _UNKNOWN, now, later)
+            )
+
+    def _skip(self, due: _Due, now: datetime) -> None:
+        """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
+        subscription, timing, first, record = due.subscription, due.subscription.timing, due.edition, due.record
+        after = timing.next_after(max(due.at, now - self._window))
+        missed = replace(first, span=replace(first.span, last=timing.covers(after).first - _DAY))
+        earlier = skipped_before(record, first)
+        unposted = replace(missed.span, first=earlier.first) if earlier else missed.span
+        reason = record.get("error") or _AWAY
+        is_closed = bool(record.get("person")) and not subscription.is_fixed
+        if is_closed:
+            reason += "; I paused it: /prdigest resume goes on"
+        self._watchdog.note(self._trouble(subscription, missed, Kind.SKIPPED, reason, now, None))
+        self._records.save(self._digests.key(subscription.edition(after)), skipped=str(unposted))
+        if is_closed:
+            # not before it is told: what is paused is not looked at again
+            self._directory.pause(subscription)
+        if self._agenda.move(due.name, due.at, after):
+            self._journal.note(Run(now, self._digests.key(missed), Outcome.SKIPPED, reason))
+
+    def _trouble(
+        self,
+        subscription: Subscription,
+        edition: Edition,
+        kind: Kind,
+        reason: str,
+        now: datetime,
+        retry: datetime | None,
+    ) -> Trouble:
+        return Trouble(
+            self._digests.key(edition),
+            kind,
+            edition.title,
+            reason,
+            now,
+            retry,
+            subscription.channel,
+            subscription.by,
+        )
+
+
+def _sent(due: _Due) -> str:
+    """Where it is kept when that was first sent."""
+    return f"sent:{due.name}:{due.at.isoformat()}"
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """One entry that can't be looked at shall not keep all others from being posted."""
+    try:
+        yield
+    except PrdigestError:
+        raise
+    except Exception:
+        log.exception("%s is on the agenda and can't be looked at", name)

@@ -1,0 +1,1 @@
+"""Reads and summarizes single pull requests."""

@@ -1,0 +1,99 @@
+"""Entries of pull requests, kept: what was read once is answered from the store, without GitHub or a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import TypeAdapter
+
+from bot.domain.digest.models import Entry
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import Risk, assess
+from bot.ports import Cache, PullRequests
+from bot.ports.cached_json import read_back
+from bot.services.summaries.reader import Reader
+
+_ENTRY = TypeAdapter(Entry)
+# as long as the model's answers
+_LIFETIME = timedelta(days=90)
+
+
+class Entries:
+    """Makes and keeps entries.
+
+    ``version`` names all that an entry depends on besides its pull request and the classes of its paths. What the
+    rules say is not kept: ``rate`` says it with what is known of the past by now.
+    """
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        reader: Reader,
+        cache: Cache,
+        version: str,
+        rate: Callable[[PullRequest], Risk] = assess,
+        classes_of: ClassesOf = default_classes,
+    ) -> None:
+        self._pulls = pulls
+        self._reader = reader
+        self._cache = cache
+        self._rate = rate
+        self._version = version
+        self._classes_of = classes_of
+
+    def read(self, pull: PullRequest) -> Entry:
+        """Read a pull request anew, whatever the store holds of it; a summary that exists is not made again."""
+        entry = self._reader.read(pull)
+        # an open pull request will change, and a model that was away may be back
+        if pull.is_merged and not entry.summary.is_fallback:
+            key = self._key(Reference(pull.repository, pull.number))
+            self._cache.put(key, _ENTRY.dump_json(_without_patches(entry)).decode(), _LIFETIME)
+        return entry
+
+    def named(self, reference: Reference) -> Entry:
+        """The pull request that someone named, without patches: from the store if it is there.
+
+        Raises:
+            UsageError: it was closed without being merged.
+            PrdigestError: what :class:`bot.ports.PullRequests` raises.
+        """
+        return self.known(reference) or self._read_once(self._asked_for(reference), reference)
+
+    def known(self, reference: Reference) -> Entry | None:
+        """The entry in the store, if there is one, without patches."""
+        found = read_back(_ENTRY, self._cache.get(self._key(reference)))
+        if found is None:
+            return None
+        return replace(found, from_cache=True, cost=0.0, risk=self._rate(found.pull))
+
+    def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
+        """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""
+        if not pull.is_merged:
+            return self._rated(self.read(pull))
+        with self._cache.lease(self._key(reference)):
+            return self.known(reference) or self._rated(self.read(pull))
+
+    def _rated(self, entry: Entry) -> Entry:
+        return replace(_without_patches(entry), risk=self._rate(entry.pull))
+
+    def _asked_for(self, reference: Reference) -> PullRequest:
+        pull = self._pulls.pull(reference.repository, reference.number)
+        if not pull.is_merged and pull.state == "CLOSED":
+            raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarise.")
+        return pull
+
+    def _key(self, reference: Reference) -> str:
+        made_with = f"{self._version} {self._classes_of(reference.repository).fingerprint}"
+        version = hashlib.sha256(made_with.encode()).hexdigest()[:12]
+        return f"entry:{version}:{reference.repository}#{reference.number}"
+
+
+def _without_patches(entry: Entry) -> Entry:
+    """Patches are kept with the files, and would be by far the largest part."""
+    return replace(entry, pull=entry.pull.without_patches())

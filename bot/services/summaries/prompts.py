@@ -1,0 +1,68 @@
+"""Renders what the model is asked. The instructions are versioned files beside the code, not strings in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from bot.domain.digest.models import Entry
+from bot.domain.operations.budget import Need, rank_need
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.summaries.diff_packing import PackedDiff
+from bot.domain.text.redaction import without_secrets
+from bot.domain.text.strings import one_line, plural, shorten, without_comments
+from bot.domain.time.day import LocalDay
+from bot.ports import Prompt
+from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, schema_of
+
+SUMMARY = "summary.v1"
+OVERVIEW = "overview.v1"
+ANSWER = "answer.v1"
+# most descriptions say what matters in their first paragraphs; what follows is test output and check lists
+_LONGEST_DESCRIPTION = 2_000
+# four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
+_SUMMARY_TOKENS = 6_000
+_OVERVIEW_TOKENS = 8_000
+
+
+@cache
+def instructions(version: str) -> str:
+    """The text of a version of the instructions."""
+    return files("bot.prompts").joinpath(f"{version}.md").read_text(encoding="utf-8").strip()
+
+
+def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
+    """Asks for the summary of one pull request."""
+    facts = (
+        f"{pull.repository} #{pull.number}: {one_line(pull.title)}\n"
+        f"{plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
+    )
+    description = shorten(without_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
+    parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
+    user = fenced("pull_request", "\n\n".join(parts))
+    schema, need = schema_of(SummaryAnswer), rank_need(pull.changed_lines)
+    return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema, _SUMMARY_TOKENS, need)
+
+
+def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
+    """Asks for the overview of a day, over the summaries of its pull requests."""
+    lines = [f"{repository}, {day.date:%A} {day.date}"]
+    lines += [_overview_line(entry) for entry in entries]
+    user = fenced("day", "\n".join(lines))
+    schema = schema_of(OverviewAnswer)
+    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema, _OVERVIEW_TOKENS, Need.OVERVIEW)
+
+
+def _overview_line(entry: Entry) -> str:
+    summary = entry.summary
+    line = f"#{entry.number} [{summary.type}] {one_line(entry.pull.title)}: {summary.headline}"
+    return f"{line} Action: {summary.action}" if summary.action else line
+
+
+def fenced(name: str, text: str) -> str:
+    """The text, less credentials, between marks that it can't forge: they carry a digest of the text itself."""
+    text = without_secrets(text)
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'

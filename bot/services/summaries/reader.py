@@ -1,0 +1,99 @@
+"""Reads one pull request: its files, its summary, and what the rules say of it.
+
+Each is worked on by itself: what can't be processed is shown by its facts, and the others as ever.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.domain.digest.models import Entry
+from bot.domain.errors import GitHubRefused, GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited
+from bot.domain.history.file_history import Past
+from bot.domain.pull_requests.areas import OTHER, area_of
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import ClassesOf, PathClasses, default_classes
+from bot.domain.risk.assessment import Risk, assess
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import UNREAD, fallback_summary
+from bot.domain.text.strings import one_line, shorten
+from bot.ports import PullRequests
+from bot.services.summaries.summarizer import Summarised
+
+log = logging.getLogger(__name__)
+
+
+class Reader:
+    """Makes entries of pull requests."""
+
+    def __init__(
+        self,
+        pulls: PullRequests,
+        summarise: Callable[[PullRequest], Summarised],
+        classes_of: ClassesOf = default_classes,
+    ) -> None:
+        self._pulls = pulls
+        self._summarise = summarise
+        self._classes_of = classes_of
+
+    def read(self, pull: PullRequest) -> Entry:
+        """A pull request with its files, its summary and what the rules say of it, or its facts alone."""
+        return read_alone(pull, self._read)
+
+    def _read(self, pull: PullRequest) -> Entry:
+        loaded = self.with_files(pull)
+        done = self._summarise(loaded)
+        classes = self._classes_of(loaded.repository)
+        return Entry(
+            pull=loaded,
+            summary=done.summary,
+            risk=assess(loaded, classes),
+            area=area_of(loaded, classes),
+            from_cache=done.from_cache,
+            cost=done.cost,
+        )
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        """The pull request with its files; without them where they can't be had."""
+        if pull.files is not None:
+            return pull
+        try:
+            return self._pulls.with_files(pull)
+        except (GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
+            log.info("no files of %s#%d: %s", pull.repository, pull.number, error)
+            return pull
+
+
+def read_alone(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry:
+    """The entry that ``read`` makes of a pull request; its facts where that meets a defect, which the log tells.
+
+    Raises:
+        PrdigestError: what ``read`` raises; trying again, or a person, may help there.
+    """
+    try:
+        return read(pull)
+    except PrdigestError:
+        raise
+    except Exception as error:
+        _tell(pull, error)
+        bare = replace(pull, files=None)
+        # no classes are needed without files
+        return Entry(bare, fallback_summary(bare, UNREAD, Coverage.NONE), Risk(0.0, ()), OTHER)
+
+
+def assess_alone(pull: PullRequest, classes: PathClasses, past: Past | None = None) -> Risk:
+    """What the rules say of a pull request; nothing where that meets a defect, which the log tells."""
+    try:
+        return assess(pull, classes, past)
+    except Exception as error:
+        _tell(pull, error)
+        return Risk(0.0, (), without_history=True)
+
+
+def _tell(pull: PullRequest, error: Exception) -> None:
+    """A line for each; where it came from is for whoever looks for it."""
+    said = shorten(one_line(f"{type(error).__name__}: {error}"), 200)
+    log.warning("%s#%d could not be read (%s)", pull.repository, pull.number, said)
+    log.debug("where #%d could not be read", pull.number, exc_info=error)

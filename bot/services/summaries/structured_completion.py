@@ -1,0 +1,168 @@
+"""Asks a model for JSON of a schema: from the cache if it was asked before, once at a time, and validated."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential,
+)
+from tenacity.stop import stop_any, stop_base
+
+from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelError, ModelTruncated
+from bot.domain.operations.usage import NOTHING, Usage
+from bot.ports import Cache, Model, Prompt
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=BaseModel)
+
+# seconds; as for GitHub and Slack
+_LONGEST_PAUSE = 30.0
+_BACKOFF = wait_exponential(multiplier=1, min=1, max=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to go on asking: ``attempts`` in all, none begun later than ``seconds`` after the first."""
+
+    attempts: int = 3
+    seconds: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """A validated answer. ``usage`` covers every attempt of this run, nothing for one from the cache."""
+
+    value: T
+    usage: Usage = NOTHING
+    from_cache: bool = False
+
+
+class Asker:
+    """Asks, validates, retries where that helps, and keeps what was answered."""
+
+    def __init__(
+        self,
+        model: Model,
+        cache: Cache,
+        sleep: Callable[[float], None],
+        patience: Patience = Patience(),
+        lifetime: timedelta = timedelta(days=90),
+    ) -> None:
+        self._model = model
+        self._cache = cache
+        self._sleep = sleep
+        self._patience = patience
+        self._lifetime = lifetime
+
+    def ask(self, prompt: Prompt, shape: type[T]) -> Answer[T]:
+        """The answer to a prompt, as a value of ``shape``.
+
+        Raises:
+            ModelError: there is no usable answer; nothing is cached then.
+        """
+        found = self._cached(prompt, shape)
+        if found:
+            return found
+        with self._cache.lease(prompt.key):
+            # whoever held the lease before has most likely answered the same question
+            found = self._cached(prompt, shape)
+            return found or self._asked(prompt, shape)
+
+    def _cached(self, prompt: Prompt, shape: type[T]) -> Answer[T] | None:
+        text = self._cache.get(prompt.key)
+        if text is None:
+            return None
+        try:
+            return Answer(shape.model_validate_json(text), from_cache=True)
+        except ValidationError as error:
+            log.warning("a cached answer no longer fits, asking again: %s", _in_words(error))
+            return None
+
+    def _asked(self, prompt: Prompt, shape: type[T]) -> Answer[T]:
+        attempts = _Attempts(self._model, prompt)
+        value = attempts.until_valid(shape, self._retrying())
+        self._cache.put(prompt.key, value.model_dump_json(), self._lifetime)
+        return Answer(value, attempts.usage)
+
+    def _retrying(self) -> Retrying:
+        return Retrying(
+            retry=retry_if_exception_type((ModelBusy, ModelTruncated, ModelAnswerInvalid)),
+            wait=_pause,
+            stop=stop_any(
+                _Impatience(),
+                stop_after_attempt(self._patience.attempts),
+                stop_before_delay(self._patience.seconds),
+            ),
+            sleep=self._sleep,
+            reraise=True,
+        )
+
+
+class _Impatience(stop_base):
+    """No service may want a longer pause than a summary may wait for: one of facts is there at once."""
+
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        return _pause(retry_state) > _LONGEST_PAUSE
+
+
+def _pause(state: RetryCallState) -> float:
+    """What the service asks for, else exponential; none where only the answer was at fault."""
+    error = state.outcome.exception() if state.outcome else None
+    if not isinstance(error, ModelBusy):
+        return 0.0
+    return error.retry_after if error.retry_after is not None else float(_BACKOFF(state))
+
+
+class _Attempts:
+    """One question asked several times: each time with what the last failure teaches."""
+
+    def __init__(self, model: Model, prompt: Prompt) -> None:
+        self._model = model
+        self._first = prompt
+        self._next = prompt
+        self.usage = NOTHING
+
+    def until_valid(self, shape: type[T], retrying: Retrying) -> T:
+        try:
+            answer: T = retrying(self._once, shape)
+        except ModelError as error:
+            error.usage = self.usage
+            raise
+        return answer
+
+    def _once(self, shape: type[T]) -> T:
+        try:
+            completion = self._model.complete(self._next)
+            self.usage += completion.usage
+            return shape.model_validate_json(completion.text)
+        except ValidationError as error:
+            problem = _in_words(error)
+            log.info("model answer refused: %s", problem)
+            self._next = replace(self._next, user=f"{self._first.user}\n\n{_AGAIN.format(problem)}")
+            raise ModelAnswerInvalid(f"the model's answer was not usable ({problem})") from error
+        except ModelError as error:
+            self.usage += error.usage
+            if isinstance(error, ModelTruncated):
+                self._next = replace(self._next, max_tokens=2 * self._next.max_tokens)
+            raise
+
+
+_AGAIN = "Your last answer to this was refused: {}. Answer again, within the limits."
+
+
+def _in_words(error: ValidationError) -> str:
+    """Which fields are wrong and how; never their text, which comes from outside."""
+    problems = [f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}" for item in error.errors()[:3]]
+    return "; ".join(problems)

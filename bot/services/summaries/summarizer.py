@@ -1,0 +1,104 @@
+"""The summary of one pull request: the model's, checked against the diff, or the facts in its place."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from bot.domain.errors import ModelError
+from bot.domain.operations.usage import Usage, cost
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack
+from bot.domain.summaries.models import (
+    NO_MODEL,
+    UNREAD,
+    Quote,
+    Summary,
+    fallback_summary,
+    verify,
+    without_unproven,
+)
+from bot.services.summaries.prompts import summary_prompt
+from bot.services.summaries.schemas import MOST_EVIDENCE, SummaryAnswer
+from bot.services.summaries.structured_completion import Asker
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """A summary, whether the cache held it, and what it cost now (US dollars, None if unknown)."""
+
+    summary: Summary
+    from_cache: bool = False
+    cost: float | None = 0.0
+
+
+class Summariser:
+    """Summarises pull requests whose files are loaded.
+
+    ``asker`` is None where no model is set up: every summary is then made of facts.
+    ``budget`` is in tokens and bounds the diff in one prompt. With ``must_prove``, what a reader would act on is
+    shown only where a quote of the diff bears it out.
+    """
+
+    def __init__(
+        self,
+        asker: Asker | None,
+        model: str,
+        budget: int,
+        classes_of: ClassesOf = default_classes,
+        *,
+        must_prove: bool = True,
+    ) -> None:
+        self._asker = asker
+        self._model = model
+        self._budget = budget
+        self._classes_of = classes_of
+        self._must_prove = must_prove
+
+    def summarise(self, pull: PullRequest) -> Summarised:
+        """Never fails for want of a model: a fallback summary says why it is one, and is not cached."""
+        if pull.files is None:
+            return Summarised(self._fallback(pull, "its files could not be loaded", Coverage.NONE))
+        diff = pack(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
+        if diff.coverage is Coverage.NONE and any(file.is_odd for file in pull.files):
+            log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
+            return Summarised(self._fallback(pull, UNREAD, diff.coverage))
+        if self._asker is None:
+            return Summarised(self._fallback(pull, NO_MODEL, diff.coverage))
+        return self._asked(self._asker, pull, diff)
+
+    def _asked(self, asker: Asker, pull: PullRequest, diff: PackedDiff) -> Summarised:
+        try:
+            answer = asker.ask(summary_prompt(self._model, pull, diff), SummaryAnswer)
+        except ModelError as error:
+            log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
+            return Summarised(self._fallback(pull, str(error), diff.coverage), cost=self._cost(error.usage))
+        summary = _summary(answer.value, pull, diff)
+        summary = without_unproven(summary) if self._must_prove else summary
+        return Summarised(summary, answer.from_cache, self._cost(answer.usage))
+
+    def _fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
+        return fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
+
+    def _cost(self, usage: Usage) -> float | None:
+        return cost(self._model, usage)
+
+
+def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
+    quotes = [Quote(item.path, item.quote) for item in answer.evidence[:MOST_EVIDENCE]]
+    return Summary(
+        type=answer.type,
+        headline=answer.headline,
+        what_changed_and_why=answer.what_changed_and_why,
+        technical_impact=answer.technical_impact,
+        potential_risks=answer.potential_risks,
+        key_insights=answer.key_insights,
+        risk_reason=answer.risk_reason,
+        action=answer.action,
+        evidence=verify(quotes, pull),
+        coverage=diff.coverage,
+        left_out=diff.left_out,
+    )

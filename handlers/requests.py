@@ -1,0 +1,91 @@
+"""Who asks and from where, as Slack's payloads say it. The payloads are signed; their texts are not trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bot.domain.conversations.slack_request import Visit
+
+Payload = Mapping[str, Any]
+
+
+def of_command(command: Payload) -> Visit:
+    """A slash command. Its trigger is new for each time somebody presses Enter."""
+    return Visit(
+        key=f"command:{command['trigger_id']}",
+        team=_text(command, "team_id"),
+        enterprise=_text(command, "enterprise_id"),
+        channel=_text(command, "channel_id"),
+        user=_text(command, "user_id"),
+        name=_text(command, "user_name"),
+        response_url=_text(command, "response_url"),
+        trigger=_text(command, "trigger_id"),
+    )
+
+
+def of_message(body: Payload, event: Payload) -> Visit:
+    """A message for the bot. It is answered in its thread, which it may begin.
+
+    The team is the writer's own where the channel is shared with other organisations.
+    """
+    channel, ts = _text(event, "channel"), _text(event, "ts")
+    own = _text(event, "user_team") or _text(event, "source_team") or _text(event, "team")
+    return Visit(
+        # the same message may arrive as several events
+        key=f"mention:{channel}:{ts}",
+        team=own or _text(body, "team_id"),
+        # an organisation is named for where the app is installed, not for the writer
+        channel=channel,
+        user=_text(event, "user"),
+        thread=_text(event, "thread_ts") or ts,
+        message=ts,
+    )
+
+
+def of_home(body: Payload, event: Payload) -> Visit:
+    """Somebody who opens App Home."""
+    user, ts = _text(event, "user"), _text(event, "event_ts")
+    return Visit(key=f"home:{user}:{ts}", team=_text(body, "team_id"), channel="", user=user)
+
+
+def of_newcomer(body: Payload, event: Payload) -> Visit:
+    """Somebody who opens the bot's direct messages: one visit, however often they come."""
+    user = _text(event, "user")
+    return Visit(key=f"welcome:{user}", team=_text(body, "team_id"), channel=_text(event, "channel"), user=user)
+
+
+def of_inviter(body: Payload, event: Payload) -> Visit:
+    """Somebody who brings the bot into a channel."""
+    channel, ts = _text(event, "channel"), _text(event, "event_ts")
+    team = _text(event, "team") or _text(body, "team_id")
+    return Visit(key=f"invited:{channel}:{ts}", team=team, channel=channel, user=_text(event, "inviter"))
+
+
+def of_action(body: Payload) -> Visit:
+    """A click, or a form that is sent. The answer goes where the message is, into its thread if it is in one."""
+    user, container = body["user"], body.get("container") or {}
+    return Visit(
+        key=f"action:{body['trigger_id']}",
+        team=_text(user, "team_id") or _text(body.get("team") or {}, "id"),
+        channel=_text(body.get("channel") or {}, "id") or _text(container, "channel_id"),
+        user=_text(user, "id"),
+        name=_text(user, "username") or _text(user, "name"),
+        response_url=_text(body, "response_url"),
+        thread=_text(container, "thread_ts"),
+        trigger=_text(body, "trigger_id"),
+        message=_text(container, "message_ts"),
+    )
+
+
+def of_form(body: Payload) -> Visit:
+    """A form that is sent, each time anew; its visitor is where they opened it, and is answered there."""
+    known = json.loads(_text(body["view"], "private_metadata") or "{}")
+    return replace(of_action(body), channel=known["channel"], response_url=_text(known, "answer"))
+
+
+def _text(payload: Payload, name: str) -> str:
+    """A field that may be missing or null."""
+    return str(payload.get(name) or "")

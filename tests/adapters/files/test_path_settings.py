@@ -1,0 +1,231 @@
+"""The file of path classes: what may stand in it, and what is said of every mistake."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.files.path_settings import read_paths
+from bot.domain.errors import NotSetUp
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
+from tests.helpers.checks import is_one_sentence
+from tests.helpers.command import ROOT
+
+ENGINE, OTHER = Repository("octo", "engine"), Repository("octo", "other")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "paths.toml"
+
+
+def read(file: Path, text: str) -> PathSettings:
+    file.write_text(text)
+    return read_paths(file)
+
+
+def refusal(file: Path, content: str | bytes) -> str:
+    """What is said of a file, less the name of the setting and of the file."""
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(NotSetUp) as caught:
+        read_paths(file)
+    said = str(caught.value)
+    assert is_one_sentence(said), said
+    return said.removeprefix(f"PRDIGEST_PATHS, {file}")
+
+
+def test_a_repository_has_what_its_table_names_and_the_others_have_the_defaults(file: Path) -> None:
+    found = read(
+        file,
+        """
+        ["octo/engine"]
+        product = ["examples/serving/", "/bin/*"]
+        docs = ["design/"]
+        critical = ["billing/"]
+        without_defaults = ["critical", "ci", "ci"]
+        """,
+    )
+    patterns = ((PathClass.DOCS, ("design/",)), (PathClass.PRODUCT, ("examples/serving/", "/bin/*")))
+    assert found.of(ENGINE) == PathClasses(own=OwnPaths(patterns, ("billing/",), ("ci", "critical")))
+    assert found.of(OTHER) == DEFAULT_PATHS
+    assert found.source == str(file)
+
+
+def _example() -> str:
+    lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.removeprefix("#   ") for line in lines if line.startswith("#   "))
+
+
+def _readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+
+
+@pytest.mark.parametrize("text", [_example(), _readme()], ids=[".env.example", "README"])
+def test_the_examples_can_be_used(file: Path, text: str) -> None:
+    classes = read(file, text).of(Repository("vllm-project", "vllm"))
+    kinds = [classes.classify(f"examples/online_serving/{name}") for name in ("a.py", "b/c.py", "README.md")]
+    assert kinds == [PathClass.PRODUCT, PathClass.PRODUCT, PathClass.DOCS]
+    assert classes.is_critical("vllm/v1/engine/core.py")
+    assert not classes.is_critical("vllm/layers/fused_moe.py")
+    assert classes.classify("tools/a.py") is PathClass.PRODUCT
+
+
+@pytest.mark.parametrize("name", ["Octo/Engine", "https://github.com/octo/engine", "octo/engine.git"])
+def test_names_are_those_of_github_in_any_case(file: Path, name: str) -> None:
+    assert read(file, f'["{name}"]\ndocs = ["design/"]').of(ENGINE).own.named == ("docs",)
+
+
+def test_the_table_for_all_is_for_those_without_one_of_their_own(file: Path) -> None:
+    found = read(file, '["*"]\ndocs = ["design/"]\n["octo/engine"]\nci = ["bots/"]')
+    assert (found.of(ENGINE).own.named, found.of(OTHER).own.named) == (("ci",), ("docs",))
+
+
+@pytest.mark.parametrize("text", ["", "# nothing", '["octo/engine"]', '["octo/engine"]\ndocs = []', '["*"]'])
+def test_what_names_nothing_leaves_the_defaults(file: Path, text: str) -> None:
+    assert read(file, text).of(ENGINE) == DEFAULT_PATHS
+
+
+def test_every_class_has_a_name_in_the_file(file: Path) -> None:
+    lists = "\n".join(f'{name} = ["only/{name}/x.py"]' for name in (*PathClass, "critical"))
+    classes = read(file, f'["octo/engine"]\n{lists}').of(ENGINE)
+    assert [classes.classify(f"only/{kind}/x.py") for kind in PathClass] == list(PathClass)
+    assert classes.is_critical("only/critical/x.py")
+
+
+GOOD = [
+    "docs/", "/docs", "a/b/*.py", "**/serving/**/*.py", "!docs/keep.md", "My Docs/", "pages/\\\\[id\\\\].tsx",
+    "[a-c]*", "[!x]", "?.md", "\\\\#notes", "größe/", "a**", "...", ".github/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", GOOD)
+def test_any_pattern_that_can_match_is_taken(file: Path, pattern: str) -> None:
+    assert read(file, f'["*"]\ndocs = ["{pattern}"]').of(ENGINE).own.named == ("docs",)
+
+
+def test_escaped_brackets_are_letters_of_a_name(file: Path) -> None:
+    classes = read(file, "['*']\nother = ['pages/\\[id\\].tsx']").of(ENGINE)
+    kinds = [classes.classify(path) for path in ("pages/[id].tsx", "pages/i.tsx")]
+    assert kinds == [PathClass.OTHER, PathClass.PRODUCT]
+
+
+EMPTY = "names nothing: write a file or folder, such as docs/."
+BLANK = "begins or ends with a blank, or has invisible characters: write it without."
+BRACKETS = "has brackets that can't be read: write them as [a-z], or \\[ and \\] for a name."
+FROM_ROOT = "matches no path: write it from the root of the repository, without ./, ../ or //."
+STARS = "has too many stars: write up to 4, 3 in one name, 2 times **."
+PATTERNS: dict[str, str] = {
+    "": EMPTY,
+    " ": EMPTY,
+    "!": EMPTY,
+    "/": EMPTY,
+    "!/": EMPTY,
+    "docs/ ": BLANK,
+    "docs\\n": BLANK,
+    "\\u202edocs": BLANK,
+    "#docs": "is a comment: write \\# for a name that begins with #.",
+    "docs\\\\api": "has a backslash: write / between folders.",
+    "docs\\\\": "has a backslash: write / between folders.",
+    "[a": BRACKETS,
+    "a]": BRACKETS,
+    "[[:alpha:]]": BRACKETS,
+    "[a--b]": BRACKETS,
+    "[z-a]": "matches no path: write it as in a .gitignore.",
+    "./docs": FROM_ROOT,
+    "docs/../api": FROM_ROOT,
+    "a//b": FROM_ROOT,
+    "docs//": FROM_ROOT,
+    "*a*/*a*/*a": STARS,
+    "*a*b*c*d": STARS,
+    "**/a/**/a/**/b": STARS,
+    "a" * 201: "is too long: write at most 200 characters.",
+}
+
+
+@pytest.mark.parametrize(("pattern", "said"), PATTERNS.items(), ids=[repr(each[:12]) for each in PATTERNS])
+def test_a_pattern_that_can_not_match_is_refused(file: Path, pattern: str, said: str) -> None:
+    found = refusal(file, f'["octo/engine"]\ndocs = ["good/", "{pattern}"]')
+    assert found.startswith(', table ["octo/engine"]: docs: \'')
+    assert found.endswith(f"' {said}")
+
+
+NO_TOML = ': write ["owner/name"] with quotes, and below it docs = ["design/"].'
+CLASSES = "lock, generated, ci, tests, docs, build, support, product"
+FILES: dict[str, tuple[str | bytes, str]] = {
+    "no quotes": ("[octo/engine]", NO_TOML),
+    "cut": ('["octo/engine"', NO_TOML),
+    "nested": ("x = " + "[" * 50_000, NO_TOML),
+    "a number too long": ("x = " + "9" * 9_999, NO_TOML),
+    "not UTF-8": (b'["*"]\ndocs = ["gr\xf6\xdfe/"]', ": it is no UTF-8 text: save it as such."),
+    "too large": ("#" * 100_001, ": it is larger than 100 KB: name folders instead of files."),
+    "no table": ('docs = ["a/"]', ": 'docs' stands in no table: write [\"owner/name\"] above it."),
+    "no owner": (
+        '[engine]\ndocs = ["a/"]',
+        ', table ["engine"]: it is no repository: write it as ["owner/name"], with quotes.',
+    ),
+    "a table in a table": (
+        '[octo.engine]\ndocs = ["a/"]',
+        ', table ["octo"]: it is no repository: write it as ["owner/name"], with quotes.',
+    ),
+    "twice": (
+        '["octo/engine"]\n["Octo/engine"]',
+        ', table ["Octo/engine"]: it is there twice: write one table for each repository.',
+    ),
+    "almost a class": (
+        '["octo/engine"]\ndoc = ["a/"]',
+        ", table [\"octo/engine\"]: 'doc' is no class: write docs instead.",
+    ),
+    "no class": (
+        '["*"]\nxyzzy = ["a/"]',
+        f", table [\"*\"]: 'xyzzy' is no class: write one of {CLASSES}, other, critical, without_defaults.",
+    ),
+    "a text": ('["*"]\ndocs = "a/"', ', table ["*"]: docs is no list of texts: write it as docs = ["design/"].'),
+    "a number": (
+        '["*"]\ndocs = ["a/", 7]',
+        ', table ["*"]: docs is no list of texts: write it as docs = ["design/"].',
+    ),
+    "without, but no list": (
+        '["*"]\nwithout_defaults = true',
+        ', table ["*"]: without_defaults is no list of texts: write it as without_defaults = ["critical"].',
+    ),
+    "without what has none": (
+        '["*"]\nwithout_defaults = ["other"]',
+        f", table [\"*\"]: without_defaults: 'other' has no defaults: write any of {CLASSES}, critical.",
+    ),
+    "too many": (
+        '["*"]\ndocs = [' + '"a/",' * 300 + "]\ncritical = [" + '"b/",' * 201 + "]",
+        ', table ["*"]: it has more than 500 patterns: name folders instead of files.',
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), FILES.values(), ids=FILES)
+def test_every_mistake_is_one_sentence_on_what_to_write(file: Path, content: str | bytes, said: str) -> None:
+    assert refusal(file, content).endswith(said)
+
+
+def test_as_many_patterns_as_are_allowed_are_taken(file: Path) -> None:
+    assert read(file, '["*"]\ndocs = [' + '"a/",' * 500 + "]").of(ENGINE).own.named == ("docs",)
+
+
+@pytest.mark.parametrize("name", ["nowhere.toml", ".", "a\0b"])
+def test_a_file_that_is_none_names_the_setting(tmp_path: Path, name: str) -> None:
+    with pytest.raises(
+        NotSetUp, match=r"^PRDIGEST_PATHS, .*can't be read \(.*\): write the path of a file"
+    ) as caught:
+        read_paths(tmp_path / name)
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("pattern", ["*a*a*b", "**/a/**/*a*b", "**/*a*a*b", "*a*/*a*b", "**/*a/**/*ab"])
+def test_no_pattern_takes_long_on_any_path(file: Path, pattern: str) -> None:
+    """Paths have at most 4,096 characters, and 255 between two slashes."""
+    classes = read(file, f'["*"]\ndocs = ["{pattern}"]').of(ENGINE)
+    paths = ("a" * 255, "/".join(["a" * 255] * 16), "a/" * 2_048, "b" + "ab" * 100)
+    started = time.perf_counter()
+    for path in paths:
+        classes.classify(path)
+    assert time.perf_counter() - started < 5

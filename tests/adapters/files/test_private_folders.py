@@ -1,0 +1,99 @@
+"""What the embedded store writes is for its user alone, whatever the umask and whatever was there before."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.embedded.server import end_embedded
+from bot.adapters.files.private_folders import tighten
+from bot.adapters.redis.connection import connect_embedded
+from tests.helpers.command import command, environment, prdigest
+
+
+def readable_by_others(folder: Path) -> list[str]:
+    """What in a folder, itself included, others may do anything with; a link's own mode says nothing."""
+    every = [folder, *folder.rglob("*")]
+    return [str(each) for each in every if not each.is_symlink() and each.lstat().st_mode & 0o077]
+
+
+def exported(state: Path, **settings: str) -> None:
+    done = prdigest("export", settings={"PRDIGEST_STATE_DIR": str(state), **settings}, folder=state.parent)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(autouse=True)
+def _usual_mask() -> Iterator[None]:
+    """The one with which everybody may read what is written."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def test_everything_that_the_store_writes_is_private(tmp_path: Path) -> None:
+    state = tmp_path / "made" / "too" / "state"
+    with connect_embedded(state) as client:
+        client.set("key", "value")
+        client.bgrewriteaof()
+        assert {"valkey.log", "appendonlydir"} <= {each.name for each in (state / "valkey").iterdir()}
+        assert readable_by_others(tmp_path / "made") == []
+    end_embedded(state)
+
+
+def test_what_an_earlier_version_left_open_is_closed(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with connect_embedded(state) as client:
+        client.set("key", "value")
+    end_embedded(state)
+    for each in (state, *state.rglob("*")):
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    with connect_embedded(state) as client:
+        assert client.get("key") == b"value"
+        assert readable_by_others(state) == []
+    end_embedded(state)
+
+
+def test_a_folder_that_serves_others_too_stays_open_and_ours_in_it_do_not(tmp_path: Path) -> None:
+    state = tmp_path / "shared"
+    state.mkdir()
+    state.chmod(0o755)
+    (state / "another's.txt").write_text("for all")
+    (state / "another's.txt").chmod(0o644)
+    exported(state)
+    assert stat.S_IMODE(state.stat().st_mode) == 0o755
+    open_to_all = {Path(name).name for name in readable_by_others(state)}
+    assert open_to_all == {"shared", "another's.txt"}
+    end_embedded(state)
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("another's")
+    outside.chmod(0o644)
+    ours = tmp_path / "state" / "valkey"
+    ours.mkdir(parents=True)
+    (ours / "link").symlink_to(outside)
+    (ours / "folder").symlink_to(tmp_path)
+    tighten(ours.parent, frozenset({"valkey"}))
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o644
+    assert stat.S_IMODE(ours.stat().st_mode) == 0o700
+
+
+def test_a_file_of_an_export_is_private(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    done = subprocess.run(
+        command("export", "--out", "moved.jsonl"),
+        env=environment(PRDIGEST_STATE_DIR=str(state)),
+        cwd=tmp_path,
+        umask=0o000,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert readable_by_others(tmp_path / "moved.jsonl") == []
+    assert readable_by_others(state) == []
+    end_embedded(state)

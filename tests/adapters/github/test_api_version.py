@@ -1,0 +1,41 @@
+"""Which version of its interface GitHub is asked for: the same in every call, whatever it takes as the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from github import Auth
+
+from bot.adapters.github.probe import PyGithubProbe
+from bot.adapters.github.rate_limits import GitHubLimits
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.github.server import pull as record
+from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.helpers.builders import pull as known_pull
+
+TOKEN = Auth.Token("ghp_test")
+ACTS: dict[str, tuple[Callable[[ScriptedGitHub], object], str]] = {
+    "day": (lambda github: github.pulls().merged_on(REPOSITORY, DAY), "/graphql"),
+    "one": (lambda github: github.pulls().pull(REPOSITORY, 1), "/graphql"),
+    "files": (lambda github: github.pulls().with_files(known_pull(1)), "/repos/octo/engine/pulls/1/files"),
+    "token": (lambda github: PyGithubProbe(github.url, TOKEN, 2).access(), "/rate_limit"),
+    "probe": (lambda github: PyGithubProbe(github.url, TOKEN, 2).reads(REPOSITORY), "/graphql"),
+}
+
+
+@pytest.mark.parametrize(("act", "path"), ACTS.values(), ids=ACTS)
+def test_every_call_names_the_version_and_the_media_type(
+    github: ScriptedGitHub, act: Callable[[ScriptedGitHub], object], path: str
+) -> None:
+    github.add(REPO, record(1, merged_at=NOON))
+    act(github)
+    assert {call.path for call in github.calls} == {path}
+    for call in github.calls:
+        assert call.headers["x-github-api-version"] == "2022-11-28"
+        assert call.headers["accept"] == "application/vnd.github+json"
+
+
+def test_the_limits_are_asked_for_in_the_same_version(github: ScriptedGitHub) -> None:
+    GitHubLimits(github.url, TOKEN).left()
+    assert [call.headers["x-github-api-version"] for call in github.calls] == ["2022-11-28"]

@@ -1,0 +1,75 @@
+"""The files of a pull request, and many threads that read them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.github.server import changed_file
+from tests.emulators.github.server import pull as record
+from tests.helpers.builders import REPOSITORY
+
+FILES = f"/repos/{REPO}/pulls/1/files"
+
+
+def loaded(github: ScriptedGitHub, files: Iterable[dict[str, Any]], **fields: Any) -> PullRequest:
+    github.add(REPO, record(1, files=list(files), **fields))
+    pulls = github.pulls()
+    return pulls.with_files(pulls.pull(REPOSITORY, 1))
+
+
+def test_a_file_comes_with_its_patch_and_counts(github: ScriptedGitHub) -> None:
+    patch = "@@ -1,2 +1,2 @@\n-a\n-b\n+c\n d"
+    pull = loaded(github, [changed_file("src/a b.py", patch)])
+    assert pull.files == (ChangedFile("src/a b.py", "modified", 1, 2, patch),)
+
+
+def test_a_pull_request_without_files_costs_no_call(github: ScriptedGitHub) -> None:
+    assert loaded(github, []).files == ()
+    assert github.calls_to("/repos") == []
+
+
+def test_a_patch_that_github_does_not_send_is_none(github: ScriptedGitHub) -> None:
+    pull = loaded(github, [changed_file("logo.png", None, status="added")])
+    assert pull.files == (ChangedFile("logo.png", "added", 0, 0, None),)
+
+
+def test_a_renamed_file_names_its_previous_path(github: ScriptedGitHub) -> None:
+    pull = loaded(github, [changed_file("new.py", None, status="renamed", previous_filename="old.py")])
+    assert pull.files == (ChangedFile("new.py", "renamed", 0, 0, None, previous_path="old.py"),)
+
+
+def test_284_files_come_from_three_pages_in_githubs_order(github: ScriptedGitHub) -> None:
+    names = [f"src/{(n * 97) % 284:03}.py" for n in range(284)]
+    pull = loaded(github, map(changed_file, names))
+    assert [file.path for file in pull.files or ()] == names
+    assert [call.query["page"] for call in github.calls_to(FILES)[1:]] == ["2", "3"]
+    assert len(github.calls_to("/repos")) == 3
+
+
+def test_files_stop_at_3000_and_the_count_says_that_there_are_more(github: ScriptedGitHub) -> None:
+    pull = loaded(github, (changed_file(f"f{n}", "+x") for n in range(3_050)))
+    assert (len(pull.files or ()), pull.changed_files) == (3_000, 3_050)
+
+
+def test_threads_get_the_files_of_their_own_pull_request(github: ScriptedGitHub) -> None:
+    count = 160
+    github.add(REPO, *(record(n, files=[changed_file(f"of/{n}.py")]) for n in range(1, count + 1)))
+    pulls = github.pulls()
+    wanted = [pulls.pull(REPOSITORY, n) for n in range(1, count + 1)]
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(pulls.with_files, wanted))
+    assert [[file.path for file in pull.files or ()] for pull in found] == [
+        [f"of/{n}.py"] for n in range(1, count + 1)
+    ]
+
+
+def test_threads_get_the_pull_request_they_asked_for(github: ScriptedGitHub) -> None:
+    github.add(REPO, *(record(n) for n in range(1, 97)))
+    pulls = github.pulls()
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(lambda number: pulls.pull(REPOSITORY, number), range(1, 97)))
+    assert [pull.title for pull in found] == [f"Change part {n}" for n in range(1, 97)]

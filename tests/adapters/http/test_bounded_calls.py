@@ -1,0 +1,245 @@
+"""Peers that drip: each call ends at its own deadline, in headers and bodies, plain and over TLS."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from github import Auth
+
+from bot.adapters.claude.chat import ClaudeChat
+from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.claude.probe import ClaudeProbe
+from bot.adapters.github.client import GitHubClient
+from bot.adapters.github.probe import PyGithubProbe
+from bot.adapters.github.pull_requests import GitHubPullRequests
+from bot.adapters.http.bounded_calls import TooSlow, bounded
+from bot.adapters.http.connections import noting_opener
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.transport import send_to_hook
+from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
+from bot.ports import Attachment, Chat, Prompt, Text, Turn
+from bot.render.conversations.notices import notice
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending, Stopping
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.emulators.drip import Drip, Where
+from tests.emulators.github.server import GitHubEmulator
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers import builders
+from tests.helpers.world import CHANNEL, add_small_day
+
+# seconds: between two bytes, for one call, and until a call must have ended, on a machine that is busy
+INTERVAL, SECONDS, SOON = 0.05, 0.5, 4.0
+SCHEMA = {"type": "object", "properties": {}, "additionalProperties": False}
+PROMPT = Prompt("claude-haiku-5-5", "v1", "Be brief.", "Say something.", SCHEMA, 1_000)
+TOOL = {"name": "look", "description": "Looks.", "input_schema": SCHEMA}
+CHAT = Chat("claude-sonnet-5-5", "Be brief.", (TOOL,), (Turn("person", (Text("Hello?"),)),), 1_000, 5.0, SECONDS)
+Act = Callable[[str], object]
+
+
+def github_at(url: str) -> GitHubPullRequests:
+    return GitHubPullRequests(GitHubClient(url, Auth.Token("ghp_test"), SECONDS), lambda: builders.NOON)
+
+
+def complete(url: str) -> object:
+    with claude_client("sk-ant-test", url) as client:
+        return ClaudeModel(client, SECONDS).complete(PROMPT)
+
+
+def converse(url: str) -> object:
+    with claude_client("sk-ant-test", url) as client:
+        return ClaudeChat(client).converse(CHAT, lambda words: True)
+
+
+def slack_at(url: str) -> SlackMessenger:
+    return SlackMessenger(slack_client("xoxb-test", url, SECONDS))
+
+
+def post(url: str) -> object:
+    return slack_at(url).post(CHANNEL, notice("Hello").payload(), "key")
+
+
+CALLS: dict[str, tuple[str, Act, type[PrdigestError]]] = {
+    "github-graphql": ("github", lambda url: github_at(url).pull(builders.REPOSITORY, 101), GitHubUnavailable),
+    "github-files": ("github", lambda url: github_at(url).with_files(builders.pull(101)), GitHubUnavailable),
+    "github-probe": (
+        "github",
+        lambda url: PyGithubProbe(url, Auth.Token("ghp_test"), 1).access(),
+        GitHubUnavailable,
+    ),
+    "claude": ("claude", complete, ModelBusy),
+    "claude-stream": ("claude", converse, ModelBusy),
+    "claude-probe": (
+        "claude",
+        lambda url: ClaudeProbe("sk-ant-test", url, SECONDS).knows("claude-haiku-5-5"),
+        ModelBusy,
+    ),
+    "slack": ("slack", post, SlackUnavailable),
+    "slack-file": (
+        "slack",
+        lambda url: slack_at(url).attach(CHANNEL, "1.0", Attachment("a.md", "A", "text")),
+        SlackUnavailable,
+    ),
+}
+# one call for each way in which the bot speaks HTTP
+MAIN = ("github-graphql", "claude", "claude-stream", "slack")
+
+
+@pytest.fixture(scope="module")
+def services() -> Iterator[dict[str, str]]:
+    with GitHubEmulator() as github, ClaudeEmulator() as claude, SlackEmulator() as slack:
+        add_small_day(github)
+        yield {"github": github.url, "claude": claude.url, "slack": slack.url}
+
+
+@contextmanager
+def dripping(target: str, where: Where = "headers", context: ssl.SSLContext | None = None) -> Iterator[Drip]:
+    with Drip(target, where, context) as drip:
+        drip.interval = INTERVAL
+        yield drip
+
+
+def seconds_until(error: type[BaseException], act: Callable[[], object]) -> float:
+    began = time.monotonic()
+    with pytest.raises(error):
+        act()
+    return time.monotonic() - began
+
+
+def check_it_ends(name: str, drip: Drip) -> None:
+    _, act, error = CALLS[name]
+    assert seconds_until(error, lambda: act(drip.url)) < SOON
+    assert len(drip.paths) <= 1, "what was too slow is not asked again"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_headers_that_trickle_do_not_extend_a_call(services: dict[str, str], name: str) -> None:
+    with dripping(services[CALLS[name][0]]) as drip:
+        check_it_ends(name, drip)
+
+
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["whole", "chunks"])
+@pytest.mark.parametrize("name", MAIN)
+def test_a_body_that_trickles_does_not_extend_a_call(
+    services: dict[str, str], name: str, *, is_chunked: bool
+) -> None:
+    with dripping(services[CALLS[name][0]], "body") as drip:
+        drip.is_chunked = is_chunked
+        check_it_ends(name, drip)
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_what_comes_piece_by_piece_and_in_time_is_an_answer(services: dict[str, str], name: str) -> None:
+    target, act, _ = CALLS[name]
+    with dripping(services[target]) as drip:
+        drip.interval, drip.piece = 0.001, 100
+        assert act(drip.url) is not None
+
+
+def test_a_connection_that_is_kept_is_bounded_too(services: dict[str, str]) -> None:
+    with Drip(services["github"]) as drip:
+        github = github_at(drip.url)
+        assert github.pull(builders.REPOSITORY, 101).number == 101
+        drip.interval = INTERVAL
+        assert seconds_until(GitHubUnavailable, lambda: github.pull(builders.REPOSITORY, 102)) < SOON
+        drip.heal()
+        assert github.pull(builders.REPOSITORY, 103).number == 103
+
+
+def test_connections_to_github_are_kept_between_calls(services: dict[str, str]) -> None:
+    with Drip(services["github"]) as drip:
+        github = github_at(drip.url)
+        for number in (101, 102, 103):
+            github.pull(builders.REPOSITORY, number)
+        assert (len(drip.paths), drip.connections) == (3, 1)
+
+
+def test_a_webhook_that_drips_ends_at_its_deadline(services: dict[str, str]) -> None:
+    with dripping(services["slack"]) as drip:
+        assert seconds_until(TooSlow, lambda: send_to_hook(f"{drip.url}/hook", SECONDS, text="Hello")) < SOON
+
+
+def test_no_call_outlasts_the_work_it_is_part_of(services: dict[str, str]) -> None:
+    with dripping(services["github"]) as drip, deadlines.within(0.3):
+        began = time.monotonic()
+        for _ in range(3):
+            with pytest.raises(GitHubUnavailable):
+                github_at(drip.url).pull(builders.REPOSITORY, 101)
+        assert time.monotonic() - began < SOON
+        assert len(drip.paths) <= 1, "without time nothing is asked"
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_the_end_of_the_process_interrupts_a_call(services: dict[str, str], name: str) -> None:
+    target, act, _ = CALLS[name]
+    ending = Ending()
+    with dripping(services[target]) as drip, deadlines.within(60, ending):
+        timer = threading.Timer(0.2, ending.end)
+        timer.start()
+        assert seconds_until(Stopping, lambda: act(drip.url)) < SOON
+        timer.join()
+        seconds_until(Stopping, lambda: act(drip.url))
+        assert len(drip.paths) <= 1
+
+
+def test_the_end_of_the_process_interrupts_a_pause_that_slack_asks_for(services: dict[str, str]) -> None:
+    ending = Ending()
+    with SlackEmulator() as slack, deadlines.within(60, ending):
+        slack.fail_next("chat.postMessage", retry_after=25)
+        timer = threading.Timer(0.3, ending.end)
+        timer.start()
+        assert seconds_until(Stopping, lambda: post(slack.url)) < SOON
+        timer.join()
+
+
+@pytest.mark.parametrize("seconds", [60, 3_600])
+def test_a_pause_longer_than_there_is_time_is_not_begun(seconds: int) -> None:
+    with GitHubEmulator() as github, SlackEmulator() as slack, deadlines.within(40):
+        add_small_day(github)
+        github.retry_after = seconds
+        github.fail_next("429")
+        slack.fail_next("chat.postMessage", retry_after=seconds)
+        assert seconds_until(RateLimited, lambda: github_at(github.url).pull(builders.REPOSITORY, 101)) < SOON
+        assert seconds_until(SlackUnavailable, lambda: post(slack.url)) < SOON
+
+
+def test_a_call_that_ends_in_time_leaves_nothing_behind() -> None:
+    before = threading.active_count()
+    for _ in range(50):
+        with bounded(60):
+            pass
+    assert threading.active_count() <= before + 1
+
+
+# --- over TLS
+
+
+@pytest.fixture
+def certified(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLContext]:
+    """What a server speaks TLS with; the clients trust it."""
+    for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.setenv(variable, str(certificate))
+    noting_opener.cache_clear()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    yield context
+    noting_opener.cache_clear()
+
+
+@pytest.mark.parametrize("where", ["headers", "body"])
+@pytest.mark.parametrize("name", ["github-graphql", "claude-stream", "slack"])
+def test_a_trickle_over_tls_does_not_extend_a_call(
+    services: dict[str, str], certified: ssl.SSLContext, name: str, where: Where
+) -> None:
+    target, act, _ = CALLS[name]
+    with dripping(services[target], where, certified) as drip:
+        check_it_ends(name, drip)
+    with Drip(services[target], where, certified) as drip:
+        assert act(drip.url) is not None
+        assert len(drip.paths) == 1

@@ -1,0 +1,230 @@
+"""Subscriptions, the agenda and the journal, on a real server."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import AGENDA, JOURNAL, SUBSCRIPTIONS, RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.connection import Patience, connect, packed, unpacked
+from bot.domain.digest.view import Only, View
+from bot.domain.errors import StoreUnavailable
+from bot.domain.operations.run import Outcome, Run
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.domain.time.day import zone_of
+from tests.helpers.builders import REPOSITORY
+from tests.helpers.checks import closed_port, is_one_sentence
+
+NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
+SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
+DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), zone_of("Europe/Berlin")), by="U0ASKER")
+FULL = Subscription(
+    "D0ASKER",
+    Repository("acme", "web.app"),
+    Timing(dt.time(23, 59, 30), zone_of("Asia/Kathmandu"), weekdays=True),
+    View(Filters(("csrc/**",), ("Ädä",), ("good first issue",), ("bots",)), Only.RISKY),
+    by="U1",
+    follows="U2",
+    is_paused=True,
+    is_open=True,
+)
+
+
+@pytest.fixture
+def kept(store: Redis) -> RedisSubscriptions:
+    return RedisSubscriptions(store)
+
+
+@pytest.fixture
+def agenda(store: Redis) -> RedisAgenda:
+    return RedisAgenda(store)
+
+
+@pytest.fixture
+def journal(store: Redis) -> RedisJournal:
+    return RedisJournal(store)
+
+
+def written(store: Redis, subscription: Subscription) -> str:
+    return unpacked(cast("bytes", store.hget(SUBSCRIPTIONS, subscription.id)))
+
+
+def write(store: Redis, subscription: Subscription, text: str) -> None:
+    store.hset(SUBSCRIPTIONS, subscription.id, cast("str", packed(text)))
+
+
+class TestSubscriptions:
+    @pytest.mark.parametrize("made", [DAILY, FULL], ids=["plain", "full"])
+    def test_what_is_kept_comes_back(self, kept: RedisSubscriptions, made: Subscription) -> None:
+        kept.put(made)
+        assert kept.get(made.id) == made
+        assert list(kept.all()) == [made]
+        assert kept.those([made.id]) == {made.id: made}
+
+    def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptions) -> None:
+        paused = replace(DAILY, is_paused=True)
+        kept.put(DAILY)
+        kept.put(paused)
+        assert list(kept.all()) == [paused]
+
+    def test_what_is_removed_is_gone_and_may_be_removed_again(self, kept: RedisSubscriptions) -> None:
+        kept.put(DAILY)
+        kept.put(FULL)
+        for _ in range(2):
+            kept.remove(DAILY.id)
+        assert kept.get(DAILY.id) is None
+        assert list(kept.all()) == [FULL]
+
+    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptions) -> None:
+        kept.put(DAILY)
+        kept.put(FULL)
+        assert kept.those([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
+        assert kept.those([]) == {}
+
+    def test_one_of_another_version_is_read_as_far_as_it_is_known(
+        self, kept: RedisSubscriptions, store: Redis
+    ) -> None:
+        kept.put(DAILY)
+        value = json.loads(written(store, DAILY))
+        del value["is_open"], value["follows"]
+        write(store, DAILY, json.dumps({**value, "mood": "cheerful"}))
+        assert kept.get(DAILY.id) == DAILY
+
+    def test_one_that_cant_be_read_keeps_no_other_from_being_found(
+        self, kept: RedisSubscriptions, store: Redis, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        kept.put(DAILY)
+        kept.put(FULL)
+        write(store, FULL, written(store, FULL).replace("Asia/Kathmandu", "Asia/Atlantis"))
+        assert list(kept.all()) == [DAILY]
+        assert kept.those([FULL.id, DAILY.id]) == {DAILY.id: DAILY}
+        assert "Asia/Atlantis" in caplog.text
+
+
+class TestAgenda:
+    def test_what_is_due_comes_oldest_first_and_what_is_not_does_not(self, agenda: RedisAgenda) -> None:
+        for name, hours in (("later", 1), ("b", 0), ("old", -30), ("a", -1)):
+            agenda.put(name, NINE + hours * HOUR)
+        assert agenda.due(NINE) == [("old", NINE - 30 * HOUR), ("a", NINE - HOUR), ("b", NINE)]
+        assert agenda.due(NINE - SECOND) == [("old", NINE - 30 * HOUR), ("a", NINE - HOUR)]
+
+    def test_it_is_known_when_something_is_to_be_done(self, agenda: RedisAgenda) -> None:
+        agenda.put("a", NINE.astimezone(zone_of("Asia/Kathmandu")))
+        assert agenda.at("a") == NINE
+        assert agenda.at("nothing") is None
+        assert agenda.at_each(["nothing", "a"]) == [None, NINE]
+        assert agenda.at_each([]) == ()
+
+    def test_put_plans_anew_and_add_only_what_is_not_planned(self, agenda: RedisAgenda) -> None:
+        agenda.add("a", NINE)
+        agenda.add("a", NINE + HOUR)
+        assert agenda.at("a") == NINE
+        agenda.put("a", NINE + HOUR)
+        assert agenda.at("a") == NINE + HOUR
+
+    def test_what_is_dropped_is_gone_and_may_be_dropped_again(self, agenda: RedisAgenda) -> None:
+        agenda.put("a", NINE)
+        for _ in range(2):
+            agenda.drop("a")
+        assert agenda.due(NINE) == []
+
+    @pytest.mark.parametrize(
+        ("planned", "moved"),
+        [
+            pytest.param(NINE, True, id="as-planned"),
+            pytest.param(NINE + SECOND, False, id="moved-by-another"),
+            pytest.param(None, False, id="dropped-by-another"),
+        ],
+    )
+    def test_only_what_stands_as_it_was_seen_is_moved(
+        self, agenda: RedisAgenda, planned: datetime | None, moved: bool
+    ) -> None:
+        if planned:
+            agenda.put("a", planned)
+        assert agenda.move("a", NINE, NINE + 24 * HOUR) is moved
+        assert agenda.at("a") == (NINE + 24 * HOUR if moved else planned)
+
+    def test_of_many_those_are_moved_that_stand_as_they_were_seen(self, agenda: RedisAgenda) -> None:
+        agenda.put("a", NINE)
+        agenda.put("b", NINE + HOUR)
+        agenda.put("c", NINE)
+        agenda.move_each([(name, NINE, NINE + 24 * HOUR) for name in "abcd"])
+        agenda.move_each([])
+        assert agenda.at_each("abcd") == [NINE + 24 * HOUR, NINE + HOUR, NINE + 24 * HOUR, None]
+
+    def test_of_many_who_move_the_same_one_does(self, store_url: str, agenda: RedisAgenda) -> None:
+        agenda.put("a", NINE)
+
+        def move(hours: int) -> bool:
+            with connect(store_url) as client:
+                return RedisAgenda(client).move("a", NINE, NINE + hours * HOUR)
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sorted(pool.map(move, range(1, 9))) == [False] * 7 + [True]
+
+    def test_instants_are_kept_to_the_second(self, agenda: RedisAgenda) -> None:
+        agenda.put("a", NINE + SECOND * 0.9)
+        assert agenda.due(NINE) == [("a", NINE)]
+        assert agenda.due(NINE - SECOND * 0.1) == []
+        assert agenda.move("a", NINE + SECOND * 0.5, NINE + HOUR)
+
+
+class TestJournal:
+    def test_the_newest_comes_first(self, journal: RedisJournal) -> None:
+        runs = [Run(NINE + n * HOUR, f"digest:{n}", outcome, "Größe") for n, outcome in enumerate(Outcome)]
+        for run in runs:
+            journal.note(run)
+        assert list(journal.recent(10)) == runs[::-1]
+        assert list(journal.recent(2)) == runs[:-3:-1]
+
+    def test_the_oldest_are_forgotten(self, journal: RedisJournal, store: Redis) -> None:
+        for n in range(410):
+            journal.note(Run(NINE, str(n), Outcome.POSTED))
+        assert [run.key for run in journal.recent(1_000)] == [str(n) for n in range(409, 9, -1)]
+
+
+def test_none_of_it_expires(
+    kept: RedisSubscriptions, agenda: RedisAgenda, journal: RedisJournal, store: Redis
+) -> None:
+    kept.put(DAILY)
+    agenda.put("a", NINE)
+    agenda.move("a", NINE, NINE + HOUR)
+    journal.note(Run(NINE, "digest:1", Outcome.POSTED))
+    assert [store.ttl(key) for key in (SUBSCRIPTIONS, AGENDA, JOURNAL)] == [-1, -1, -1]
+
+
+AWAY: dict[str, Callable[[Redis], object]] = {
+    "all": lambda client: RedisSubscriptions(client).all(),
+    "get": lambda client: RedisSubscriptions(client).get("a"),
+    "those": lambda client: RedisSubscriptions(client).those(["a"]),
+    "keep": lambda client: RedisSubscriptions(client).put(DAILY),
+    "remove": lambda client: RedisSubscriptions(client).remove("a"),
+    "due": lambda client: RedisAgenda(client).due(NINE),
+    "at": lambda client: RedisAgenda(client).at("a"),
+    "at each": lambda client: RedisAgenda(client).at_each(["a"]),
+    "put": lambda client: RedisAgenda(client).put("a", NINE),
+    "add": lambda client: RedisAgenda(client).add("a", NINE),
+    "move": lambda client: RedisAgenda(client).move("a", NINE, NINE),
+    "move each": lambda client: RedisAgenda(client).move_each([("a", NINE, NINE)]),
+    "drop": lambda client: RedisAgenda(client).drop("a"),
+    "note": lambda client: RedisJournal(client).note(Run(NINE, "a", Outcome.POSTED)),
+    "recent": lambda client: RedisJournal(client).recent(1),
+}
+
+
+def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
+    url = f"redis://127.0.0.1:{closed_port()}/0"
+    for name, act in AWAY.items():
+        with connect(url, patience=Patience(retries=0)) as client, pytest.raises(StoreUnavailable) as caught:
+            act(client)
+        assert is_one_sentence(str(caught.value)), name

@@ -1,0 +1,337 @@
+"""What is known of merged pull requests, kept for good; and which days were filled."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from io import BytesIO
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import Patience, connect
+from bot.adapters.redis.history import RedisBackfilled, RedisHistory
+from bot.adapters.redis.transfer.transfer import Moving
+from bot.domain.errors import StoreUnavailable
+from bot.domain.history.backfill import Fill
+from bot.domain.history.repairs import Repair, repairs_among
+from bot.domain.history.reverts import Revert, reverts_among
+from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.time.day import LocalDay, zone_of
+from bot.services.digest.builder import unseen
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
+from tests.helpers.checks import closed_port
+
+SECOND = timedelta(seconds=1)
+BEGIN, END = NOON - timedelta(days=400), NOON + timedelta(days=2)
+OTHER = Repository("octo", "other")
+FILES = (
+    changed_file("engine/new.py", 3, 2, status="renamed", previous_path="engine/old.py"),
+    changed_file("Größe 日本.md", 1),
+    changed_file("logo.png", 0, patch=None, status="removed"),
+)
+RICH = pull(
+    7,
+    title='Größe "日本" <!channel> \u2028 🎉',
+    body="Why: it was slow.\r\n\r\nHow: a cache.",
+    author=Account("renovate", is_bot=True),
+    merged_at=datetime(2026, 2, 28, 20, 0, 0, 123_456, UTC),
+    merge_commit=None,
+    labels=("bug", "größe"),
+    base="release/1",
+    files=FILES,
+)
+BARE = pull(8, files=None)
+
+
+@pytest.fixture
+def history(store: Redis) -> RedisHistory:
+    return RedisHistory(store)
+
+
+def numbers(history: RedisHistory, since: datetime = BEGIN, until: datetime = END) -> list[int]:
+    return [found.number for found in history.read(REPOSITORY, since, until)]
+
+
+def body_kept(history: RedisHistory, body: str) -> str:
+    history.record([replace(RICH, body=body)])
+    (found,) = history.read(REPOSITORY, BEGIN, END)
+    return found.body
+
+
+def test_what_is_recorded_comes_back_without_patches(history: RedisHistory) -> None:
+    history.record([RICH, BARE])
+    assert set(history.read(REPOSITORY, BEGIN, END)) == {RICH.without_patches(), BARE}
+    files = history.read(REPOSITORY, BEGIN, END)[0].files or ()
+    assert [(file.path, file.status, file.previous_path, file.patch) for file in files] == [
+        ("engine/new.py", "renamed", "engine/old.py", None),
+        ("Größe 日本.md", "modified", None, None),
+        ("logo.png", "removed", None, None),
+    ]
+
+
+def test_it_is_read_newest_first_across_days(history: RedisHistory) -> None:
+    ages = {1: 300, 2: 0, 3: 1, 4: 90}
+    history.record(pull(number, merged_at=NOON - timedelta(days=days)) for number, days in ages.items())
+    assert numbers(history) == [2, 3, 4, 1]
+
+
+SPANS: dict[str, tuple[datetime, datetime, list[int]]] = {
+    "all": (BEGIN, END, [3, 2, 1]),
+    "the beginning is in it": (NOON, NOON + SECOND, [2]),
+    "the end is not": (NOON - SECOND, NOON, [1]),
+    "nothing": (NOON, NOON, []),
+    "the wrong way round": (END, BEGIN, []),
+    "over midnight UTC": (NOON, NOON + timedelta(hours=12), [3, 2]),
+    "up to midnight UTC": (BEGIN, datetime(2026, 3, 1, tzinfo=UTC), [2, 1]),
+    "from midnight UTC": (datetime(2026, 3, 1, tzinfo=UTC), END, [3]),
+    "in another zone": (DAY.local(NOON), DAY.local(NOON + timedelta(hours=5)), [3, 2]),
+}
+
+
+@pytest.mark.parametrize(("since", "until", "expected"), SPANS.values(), ids=SPANS)
+def test_it_is_read_from_an_instant_up_to_another(
+    history: RedisHistory, since: datetime, until: datetime, expected: list[int]
+) -> None:
+    times = {1: NOON - SECOND, 2: NOON, 3: datetime(2026, 3, 1, tzinfo=UTC)}
+    history.record(pull(number, merged_at=at) for number, at in times.items())
+    assert numbers(history, since, until) == expected
+
+
+def test_recording_again_replaces(history: RedisHistory, store: Redis) -> None:
+    history.record([RICH])
+    history.record([replace(RICH, title="Retitled", files=FILES[:1])])
+    (found,) = history.read(REPOSITORY, BEGIN, END)
+    assert (found.title, len(found.files or ()), store.dbsize()) == ("Retitled", 1, 1)
+
+
+def test_what_has_no_files_replaces_nothing_and_is_replaced(history: RedisHistory) -> None:
+    bare = replace(RICH, files=None)
+    for given_, expected in ((bare, None), (RICH, FILES), (bare, FILES)):
+        history.record([given_])
+        (found,) = history.read(REPOSITORY, BEGIN, END)
+        assert found.files == (None if expected is None else RICH.without_patches().files)
+
+
+def test_no_files_at_all_are_files_too(history: RedisHistory) -> None:
+    history.record([replace(RICH, files=())])
+    history.record([replace(RICH, files=None)])
+    assert history.read(REPOSITORY, BEGIN, END)[0].files == ()
+
+
+def test_repositories_are_apart(history: RedisHistory) -> None:
+    history.record([RICH, replace(BARE, repository=OTHER)])
+    assert numbers(history) == [7]
+
+
+def test_a_repository_is_the_same_however_it_is_typed(history: RedisHistory) -> None:
+    typed = Repository("Octo", "ENGINE")
+    history.record([replace(RICH, repository=typed)])
+    assert history.read(REPOSITORY, BEGIN, END) == (RICH.without_patches(),)
+    assert history.read(typed, BEGIN, END)[0].repository == typed
+
+
+def test_nothing_of_it_expires(history: RedisHistory, store: Redis) -> None:
+    history.record([RICH, BARE])
+    RedisBackfilled(store).put(REPOSITORY, DAY, Fill(NOON))
+    assert [store.ttl(key) for key in store.scan_iter()] == [-1, -1]
+
+
+def test_it_moves_to_another_store_with_all_that_is_kept_for_good(history: RedisHistory, store: Redis) -> None:
+    fill = Fill(NOON, "haiku")
+    history.record([replace(RICH, body="Why. " * 300), BARE])
+    RedisBackfilled(store).put(REPOSITORY, DAY, fill)
+    before = history.read(REPOSITORY, BEGIN, END)
+    lines = "".join(f"{line}\n" for line in Moving(store).export(NOON, unseen))
+    store.flushdb()
+    counts = Moving(store).restore(BytesIO(lines.encode()), unseen, overwrite=False)
+    assert counts == {"history": 1, "backfilled": 1}
+    assert history.read(REPOSITORY, BEGIN, END) == before
+    assert RedisBackfilled(store).get(REPOSITORY, DAY) == fill
+
+
+def test_what_is_not_merged_is_refused_and_nothing_kept(history: RedisHistory, store: Redis) -> None:
+    with pytest.raises(ValueError, match="#9 is not merged"):
+        history.record([RICH, pull(9, merged_at=None)])
+    assert store.dbsize() == 0
+
+
+def test_recording_nothing_is_fine(history: RedisHistory) -> None:
+    history.record([])
+    assert numbers(history) == []
+
+
+def test_several_at_once_harm_nothing(history: RedisHistory, store_url: str) -> None:
+    pulls = [pull(number, merged_at=NOON - number * timedelta(hours=1)) for number in range(1, 41)]
+
+    def record_all(bare: bool) -> None:
+        with connect(store_url) as client:
+            for each in pulls:
+                RedisHistory(client).record([replace(each, files=None) if bare else each])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(record_all, [True, False, True, False]))
+    assert list(history.read(REPOSITORY, BEGIN, END)) == [each.without_patches() for each in pulls]
+
+
+@pytest.mark.parametrize("value", [b"", b"p{}", b"zzz", b"p\xff", b'p{"number": 7}'])
+def test_a_record_that_can_not_be_read_leaves_the_others(
+    history: RedisHistory, store: Redis, value: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    history.record([RICH, replace(BARE, merged_at=RICH.merged_at)])
+    store.hset("history:octo/engine:2026-02-28", "7", value)
+    assert numbers(history) == [8]
+    assert "can't be read" in caplog.text
+
+
+def test_a_store_that_is_away_is_told(history: RedisHistory) -> None:
+    with connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(0.1, 0.1, 0)) as away:
+        for act in (
+            lambda: RedisHistory(away).record([RICH]),
+            lambda: RedisHistory(away).read(REPOSITORY, BEGIN, END),
+            lambda: RedisBackfilled(away).get(REPOSITORY, DAY),
+            lambda: RedisBackfilled(away).put(REPOSITORY, DAY, Fill(NOON)),
+        ):
+            with pytest.raises(StoreUnavailable):
+                act()
+
+
+class TestDescriptions:
+    def test_a_short_one_is_kept_whole(self, history: RedisHistory) -> None:
+        assert body_kept(history, "  Reverts octo/engine#5.\n") == "Reverts octo/engine#5."
+
+    def test_hints_of_a_template_are_left_out(self, history: RedisHistory) -> None:
+        hint = "<!-- " + "Describe what you did. " * 100 + "-->"
+        assert body_kept(history, f"{hint}\nReverts #5\n{hint}") == "Reverts #5"
+
+    def test_a_credential_is_not_kept(self, history: RedisHistory) -> None:
+        token = "ghp_" + "A1b2" * 9
+        history.record([replace(RICH, title=f"Use {token}", body=f"With {token} it works.")])
+        (found,) = history.read(REPOSITORY, BEGIN, END)
+        assert (found.title, found.body) == ("Use [redacted]", "With [redacted] it works.")
+
+    def test_a_long_one_ends_at_a_blank(self, history: RedisHistory) -> None:
+        kept = body_kept(history, "many words " * 300)
+        assert (kept, len(kept)) == ("many words " * 90 + "many words", 1_000)
+
+    def test_no_number_is_cut_in_two(self, history: RedisHistory) -> None:
+        earlier = [pull(n, merged_at=NOON - SECOND) for n in (3, 35, 356, 3_561, 35_617)]
+        found: list[int] = []
+        for before in range(980, 1_000):
+            kept = body_kept(history, f"{'x' * before}\nReverts #35617 and goes on")
+            found += [each.number for each in reverts_among([replace(RICH, body=kept), *earlier])]
+        # "Reverts #35617" takes fifteen characters with its line break
+        assert found == [35_617] * 6
+
+    def test_one_word_without_end_is_no_description(self, history: RedisHistory) -> None:
+        assert body_kept(history, "x" * 1_000) == "x" * 1_000
+        assert body_kept(history, "x" * 1_001) == ""
+
+    def test_reverts_and_repairs_are_found_in_what_is_kept(self, history: RedisHistory) -> None:
+        rest = "\n\n## Test plan\n\n" + "All tests pass, as they should. " * 200
+        history.record(
+            [
+                self._later(20, 'Revert "Count once"', "Reverts octo/engine#7" + rest),
+                self._later(21, "Undo the cache", "This reverts commit " + f"{8:040x}." + rest),
+                self._later(22, "Fix the crash", "A regression introduced by #9." + rest),
+                *(pull(number, merged_at=NOON - SECOND) for number in (7, 8, 9)),
+            ]
+        )
+        known = history.read(REPOSITORY, BEGIN, END)
+        assert set(reverts_among(known)) == {Revert(7, by=20), Revert(8, by=21)}
+        assert repairs_among(known) == (Repair(9, by=22),)
+
+    def _later(self, number: int, title: str, body: str) -> PullRequest:
+        return pull(number, title=title, body=body, merged_at=NOON)
+
+
+def message_kept(history: RedisHistory, message: str, body: str = "") -> str:
+    history.record([replace(RICH, body=body, commit_message=message)])
+    (found,) = history.read(REPOSITORY, BEGIN, END)
+    return found.commit_message
+
+
+class TestMessages:
+    REVERT = "This reverts commit 0123456789abcdef0123456789abcdef01234567."
+
+    @pytest.mark.parametrize(
+        ("message", "kept"),
+        [
+            pytest.param("", "", id="none"),
+            pytest.param("Count once (#7)", "", id="only the title"),
+            pytest.param("Count once (#7)\n\n* tests\n\n* typo\n\nSigned-off-by: Ada", "", id="nobody is named"),
+            pytest.param(f'Revert "A" (#7)\n\n{REVERT}', f"\n\n{REVERT}", id="a commit"),
+            pytest.param(f"Undo\r\n\r\n{REVERT}\r\n\r\n* tests", f"\n\n{REVERT}", id="lines of Windows"),
+            pytest.param("Fix (#7)\n\n* tests\n\nBroken by #5", "\n\nBroken by #5", id="a number"),
+            pytest.param(
+                f'x\n\n* Revert "a"\n\n{REVERT}\n\n* tests\n\n* Reapply "a"',
+                f'\n\n* Revert "a"\n\n{REVERT}\n\n* Reapply "a"',
+                id="what happened in the branch",
+            ),
+            pytest.param(f"x\n\n<!-- {REVERT} -->", "", id="a hint of a template"),
+            pytest.param(
+                "Merge pull request #7 from octo/revert-5-count\n\nUndo",
+                "Merge pull request #7 from octo/revert-5-\n\n",
+                id="the branch of a revert",
+            ),
+            pytest.param("Merge pull request #7 from octo/count\n\nCount", "", id="another branch"),
+        ],
+    )
+    def test_of_a_message_is_kept_what_names_another(self, history: RedisHistory, message: str, kept: str) -> None:
+        assert message_kept(history, message) == kept
+
+    def test_what_the_description_says_is_kept_once(self, history: RedisHistory) -> None:
+        message = f"Undo (#7)\n\nReverts octo/engine#5, for it\nbroke main.\n\n{self.REVERT}"
+        assert message_kept(history, message, "Reverts octo/engine#5, for it broke main.") == f"\n\n{self.REVERT}"
+
+    def test_a_credential_is_not_kept(self, history: RedisHistory) -> None:
+        assert message_kept(history, f"x\n\nSee #5: ghp_{'A1b2' * 9}") == "\n\nSee #5: [redacted]"
+
+    def test_a_long_one_ends_at_a_blank(self, history: RedisHistory) -> None:
+        assert message_kept(history, "x\n\n" + "see #12345 " * 300) == "\n\n" + "see #12345 " * 90 + "see #12345"
+
+    def test_a_revert_is_found_in_what_is_kept(self, history: RedisHistory) -> None:
+        message = f"Undo the cache (#21)\n\n* Undo\n\nThis reverts commit {8:040x}.\n\n" + "* tests\n\n" * 400
+        later = pull(21, title="Undo the cache", commit_message=message, merged_at=NOON)
+        history.record([later, pull(8, merged_at=NOON - SECOND)])
+        assert reverts_among(history.read(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
+
+
+class TestBackfilled:
+    FACTS, HAIKU, SONNET = Fill(NOON), Fill(NOON, "haiku"), Fill(NOON + SECOND, "sonnet")
+
+    @pytest.fixture
+    def filled(self, store: Redis) -> RedisBackfilled:
+        return RedisBackfilled(store)
+
+    def test_a_day_that_nobody_filled_is_none(self, filled: RedisBackfilled) -> None:
+        assert filled.get(REPOSITORY, DAY) is None
+
+    @pytest.mark.parametrize("fill", [FACTS, HAIKU])
+    def test_what_was_done_comes_back(self, filled: RedisBackfilled, fill: Fill) -> None:
+        filled.put(REPOSITORY, DAY, fill)
+        assert filled.get(REPOSITORY, DAY) == fill
+
+    @pytest.mark.parametrize(
+        ("first", "second", "expected"),
+        [(FACTS, HAIKU, HAIKU), (HAIKU, FACTS, HAIKU), (HAIKU, SONNET, SONNET)],
+        ids=["deeper", "shallower", "another model"],
+    )
+    def test_facts_undo_no_summaries(
+        self, filled: RedisBackfilled, first: Fill, second: Fill, expected: Fill
+    ) -> None:
+        filled.put(REPOSITORY, DAY, first)
+        filled.put(REPOSITORY, DAY, second)
+        assert filled.get(REPOSITORY, DAY) == expected
+
+    def test_other_days_zones_and_repositories_are_others(self, filled: RedisBackfilled) -> None:
+        filled.put(REPOSITORY, DAY, self.FACTS)
+        assert filled.get(REPOSITORY, LocalDay(date(2026, 2, 27), DAY.zone)) is None
+        assert filled.get(REPOSITORY, LocalDay(DAY.date, zone_of("UTC"))) is None
+        assert filled.get(OTHER, DAY) is None
+        assert filled.get(Repository("OCTO", "Engine"), DAY) == self.FACTS
+
+    def test_a_note_that_can_not_be_read_is_none(self, filled: RedisBackfilled, store: Redis) -> None:
+        store.hset("backfilled:octo/engine:America/Los_Angeles", "2026-02-28", "pfacts")
+        assert filled.get(REPOSITORY, DAY) is None

@@ -1,0 +1,53 @@
+"""What a Slack that begins anew forgets, and what it keeps."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.transfer.reset import forget_talk
+from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA_KEY, migrate
+from bot.domain.errors import StoreUnavailable
+from tests.helpers.checks import closed_port
+
+KEPT = ("llm:1", "entry:1", "files:1", "day:1", "history:o/r:2026-02-28", "backfilled:o/r:UTC", "spent:2026-02-28")
+GONE = ("answer:1:post", "sent:1", "regular:1", "waiting:C1:1.5", "rate:U1", "lease:llm:1", "dramatiq:prdigest")
+
+
+def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
+    migrate(store)
+    families = [family.name + ("1" if family.name.endswith(":") else "") for family in FAMILIES]
+    for key in (*KEPT, *GONE, *families):
+        store.set(key, "x")
+    forget_talk(store)
+    assert {key.decode() for key in store.scan_iter()} == {*KEPT, "history:1", "backfilled:1", SCHEMA_KEY}
+
+
+def test_of_very_many_none_stays(store: Redis) -> None:
+    for number in range(1_203):
+        store.set(f"thread:{number}", "x")
+    forget_talk(store)
+    assert store.dbsize() == 0
+
+
+def test_an_empty_store_and_one_that_was_forgotten_before(store: Redis) -> None:
+    forget_talk(store)
+    forget_talk(store)
+    assert store.dbsize() == 0
+
+
+def test_what_models_wrote_is_found_again(store: Redis) -> None:
+    cache = RedisCache(store)
+    cache.put("llm:1", "said", timedelta(days=1))
+    forget_talk(store)
+    assert cache.get("llm:1") == "said"
+
+
+def test_a_store_that_is_away_is_said() -> None:
+    with Redis(port=closed_port(), retry=Retry(NoBackoff(), 0)) as away, pytest.raises(StoreUnavailable):
+        forget_talk(away)

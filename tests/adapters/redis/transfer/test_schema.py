@@ -1,0 +1,240 @@
+"""The schema of what is kept for good: what an older version wrote is read, a newer one's is left alone."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any, cast
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import RedisPostRecords, connect
+from bot.adapters.redis.feedback import RedisBallot
+from bot.adapters.redis.thread_states import RedisContexts
+from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, family_of, migrate, stamp_importing
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.domain.conversations.thread import Memory, Said
+from bot.domain.errors import StoreUnavailable
+from bot.domain.subscriptions.models import Edition
+from bot.domain.time.date_range import Span
+from bot.ports import ThreadMessage
+from bot.services.digest.posting_plan import Plan
+from bot.services.digest.records import DigestRecords
+from bot.services.questions.feedback import Votes
+from bot.services.questions.thread_memory import Memories
+from bot.services.questions.thread_muting import Attention
+from tests.adapters.worlds import MORNING
+from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.helpers.checks import closed_port, is_one_sentence
+from tests.services.doubles import MemoryCache
+
+CHANNEL, THREAD, DIRECT = "C0DIGEST", "100.000000", "D0ADA"
+DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
+LONG = "What was said of it. " * 100
+MONTH, QUARTER = 30 * 86_400, 90 * 86_400
+# as the version before wrote it, byte by byte
+THREAD_1 = (
+    b'p{"about":"digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28","said":[{"by":"person","text":"Who?","is_short":'
+    b'false},{"by":"bot","text":"Ada.","is_short":true}],"answered":"event:C0DIGEST:100.5"}'
+)
+LONG_THREAD_1 = b"z" + zlib.compress(
+    f'{{"about":"","said":[{{"by":"bot","text":"{LONG}","is_short":false}}],"answered":""}}'.encode()
+)
+DIGEST_1: dict[Any, bytes] = {
+    b"begun": b"p2026-03-01T08:00:00+00:00",
+    b"plan": b"p",
+    b"lead": b"p1772352000.000100",
+    b"done": b"p2026-03-01T08:00:09+00:00",
+}
+BEGUN_1: dict[Any, bytes] = {
+    b"begun": b"p2026-03-01T08:00:00+00:00",
+    b"plan": b"z" + zlib.compress(json.dumps({"lead": {"text": LONG}, "thread": [], "attachment": None}).encode()),
+}
+VOTE_1 = (
+    b'p{"verdict": "good", "at": "2026-03-01T09:00:00+00:00", "user": "U0ADA", "question": "Gr\\u00f6\\u00dfe?"}'
+)
+
+
+def written_by_version_1(store: Redis) -> None:
+    store.set(f"thread:{CHANNEL}:{THREAD}", THREAD_1, ex=MONTH)
+    store.set(f"thread:{DIRECT}:{THREAD}", LONG_THREAD_1, ex=MONTH)
+    store.set(f"attention:{CHANNEL}:{THREAD}", b"pquiet", ex=QUARTER)
+    store.set(f"attention:{DIRECT}:{THREAD}", b"pbegun", ex=QUARTER)
+    store.hset(DIGEST, mapping=DIGEST_1)
+    store.hset(DIGEST.replace("28", "27"), mapping=BEGUN_1)
+    store.hset("votes", "C0DIGEST:100.7:U0ADA", cast("str", VOTE_1))
+    store.set("entry:v:octo/engine#7", b"p{}", ex=MONTH)
+    store.hset("answer:command:1.2.3:risks", "done", "pnow")
+    store.expire("answer:command:1.2.3:risks", 86_400)
+
+
+def lifetimes(store: Redis) -> dict[str, int]:
+    return {cast("bytes", key).decode(): int(str(store.ttl(key))) for key in store.scan_iter()}
+
+
+class NoSlack:
+    """``Threads`` that nobody is to read."""
+
+    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+        raise AssertionError("the thread is known")
+
+
+def test_what_version_1_wrote_is_read(store: Redis) -> None:
+    written_by_version_1(store)
+    migrate(store)
+    memories = Memories(RedisContexts(store), NoSlack())
+    attention = Attention(RedisContexts(store))
+    records = RedisPostRecords(store)
+    votes = Votes(MemoryCache(), RedisBallot(store), lambda: NOON)
+    edition = Edition(CHANNEL, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
+    said = (Said("person", "Who?"), Said("bot", "Ada.", is_short=True))
+    assert memories.of(CHANNEL, THREAD, "900.0") == Memory(DIGEST, said, "event:C0DIGEST:100.5")
+    assert memories.of(DIRECT, THREAD, "900.0") == Memory("", (Said("bot", LONG),))
+    assert not attention.listens(CHANNEL, THREAD, is_own=True)
+    assert attention.listens(DIRECT, THREAD, is_own=False)
+    [found] = DigestRecords(records, lambda: "T0TEAM").find([edition])
+    assert found.record == {
+        "begun": "2026-03-01T08:00:00+00:00",
+        "plan": "",
+        "lead": "1772352000.000100",
+        "done": "2026-03-01T08:00:09+00:00",
+    }
+    assert Plan.load(records.load(DIGEST.replace("28", "27"))["plan"]) == Plan({"text": LONG}, (), None)
+    assert [(vote["verdict"], vote["question"]) for vote in votes.all()] == [("good", "Größe?")]
+
+
+def test_threads_do_not_expire_any_more_and_the_cache_does(store: Redis) -> None:
+    written_by_version_1(store)
+    migrate(store)
+    found = lifetimes(store)
+    lasting = {key for key, lifetime in found.items() if lifetime == -1}
+    assert lasting == {key for key in found if key.startswith(("thread:", "attention:", "digest:"))} | {
+        "votes",
+        SCHEMA_KEY,
+    }
+    assert (found["entry:v:octo/engine#7"], found["answer:command:1.2.3:risks"]) == (MONTH, 86_400)
+
+
+def test_all_of_many_threads_are_found(store: Redis) -> None:
+    with store.pipeline() as together:
+        for number in range(3_000):
+            together.set(f"thread:C0DIGEST:{number}", b"p{}", ex=MONTH)
+        together.execute()
+    migrate(store)
+    assert set(lifetimes(store).values()) == {-1}
+
+
+def test_an_empty_store_is_stamped_and_nothing_is_said(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "bot.adapters.redis.transfer.schema")
+    migrate(store)
+    assert caplog.records == []
+    assert {key: store.get(key) for key in store.scan_iter()} == {SCHEMA_KEY.encode(): str(SCHEMA).encode()}
+
+
+def test_a_store_of_this_version_costs_one_get(store: Redis) -> None:
+    migrate(store)
+    store.config_resetstat()
+    migrate(store)
+    asked = cast("dict[str, dict[str, int]]", store.info("commandstats"))
+    assert {name: found["calls"] for name, found in asked.items() if "config" not in name} == {"cmdstat_get": 1}
+
+
+def test_what_a_process_that_died_began_is_finished(store: Redis) -> None:
+    written_by_version_1(store)
+    store.persist(f"thread:{CHANNEL}:{THREAD}")
+    store.set("lease:schema", "of the dead", px=300)
+    began = time.monotonic()
+    migrate(store)
+    assert time.monotonic() - began >= 0.2, "it may be alive"
+    assert {key for key, lifetime in lifetimes(store).items() if lifetime != -1} == {
+        "entry:v:octo/engine#7",
+        "answer:command:1.2.3:risks",
+    }
+
+
+def test_many_processes_that_begin_at_once_migrate_once(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
+    written_by_version_1(store)
+    caplog.set_level("INFO", "bot.adapters.redis.transfer.schema")
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: migrate(store), range(6)))
+    assert [record.message for record in caplog.records] == ["schema 2: 4 keys of threads do not expire any more"]
+
+
+NOT_OURS = {
+    "newer": (
+        "3",
+        "was written by a newer prdigest (schema 3, this one knows 2): upgrade, or use another REDIS_URL.",
+    ),
+    "much newer": ("412", "(schema 412, this one knows 2)"),
+    "another's": ("public", "The store's key schema holds 'public': use another REDIS_URL."),
+    "none": ("0", "'0'"),
+    "no text": (b"\xff\n", "holds '"),
+}
+
+
+@pytest.mark.parametrize(("noted", "expected"), NOT_OURS.values(), ids=NOT_OURS)
+def test_a_store_that_another_wrote_is_refused(store: Redis, noted: str | bytes, expected: str) -> None:
+    written_by_version_1(store)
+    store.set(SCHEMA_KEY, noted)
+    before = lifetimes(store)
+    with pytest.raises(StoreUnavailable) as caught:
+        migrate(store)
+    assert expected in str(caught.value)
+    assert is_one_sentence(str(caught.value))
+    assert lifetimes(store) == before
+
+
+def test_a_store_into_which_an_import_broke_off_is_refused(store: Redis) -> None:
+    stamp_importing(store, "abc")
+    with pytest.raises(StoreUnavailable, match="import") as caught:
+        migrate(store)
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("name", ["store", "hurried_store"])
+def test_whoever_needs_lasting_records_has_them_migrated(
+    store: Redis, store_url: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDIS_URL", store_url)
+    written_by_version_1(store)
+    with closing(Wiring(load_settings(), lambda: MORNING, time.sleep)) as wiring:
+        assert wiring.cache.get("entry:v:octo/engine#7") == "{}"
+        assert store.get(SCHEMA_KEY) is None, "the cache alone needs no schema"
+        assert getattr(wiring, name).ttl(f"thread:{CHANNEL}:{THREAD}") == -1
+    store.set(SCHEMA_KEY, SCHEMA + 1)
+    with (
+        closing(Wiring(load_settings(), lambda: MORNING, time.sleep)) as wiring,
+        pytest.raises(StoreUnavailable, match="newer"),
+    ):
+        getattr(wiring, name)
+
+
+def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
+    with connect(f"redis://127.0.0.1:{closed_port()}/0") as client, pytest.raises(StoreUnavailable) as caught:
+        migrate(client)
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("key", "family"),
+    [
+        ("votes", "votes"),
+        ("votes:C1", None),
+        ("digest:T:C:o/r:2026-02-28#1", "digest:"),
+        ("lease:digest:T", None),
+        ("digest", None),
+        ("answer:command:1:risks", None),
+        ("schema", None),
+        ("", None),
+    ],
+)
+def test_a_key_is_of_one_family_or_of_none(key: str, family: str | None) -> None:
+    found = family_of(key)
+    assert (found.name if found else None) == family
+    assert sum(each.holds(key) for each in FAMILIES) == bool(family)

@@ -1,0 +1,445 @@
+"""What is kept for good goes from one store to another, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, time, timedelta
+from io import BytesIO
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect, packed
+from bot.adapters.redis.feedback import RedisBallot
+from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.thread_states import RedisContexts
+from bot.adapters.redis.transfer.export_lines import LONGEST
+from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, migrate
+from bot.adapters.redis.transfer.transfer import Moving
+from bot.domain.errors import StoreUnavailable, UsageError
+from bot.domain.operations.run import Outcome, Run
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from tests.helpers.builders import NOON, REPOSITORY
+from tests.helpers.checks import closed_port, is_one_sentence
+
+AT = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
+DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
+HARD = "Größe 日本 \u2028 \x00 🎉 \x85 \\ \" 'p' z"
+LONG = "What was said of it, once more. " * 200
+SUBSCRIPTION = Subscription("C0DIGEST", REPOSITORY, Timing(time(8), ZoneInfo("Europe/Berlin"), weekdays=True))
+RUNS = [Run(NOON + timedelta(days=n), DIGEST, Outcome.POSTED, HARD) for n in range(3)]
+
+
+def unseen(done: int, total: int) -> None:
+    """No progress bar."""
+
+
+def exported(store: Redis) -> list[str]:
+    return list(Moving(store).export(AT, unseen))
+
+
+def as_file(lines: Iterable[str]) -> BytesIO:
+    return BytesIO("".join(f"{line}\n" for line in lines).encode())
+
+
+def restored(
+    store: Redis, lines: Iterable[str], progress: Callable[[int, int], None] = unseen, *, overwrite: bool = False
+) -> dict[str, int]:
+    return dict(Moving(store).restore(as_file(lines), progress, overwrite=overwrite))
+
+
+def export_of(*records: Any, schema: int = SCHEMA) -> list[str]:
+    """The lines of an export of records, each a key, a type and a value."""
+    head = {"prdigest": "export", "schema": schema, "at": "2026-03-01T06:30:00+00:00"}
+    told = [dict(zip(("key", "type", "value"), record, strict=True)) for record in records]
+    return [json.dumps(each) for each in (head, *told, {"prdigest": "end", "records": len(records)})]
+
+
+def refused(store: Redis, file: BytesIO) -> str:
+    """Why a file is not taken; nothing of it is."""
+    with pytest.raises(UsageError) as caught:
+        Moving(store).restore(file, unseen, overwrite=False)
+    assert store.dbsize() == 0
+    assert is_one_sentence(str(caught.value)), caught.value
+    return str(caught.value)
+
+
+def fill(store: Redis) -> None:
+    """A little of everything, as the bot writes it."""
+    RedisSubscriptions(store).put(SUBSCRIPTION)
+    RedisAgenda(store).put(f"post:{SUBSCRIPTION.id}", NOON)
+    RedisAgenda(store).put(f"mend:{DIGEST}", NOON + timedelta(hours=1))
+    for run in RUNS:
+        RedisJournal(store).note(run)
+    RedisBallot(store).put("C0DIGEST:101.0:U0ADA", json.dumps({"verdict": "good", "question": HARD}))
+    RedisPostRecords(store).save(DIGEST, begun="now", plan="", lead="100.0", text=LONG)
+    RedisContexts(store).put("thread:C0DIGEST:100.0", HARD)
+    RedisContexts(store).put("attention:C0DIGEST:100.0", "quiet")
+    RedisContexts(store).put("welcomed:U0ASKER", "yes")
+    RedisPostRecords(store).save("history:octo/engine", **{"7": LONG, "8": ""})
+    RedisPostRecords(store).save("backfilled:octo/engine", **{"2026-02-28": "43"})
+    RedisIssued(store).add(Repository("octo", "engine"), NOON, DIGEST)
+    RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
+    RedisPostRecords(store, timedelta(days=1)).save("answer:command:1:risks", done="now")
+    store.hset("dramatiq:prdigest.msgs", "1", "{}")
+
+
+# what an export looks like
+
+
+def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None:
+    RedisAgenda(store).put("post:abc", NOON)
+    RedisContexts(store).put("thread:C0DIGEST:100.0", '{"about":"Größe"}')
+    RedisPostRecords(store).save(DIGEST, lead="100.0", plan="")
+    RedisJournal(store).note(RUNS[0])
+    journal = {"at": "2026-02-28T20:00:00Z", "key": DIGEST, "outcome": "posted", "detail": HARD}
+    text = json.dumps(journal, ensure_ascii=False, separators=(",", ":"))
+    assert exported(store) == [
+        '{"prdigest": "export", "schema": 2, "at": "2026-03-01T06:30:00+00:00"}',
+        '{"key": "agenda", "type": "zset", "value": {"post:abc": 1772308800}}',
+        f'{{"key": "{DIGEST}", "type": "hash", "value": {{"lead": "100.0", "plan": ""}}}}',
+        json.dumps({"key": "journal", "type": "list", "value": [text]}, ensure_ascii=False),
+        r'{"key": "thread:C0DIGEST:100.0", "type": "string", "value": "{\"about\":\"Größe\"}"}',
+        '{"prdigest": "end", "records": 4}',
+    ]
+
+
+def test_an_empty_store_has_an_export_too(store: Redis) -> None:
+    lines = exported(store)
+    assert [json.loads(line)["prdigest"] for line in lines] == ["export", "end"]
+    store.flushdb()
+    assert restored(store, lines) == {}
+
+
+def test_an_export_has_all_that_is_kept_for_good_and_nothing_else(store: Redis) -> None:
+    fill(store)
+    keys = [json.loads(line)["key"] for line in exported(store)[1:-1]]
+    assert keys == sorted(keys)
+    assert {each.name for each in FAMILIES} == {each.name for each in FAMILIES if any(map(each.holds, keys))}
+    assert len(keys) == len(FAMILIES)
+
+
+def test_a_large_hash_is_told_in_several_lines(store: Redis) -> None:
+    fields = {f"{number:03}": f"vote {number}" for number in range(250)}
+    for name, vote in fields.items():
+        RedisBallot(store).put(name, vote)
+    lines = exported(store)
+    values = [json.loads(line)["value"] for line in lines[1:-1]]
+    assert [len(value) for value in values] == [100, 100, 50]
+    store.flushdb()
+    assert restored(store, lines) == {"votes": 250}
+    assert sorted(RedisBallot(store).all()) == sorted(fields.values())
+
+
+def test_an_older_store_is_migrated_before_it_is_exported(store: Redis) -> None:
+    store.set("thread:C0DIGEST:100.0", b"p{}", ex=60)
+    assert len(exported(store)) == 3
+    assert store.ttl("thread:C0DIGEST:100.0") == -1
+
+
+def test_a_key_that_goes_while_the_export_runs_is_left_out(store: Redis) -> None:
+    for number in range(120):
+        RedisContexts(store).put(f"thread:C0DIGEST:{number:03}", "said")
+    lines = Moving(store).export(AT, unseen)
+    began = [next(lines), next(lines)]
+    store.delete("thread:C0DIGEST:119")
+    lines_of_it = [*began, *lines]
+    store.flushdb()
+    assert restored(store, lines_of_it) == {"thread": 119}
+
+
+NOT_OURS: dict[str, tuple[str, Callable[[Redis], object]]] = {
+    "another type": ("votes", lambda store: store.set("votes", "many")),
+    "no packed field": ("subscriptions", lambda store: store.hset("subscriptions", "a", "{}")),
+    "no packed text": ("thread:1", lambda store: store.set("thread:1", "")),
+    "damaged": ("journal", lambda store: store.rpush("journal", cast("str", b"z" + zlib.compress(b"a")[:-3]))),
+    "no text": ("attention:1", lambda store: store.set("attention:1", b"p\xff")),
+    "no name": ("digest:1", lambda store: store.hset("digest:1", cast("str", b"\xff"), "p")),
+    "never": ("agenda", lambda store: store.zadd("agenda", {"post:1": float("inf")})),
+}
+
+
+@pytest.mark.parametrize(("key", "write"), NOT_OURS.values(), ids=NOT_OURS)
+def test_what_prdigest_never_wrote_is_named_instead_of_lost(
+    store: Redis, key: str, write: Callable[[Redis], object]
+) -> None:
+    write(store)
+    with pytest.raises(StoreUnavailable, match=f"'{key}' holds what prdigest never wrote") as caught:
+        exported(store)
+    assert is_one_sentence(str(caught.value))
+
+
+# there and back
+
+
+def test_everything_is_there_after_it_moved(store: Redis) -> None:
+    fill(store)
+    lines = exported(store)
+    store.flushdb()
+    assert restored(store, lines) == {
+        "subscriptions": 1,
+        "agenda": 2,
+        "journal": 3,
+        "votes": 1,
+        "digest": 1,
+        "thread": 1,
+        "attention": 1,
+        "welcomed": 1,
+        "history": 1,
+        "backfilled": 1,
+        "issued": 1,
+    }
+    assert RedisSubscriptions(store).all() == (SUBSCRIPTION,)
+    assert RedisAgenda(store).due(NOON) == [(f"post:{SUBSCRIPTION.id}", NOON)]
+    assert list(RedisJournal(store).recent(9)) == RUNS[::-1]
+    assert [json.loads(vote)["question"] for vote in RedisBallot(store).all()] == [HARD]
+    assert RedisPostRecords(store).load(DIGEST) == {"begun": "now", "plan": "", "lead": "100.0", "text": LONG}
+    assert RedisContexts(store).get("thread:C0DIGEST:100.0") == HARD
+    assert RedisContexts(store).get("attention:C0DIGEST:100.0") == "quiet"
+    assert RedisPostRecords(store).load("history:octo/engine") == {"7": LONG, "8": ""}
+    assert {store.ttl(key) for key in store.scan_iter()} == {-1}
+    assert store.get(SCHEMA_KEY) == b"2"
+    assert exported(store) == lines
+    assert RedisAgenda(store).move(f"post:{SUBSCRIPTION.id}", NOON, NOON + timedelta(days=1)), "to the second"
+
+
+TEXTS = st.text(max_size=20) | st.builds(lambda text: text * 300, st.text(min_size=1, max_size=9))
+SEVERAL = st.dictionaries(st.text(max_size=9), TEXTS, min_size=1, max_size=3)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "string": TEXTS,
+    "list": st.lists(TEXTS, min_size=1, max_size=4),
+    "hash": SEVERAL,
+    "zset": st.dictionaries(
+        st.text(max_size=9), st.integers(0, 2**40) | st.floats(-1e9, 1e9), min_size=1, max_size=3
+    ),
+}
+
+
+@st.composite
+def records(draw: st.DrawFn) -> tuple[str, str, Any]:
+    family = draw(st.sampled_from(FAMILIES))
+    key = family.name + (draw(st.text(max_size=9)) if family.name.endswith(":") else "")
+    return key, family.type, draw(VALUES[family.type])
+
+
+def put(store: Redis, key: str, kind: str, value: Any) -> None:
+    if kind == "string":
+        store.set(key, packed(value))
+    elif kind == "list":
+        store.rpush(key, *(cast("str", packed(text)) for text in value))
+    elif kind == "hash":
+        store.hset(key, mapping={name: packed(text) for name, text in value.items()})
+    else:
+        store.zadd(key, value)
+
+
+@given(st.lists(records(), max_size=6, unique_by=lambda record: record[0]))
+def test_any_export_comes_back_to_the_letter(store_url: str, held: list[tuple[str, str, Any]]) -> None:
+    with connect(store_url) as store:
+        store.flushdb()
+        for record in held:
+            put(store, *record)
+        lines = exported(store)
+        store.flushdb()
+        restored(store, lines)
+        assert exported(store) == lines
+        found = {each["key"]: each["value"] for each in map(json.loads, lines[1:-1])}
+        assert found == {key: value for key, _, value in held}
+
+
+def test_how_far_it_is_can_be_seen(store: Redis) -> None:
+    for number in range(120):
+        RedisContexts(store).put(f"thread:C0DIGEST:{number}", "said")
+    out: list[tuple[int, int]] = []
+    into: list[tuple[int, int]] = []
+    lines = list(Moving(store).export(AT, lambda *seen: out.append(seen)))
+    store.flushdb()
+    restored(store, lines, lambda *seen: into.append(seen))
+    assert out == [(0, 120), (50, 120), (100, 120), (120, 120)]
+    assert into == [(50, 120), (100, 120), (120, 120)]
+
+
+# what is not taken
+
+VOTE = ("votes", "hash", {"C1:1.0:U1": "{}"})
+GOOD = export_of(VOTE)
+BAD: dict[str, tuple[Sequence[str | bytes], str]] = {
+    "empty": ([], "Line 1 is not that of an export"),
+    "something else": (["[]"], "Line 1 is no JSON object"),
+    "another's": (['{"name": "prdigest"}'], "Line 1 is not that of an export"),
+    "no head": (GOOD[1:], "Line 1 is not that of an export"),
+    "a head without a time": (['{"prdigest": "export", "schema": 2}', *GOOD[1:]], "Line 1 is not that"),
+    "schema zero": (export_of(VOTE, schema=0), "Line 1 is not that of an export"),
+    "newer": (
+        export_of(VOTE, schema=3),
+        "Line 1: a newer prdigest wrote this export (schema 3, this one knows 2)",
+    ),
+    "no end": (GOOD[:-1], "its last line is missing"),
+    "cut off": ([GOOD[0], GOOD[1][:-9]], "Line 2 is no JSON object"),
+    "a line less": ([GOOD[0], *GOOD[2:]], "Line 2 tells of 1 record, and 0 stand before it"),
+    "a line more": ([*GOOD[:2], *GOOD[1:]], "Line 4 tells of 1 record, and 2 stand before it"),
+    "two exports": ([*GOOD, *GOOD], "Line 4 stands after the end"),
+    "a head in the middle": ([*GOOD[:2], *GOOD], "Line 3 is neither a record nor the end"),
+    "an empty line": ([GOOD[0], "", *GOOD[1:]], "Line 2 is no JSON object"),
+    "no utf-8": ([GOOD[0], b'{"key": "\xff"}'], "Line 2 is no JSON object"),
+    "half a character": (
+        [GOOD[0], r'{"key": "thread:1", "type": "string", "value": "\ud83d"}'],
+        "Line 2 is no JSON",
+    ),
+    "deep": ([GOOD[0], '{"key":' * 9_000], "Line 2 is no JSON object"),
+    "gzip": ([b"\x1f\x8b\x08\x00 and more"], "Line 1 is no JSON object"),
+    "no value": ([GOOD[0], '{"key": "votes", "type": "hash"}'], "Line 2 is no record"),
+    "cache": (export_of(("entry:v:octo/engine#7", "string", "{}")), "Line 2: 'entry:v:octo/engine#7' is no key"),
+    "queue": (export_of(VOTE, ("dramatiq:prdigest", "list", ["1"])), "Line 3: 'dramatiq:prdigest' is no key"),
+    "the schema": (export_of(("schema", "string", "9")), "Line 2: 'schema' is no key"),
+    "type": (export_of(("votes", "string", "{}")), "Line 2: the type of 'votes' is hash, not 'string'"),
+    "no text": (export_of(("thread:1", "string", 7)), "Line 2: the value of 'thread:1' has to be a text"),
+    "null": (export_of(("thread:1", "string", None)), "Line 2: the value of 'thread:1' has to be a text"),
+    "no texts": (
+        export_of(("votes", "hash", {"a": {}})),
+        "Line 2: the value of 'votes' has to be an object of texts",
+    ),
+    "no fields": (export_of(("votes", "hash", {})), "Line 2: the value of 'votes' has to be an object of texts"),
+    "no items": (export_of(("journal", "list", [])), "Line 2: the value of 'journal' has to be a list of texts"),
+    "no list": (export_of(("journal", "list", "ab")), "Line 2: the value of 'journal' has to be a list of texts"),
+    "no time": (
+        export_of(("agenda", "zset", {"a": "7"})),
+        "Line 2: the value of 'agenda' has to be an object of num",
+    ),
+    "never": (export_of(("agenda", "zset", {"a": float("inf")})), "Line 2: the value of 'agenda' has to be"),
+    "true": (export_of(("agenda", "zset", {"a": True})), "Line 2: the value of 'agenda' has to be"),
+    "huge": (export_of(("agenda", "zset", {"a": 10**400})), "Line 2: the value of 'agenda' has to be"),
+    "twice": (export_of(VOTE, ("thread:1", "string", ""), VOTE), "Line 4 repeats 'votes'"),
+    "a text twice": (export_of(("thread:1", "string", ""), ("thread:1", "string", "")), "Line 3 repeats"),
+}
+
+
+@pytest.mark.parametrize(("lines", "expected"), BAD.values(), ids=BAD)
+def test_a_file_that_is_no_good_export_is_refused_before_anything_is_written(
+    store: Redis, lines: Sequence[str | bytes], expected: str
+) -> None:
+    file = BytesIO(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines))
+    assert expected in refused(store, file)
+
+
+def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
+    file = BytesIO(GOOD[0].encode() + b"\n" + b" " * (LONGEST + 9))
+    assert refused(store, file) == "Line 2 is longer than 64 MB: prdigest wrote no such line."
+    assert file.tell() == len(GOOD[0]) + 1 + LONGEST + 1
+
+
+def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
+    fill(store)
+    before = exported(store)
+    with pytest.raises(UsageError, match="holds 11 records already") as caught:
+        restored(store, GOOD)
+    assert is_one_sentence(str(caught.value))
+    assert exported(store) == before
+
+
+def test_a_store_with_a_cache_alone_is_empty(store: Redis) -> None:
+    RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
+    migrate(store)
+    assert restored(store, GOOD) == {"votes": 1}
+
+
+def test_overwriting_replaces_what_the_file_holds_and_leaves_the_rest(store: Redis) -> None:
+    fill(store)
+    store.expire(DIGEST, 60)
+    moved = export_of(
+        (DIGEST, "hash", {"lead": "200.0"}), ("journal", "list", ["{}"]), ("thread:new", "string", "")
+    )
+    assert restored(store, moved, overwrite=True) == {"digest": 1, "journal": 1, "thread": 1}
+    assert RedisPostRecords(store).load(DIGEST) == {"lead": "200.0"}
+    assert (store.ttl(DIGEST), store.llen("journal")) == (-1, 1)
+    assert RedisContexts(store).get("thread:C0DIGEST:100.0") == HARD
+    assert RedisContexts(store).get("thread:new") == ""
+
+
+# an import that breaks off
+
+
+class Died(BaseException):
+    """The process ended here."""
+
+
+def die(done: int, total: int) -> None:
+    raise Died
+
+
+@pytest.fixture
+def broken_off(store: Redis) -> list[str]:
+    """The lines of an import that ended after its first fifty."""
+    for number in range(120):
+        RedisContexts(store).put(f"thread:C0DIGEST:{number}", f"said {number}")
+    lines = exported(store)
+    store.flushdb()
+    with pytest.raises(Died):
+        restored(store, lines, die)
+    return lines
+
+
+def test_nobody_takes_half_an_import_for_a_whole_store(store: Redis, broken_off: list[str]) -> None:
+    assert len(list(store.scan_iter("thread:*"))) == 50
+    with pytest.raises(StoreUnavailable, match="import into this store is not finished"):
+        migrate(store)
+    with pytest.raises(StoreUnavailable, match="import into this store is not finished"):
+        exported(store)
+
+
+def test_running_it_again_finishes_it(store: Redis, broken_off: list[str]) -> None:
+    assert restored(store, broken_off) == {"thread": 120}
+    assert exported(store) == broken_off
+
+
+def test_another_file_is_not_mixed_into_it_unasked(store: Redis, broken_off: list[str]) -> None:
+    with pytest.raises(UsageError, match="another file broke off") as caught:
+        restored(store, GOOD)
+    assert is_one_sentence(str(caught.value))
+    assert store.exists("votes") == 0
+    assert restored(store, GOOD, overwrite=True) == {"votes": 1}
+    assert len(exported(store)) == 53
+
+
+# schemas
+
+
+@pytest.mark.parametrize(("schema", "lifetime"), [(1, -1), (2, 60)])
+def test_an_export_of_an_older_schema_is_migrated_with_all_that_is_there(
+    store: Redis, schema: int, lifetime: int
+) -> None:
+    migrate(store)
+    store.set("thread:old", b"pold", ex=60)
+    restored(store, export_of(("thread:1", "string", "new"), schema=schema), overwrite=True)
+    assert (store.ttl("thread:old"), store.get(SCHEMA_KEY)) == (lifetime, b"2")
+    assert RedisContexts(store).get("thread:1") == "new"
+
+
+def test_an_older_store_is_migrated_before_it_is_added_to(store: Redis) -> None:
+    store.set("thread:old", b"pold", ex=60)
+    restored(store, export_of(("thread:1", "string", "new")), overwrite=True)
+    assert (store.ttl("thread:old"), store.ttl("thread:1"), store.get(SCHEMA_KEY)) == (-1, -1, b"2")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_newer_store_is_not_written_to(store: Redis, overwrite: bool) -> None:
+    store.set(SCHEMA_KEY, SCHEMA + 1)
+    with pytest.raises(StoreUnavailable, match="newer prdigest"):
+        restored(store, GOOD, overwrite=overwrite)
+    assert [store.get(SCHEMA_KEY), store.dbsize()] == [b"3", 1]
+
+
+def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
+    with connect(f"redis://127.0.0.1:{closed_port()}/0") as client:
+        for act in (lambda: exported(client), lambda: restored(client, GOOD)):
+            with pytest.raises(StoreUnavailable) as caught:
+                act()
+            assert is_one_sentence(str(caught.value))

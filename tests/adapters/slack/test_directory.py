@@ -1,0 +1,179 @@
+"""Channels, people and App Home as Slack tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.adapters.slack.directory import SlackHomes, SlackPlaces
+from bot.adapters.slack.messenger import slack_client
+from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.ports.slack_directory import Person, Place
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.checks import is_one_sentence
+from tests.services.digest.posting import HOME
+
+TEAM = "T0TEAM"
+BLOCK: dict[str, object] = {"type": "header", "text": {"type": "plain_text", "text": "Hello"}}
+
+
+def places(slack: SlackEmulator) -> SlackPlaces:
+    return SlackPlaces(slack_client(slack.token, slack.url))
+
+
+def homes(slack: SlackEmulator) -> SlackHomes:
+    return SlackHomes(slack_client(slack.token, slack.url))
+
+
+CHANNELS: dict[str, tuple[dict[str, Any], Place]] = {
+    "open": ({}, Place(is_member=True, is_archived=False, is_open=True)),
+    "private": ({"private": True}, Place(is_member=True, is_archived=False, is_open=False)),
+    "elsewhere": ({"member": False}, Place(is_member=False, is_archived=False, is_open=True)),
+    "archived": ({"archived": True}, Place(is_member=True, is_archived=True, is_open=True)),
+    "shared": ({"shared": True}, Place(is_member=True, is_archived=False, is_open=True)),
+}
+
+
+@pytest.mark.parametrize(("made", "expected"), CHANNELS.values(), ids=CHANNELS)
+def test_a_channel_is_as_slack_says(slack: SlackEmulator, made: dict[str, Any], expected: Place) -> None:
+    slack.add_channel("C0OTHER", "other", **made)
+    assert places(slack).place("C0OTHER") == expected
+
+
+def test_direct_messages_are_written_in_and_read_by_one_alone(slack: SlackEmulator) -> None:
+    channel = places(slack).direct("U0ADA")
+    assert channel == places(slack).direct("U0ADA") == "D0ADA"
+    assert places(slack).place(channel) == Place(is_member=True, is_archived=False, is_open=False)
+
+
+def test_what_changes_is_seen_at_once(slack: SlackEmulator) -> None:
+    slack.remove_bot(HOME)
+    assert not places(slack).place(HOME).is_member
+    slack.invite_bot(HOME)
+    slack.archive_channel(HOME)
+    assert places(slack).place(HOME) == Place(is_member=True, is_archived=True, is_open=True)
+
+
+@pytest.mark.parametrize("channel", ["C0UNKNOWN", "C0SECRET", "", "nonsense"])
+def test_a_channel_that_the_bot_can_not_see_is_refused(slack: SlackEmulator, channel: str) -> None:
+    slack.add_channel("C0SECRET", "secret", private=True, member=False)
+    with pytest.raises(SlackRefused) as caught:
+        places(slack).place(channel)
+    assert (caught.value.code, is_one_sentence(str(caught.value))) == ("channel_not_found", True)
+
+
+@pytest.mark.parametrize(
+    ("tz", "expected"), [("Asia/Tokyo", "Asia/Tokyo"), ("Etc/GMT+12", "Etc/GMT+12"), (None, "UTC")]
+)
+def test_the_zone_is_that_of_the_person(slack: SlackEmulator, tz: str | None, expected: str) -> None:
+    slack.set_person("U0ADA", tz=tz)
+    assert places(slack).zone("U0ADA") == ZoneInfo(expected)
+
+
+def test_who_was_deactivated_has_no_zone(slack: SlackEmulator) -> None:
+    slack.set_person("U0ADA", tz="Asia/Tokyo", deleted=True)
+    assert places(slack).zone("U0ADA") == ZoneInfo("UTC")
+
+
+@pytest.mark.parametrize("user", ["nobody", "C0DIGEST"])
+def test_who_is_nobody_has_neither_zone_nor_direct_messages(slack: SlackEmulator, user: str) -> None:
+    for look in (places(slack).zone, places(slack).direct):
+        with pytest.raises(SlackRefused):
+            look(user)
+
+
+def test_a_home_is_published_to_one_person_and_replaced(slack: SlackEmulator) -> None:
+    for text in ("One", "Two"):
+        homes(slack).show("U0ADA", ({**BLOCK, "text": {"type": "plain_text", "text": text}},))
+    view = slack.home_of("U0ADA")
+    assert view
+    assert (view["type"], view["blocks"][0]["text"]["text"]) == ("home", "Two")
+    assert slack.home_of("U0BEN") is None
+
+
+def test_a_home_that_is_switched_off_is_refused(slack: SlackEmulator) -> None:
+    slack.enable_home(enabled=False)
+    with pytest.raises(SlackRefused) as caught:
+        homes(slack).show("U0ADA", (BLOCK,))
+    assert caught.value.code == "not_enabled"
+
+
+PEOPLE: dict[str, tuple[dict[str, Any], Person]] = {
+    "anybody": ({}, Person(TEAM)),
+    "guest of one channel": ({"ultra_restricted": True}, Person(TEAM, is_guest=True)),
+    "guest of several": ({"restricted": True}, Person(TEAM, is_guest=True)),
+    "admin": ({"admin": True}, Person(TEAM, is_admin=True)),
+    "of another workspace": ({"team": "T0OTHER"}, Person("T0OTHER")),
+    # of whom Slack says little
+    "deactivated": ({"deleted": True, "admin": True}, Person(TEAM)),
+}
+
+
+@pytest.mark.parametrize(("facts", "expected"), PEOPLE.values(), ids=PEOPLE)
+def test_people_are_as_slack_says(slack: SlackEmulator, facts: dict[str, Any], expected: Person) -> None:
+    slack.set_person("U0ADA", **facts)
+    assert places(slack).person("U0ADA") == expected
+
+
+@pytest.mark.parametrize("channel", ["C0OPEN", "C0SECRET", "C0AWAY"])
+def test_who_is_in_a_channel_is_found_on_whatever_page(slack: SlackEmulator, channel: str) -> None:
+    crowd = {f"U{number:04}" for number in range(2_500)}
+    private = channel == "C0SECRET"
+    slack.add_channel(channel, "x", private=private, member=channel != "C0AWAY", people=crowd)
+    found = [places(slack).is_in(channel, user) for user in ("U0000", "U2499", "U2500", "U0BOT")]
+    assert found == [True, True, False, channel != "C0AWAY"]
+    slack.leave(channel, "U2499")
+    assert not places(slack).is_in(channel, "U2499")
+
+
+def test_who_is_in_a_channel_that_is_closed_to_the_bot_is_not_said(slack: SlackEmulator) -> None:
+    slack.add_channel("C0SECRET", "x", private=True, member=False, people=("U0ADA",))
+    with pytest.raises(SlackRefused) as caught:
+        places(slack).is_in("C0SECRET", "U0ADA")
+    assert caught.value.code == "channel_not_found"
+
+
+def test_the_channels_of_somebody_are_those_they_share_with_the_bot_and_public_ones(slack: SlackEmulator) -> None:
+    wanted = set()
+    for number in range(1_200):
+        slack.add_channel(f"C{number:05}", f"c{number}", member=False, people=("U0ADA",))
+        wanted.add(f"C{number:05}")
+    slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA", "U0BEN"))
+    slack.add_channel("C0CLOSED", "closed", private=True, member=False, people=("U0ADA",))
+    slack.add_channel("C0GROUP", "group", several=True, people=("U0ADA",))
+    slack.add_channel("C0OTHER", "other", people=("U0BEN",))
+    slack.set_person("U0ADA", restricted=True)
+    assert places(slack).channels_of("U0ADA") == {*wanted, "C0SECRET", "C0GROUP"}
+    assert len(slack.calls_to("users.conversations")) == 2
+
+
+CALLS: dict[str, Callable[[SlackEmulator], object]] = {
+    "conversations.members": lambda slack: places(slack).is_in(HOME, "U0ADA"),
+    "users.conversations": lambda slack: places(slack).channels_of("U0ADA"),
+    "conversations.info": lambda slack: places(slack).place(HOME),
+    "conversations.open": lambda slack: places(slack).direct("U0ADA"),
+    "users.info": lambda slack: places(slack).zone("U0ADA"),
+    "views.publish": lambda slack: homes(slack).show("U0ADA", (BLOCK,)),
+}
+
+
+@pytest.mark.parametrize("failure", [{"status": 503}, {"hang_up": True}, {"error": "fatal_error"}], ids=str)
+@pytest.mark.parametrize("method", CALLS)
+def test_a_slack_that_does_not_answer_is_unavailable(
+    slack: SlackEmulator, method: str, failure: dict[str, Any]
+) -> None:
+    slack.fail_next(method, **failure)
+    with pytest.raises(SlackUnavailable) as caught:
+        CALLS[method](slack)
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_a_scope_that_is_missing_is_named(slack: SlackEmulator, method: str) -> None:
+    slack.fail_next(method, error="missing_scope")
+    with pytest.raises(SlackRefused) as caught:
+        CALLS[method](slack)
+    assert (caught.value.code, "scope" in str(caught.value)) == ("missing_scope", True)

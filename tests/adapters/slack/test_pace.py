@@ -1,0 +1,110 @@
+"""Posts take turns in each channel, and none waits longer than a job may."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.pace import Pace
+from bot.adapters.slack.transport import LONGEST_PAUSE
+from bot.domain.errors import SlackUnavailable
+from bot.render.conversations.notices import notice
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending, Stopping
+from bot.services.operations.worker_threads import Crew
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.world import CHANNEL
+
+
+class Clock:
+    """Shows the time that it was set to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Never(Ending):
+    """Keeps what it should wait for, and waits for nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
+@pytest.fixture
+def never() -> Iterator[Never]:
+    ending = Never()
+    with deadlines.within(1_000, ending):
+        yield ending
+
+
+def test_posts_to_one_channel_come_a_second_apart(never: Never) -> None:
+    pace = Pace(clock := Clock())
+    for _ in range(3):
+        pace.wait("C1")
+    pace.wait("C2")
+    clock.now = 2.25
+    pace.wait("C1")
+    clock.now = 100
+    pace.wait("C1")
+    assert never.waited == [1.0, 2.0, 0.75]
+
+
+def test_who_would_wait_too_long_is_told_how_long_and_takes_no_turn(never: Never) -> None:
+    pace = Pace(clock := Clock())
+    for _ in range(LONGEST_PAUSE + 1):
+        pace.wait("C1")
+    for _ in range(2):
+        with pytest.raises(SlackUnavailable) as caught:
+            pace.wait("C1")
+        assert caught.value.retry_after == LONGEST_PAUSE + 1
+    clock.now = 1
+    pace.wait("C1")
+    assert never.waited[-1] == LONGEST_PAUSE
+
+
+def test_nobody_waits_past_the_deadline_of_the_work(never: Never) -> None:
+    pace = Pace(Clock())
+    with deadlines.within(1.5):
+        pace.wait("C1")
+        pace.wait("C1")
+        with pytest.raises(SlackUnavailable):
+            pace.wait("C1")
+    assert len(never.waited) == 1
+
+
+def test_the_end_of_the_process_ends_a_wait() -> None:
+    pace, ending = Pace(), Ending()
+    pace.wait("C1")
+    threading.Timer(0.2, ending.end).start()
+    with deadlines.within(60, ending), pytest.raises(Stopping):
+        pace.wait("C1")
+
+
+def test_channels_that_were_quiet_are_forgotten(never: Never) -> None:
+    pace = Pace(clock := Clock())
+    for number in range(5_000):
+        clock.now += 0.01
+        pace.wait(f"C{number}")
+    assert never.waited == []
+    assert len(pace._free) <= 1_001
+
+
+def test_threads_that_post_at_once_are_never_refused() -> None:
+    with SlackEmulator(posts_per_second=1.0) as slack:
+        pace = Pace()
+        messenger = SlackMessenger(slack_client(slack.token, slack.url, pace=pace))
+        began = time.monotonic()
+        with Crew(8, "posts") as crew:
+            crew.each(lambda n: messenger.post(CHANNEL, notice(f"{n}").payload(), f"key {n}"), range(8))
+        assert time.monotonic() - began > 6.5
+        assert len(slack.calls_to("chat.postMessage")) == len(slack.messages(CHANNEL)) == 8

@@ -1,0 +1,383 @@
+"""``prdigest backfill`` with GitHub and Claude on the loopback: what it leaves, its calls, how it goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, redirect_stderr
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.history import RedisBackfilled, RedisHistory
+from bot.cli import run
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.domain.errors import GitHubRefused, PrdigestError, RepositoryNotFound, UsageError
+from bot.domain.history.backfill import Outcome
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay, zone_of
+from bot.services.history.backfill import BackfillEnded, CostLimit
+from tests.emulators.claude.server import Refusal, schema_of
+from tests.emulators.github.client import client
+from tests.emulators.github.server import FailureKind
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers.builders import NOON, REPOSITORY, SHARED, needs_shared
+from tests.helpers.checks import eventually, is_one_sentence
+from tests.helpers.command import prdigest, started
+from tests.helpers.world import World, replay, world
+
+ZONE = zone_of("America/Los_Angeles")
+SPAN = Span(date(2026, 2, 26), date(2026, 2, 28), ZONE)
+DAYS = ("--repo=octo/engine", "--since=2026-02-26", "--until=2026-02-28", "--timezone=America/Los_Angeles")
+FILLED = "octo/engine, 2026-02-26..2026-02-28 in America/Los_Angeles: 3 days: "
+REPLAYED = ("2026-02-22", "2026-02-24", "2026-02-28")
+VLLM = Repository("vllm-project", "vllm")
+
+
+@dataclass
+class Waits:
+    """A ``sleep`` that takes no time; the limits of GitHub are over after one."""
+
+    there: World
+    seconds: list[float] = field(default_factory=list)
+
+    def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        self.there.github.set_limit("core", 5_000)
+
+
+@pytest.fixture
+def there(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """Two pull requests on each of three days, and the settings that lead there."""
+    store.ping()
+    with world(store_url) as made:
+        for name, value in made.settings.items():
+            monkeypatch.setenv(name, value)
+        for number in range(1, 7):
+            at = NOON - timedelta(days=(number - 1) // 2, minutes=number)
+            made.github.add("octo/engine", pull(number, merged_at=at, files=[changed_file(f"of/{number}.py")]))
+        yield made
+        assert made.claude.problems == []
+
+
+def calls(there: World) -> Counter[str]:
+    """How often each kind of call was made to GitHub."""
+    return Counter(call.path.rpartition("/")[2] for call in there.github.calls)
+
+
+def recorded(store: Redis, repository: Repository = REPOSITORY) -> dict[int, PullRequest]:
+    month = timedelta(days=30)
+    return {each.number: each for each in RedisHistory(store).read(repository, NOON - month, NOON + month)}
+
+
+class TestCommand:
+    def test_it_fills_and_says_what_it_did(
+        self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run(["backfill", *DAYS])
+        said = capsys.readouterr()
+        assert said.out == f"{FILLED}3 filled\nread: 6 pull requests, $0.00\n"
+        assert said.err == ""
+        assert {n: [file.path for file in each.files or ()] for n, each in recorded(store).items()} == {
+            n: [f"of/{n}.py"] for n in range(1, 7)
+        }
+        assert len(there.claude.requests) == 6
+        # a search for each day and a call for each pull request count; looks at the limits are free
+        assert calls(there) == {"graphql": 3, "files": 6, "rate_limit": 6}
+
+    def test_run_again_it_asks_nobody(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
+        run(["backfill", *DAYS])
+        there.github.calls.clear()
+        run(["backfill", *DAYS])
+        assert f"{FILLED}0 filled, 3 filled before\nread: 0 pull requests" in capsys.readouterr().out
+        assert (there.github.calls, len(there.claude.requests)) == ([], 6)
+
+    def test_facts_ask_no_model(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
+        run(["backfill", *DAYS, "--facts"])
+        assert capsys.readouterr().out == f"{FILLED}3 filled\nread: 6 pull requests\n"
+        assert there.claude.requests == []
+
+    def test_without_a_key_it_says_once_that_facts_are_all(
+        self, there: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+        run(["backfill", *DAYS])
+        said = capsys.readouterr()
+        assert said.err == "ANTHROPIC_API_KEY is not set: filling history and files alone.\n"
+        assert said.out.endswith("read: 6 pull requests\n")
+
+    def test_settings_stand_in_for_options(
+        self, there: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("PRDIGEST_REPO", "octo/engine")
+        monkeypatch.setenv("PRDIGEST_TIMEZONE", "Europe/Berlin")
+        run(["backfill", "--facts", "--since", "2026-02-28", "--until", "2026-02-28"])
+        assert "octo/engine, 2026-02-28 in Europe/Berlin: 1 day: 1 filled" in capsys.readouterr().out
+
+    def test_without_an_end_it_is_yesterday(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
+        yesterday = datetime.now(ZONE).date() - timedelta(days=1)
+        run(["backfill", "--facts", DAYS[0], f"--since={yesterday}", DAYS[3]])
+        assert f"{yesterday} in America/Los_Angeles: 1 day: 1 filled" in capsys.readouterr().out
+
+    def test_each_day_is_a_line_of_the_log(self, there: World, caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.INFO, "bot.cli.backfill"):
+            run(["backfill", *DAYS, "--facts"])
+        told = [record.message for record in caplog.records if record.name == "bot.cli.backfill"]
+        assert told == [f"2026-02-{day}: 2 pull requests" for day in (28, 27, 26)]
+
+    def test_a_terminal_shows_how_far_it_is(self, there: World) -> None:
+        terminal = Terminal()
+        with redirect_stderr(terminal):
+            run(["backfill", *DAYS])
+        shown = terminal.getvalue()
+        for part in ("Days:", "0/3", "3/3", "2 pull requests, $0.00", "6 pull requests, $0.00"):
+            assert part in shown
+
+    def test_what_is_missing_is_named_and_a_failure(
+        self, there: World, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        there.github.fail_next("404", match="/pulls/4/")
+        with pytest.raises(PrdigestError, match="1 day could not be filled") as caught:
+            run(["backfill", *DAYS, "--facts"])
+        assert is_one_sentence(str(caught.value))
+        told = f"{FILLED}2 filled, 1 not filled\nread: 6 pull requests\nnot filled: 2026-02-27: not readable: #4\n"
+        assert capsys.readouterr().out == told
+        run(["backfill", *DAYS, "--facts"])
+        assert f"{FILLED}1 filled, 2 filled before\n" in capsys.readouterr().out
+
+    def test_a_cost_that_is_reached_ends_it_and_it_says_how_far_it_came(
+        self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(BackfillEnded, match="--facts") as caught:
+            run(["backfill", *DAYS, "--max-cost", "0.0001"])
+        assert "The limit of $0.00 is reached" in str(caught.value)
+        assert "not reached" in capsys.readouterr().out
+        run(["backfill", *DAYS])
+        assert len(recorded(store)) == 6
+        # what was paid for is not paid for twice
+        assert len(there.claude.requests) == 6
+
+    def test_a_model_that_refuses_one_leaves_its_facts(
+        self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        there.claude.script(Refusal())
+        with pytest.raises(PrdigestError):
+            run(["backfill", *DAYS])
+        assert "without a summary: #" in capsys.readouterr().out
+        assert len(recorded(store)) == 6
+
+    @pytest.mark.parametrize(
+        ("arguments", "settings", "error"),
+        [
+            (("--repo=no/such",), {}, RepositoryNotFound),
+            ((), {"GITHUB_TOKEN": "ghp_wrong"}, GitHubRefused),
+        ],
+        ids=["unknown repository", "refused token"],
+    )
+    def test_what_can_not_be_helped_ends_it_at_once(
+        self,
+        there: World,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        arguments: tuple[str, ...],
+        settings: dict[str, str],
+        error: type[Exception],
+    ) -> None:
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(error):
+            run(["backfill", *DAYS, *arguments])
+        assert capsys.readouterr().out == ""
+        assert calls(there)["graphql"] == 1
+
+    REFUSED = (
+        pytest.param((*DAYS, "--repo=nonsense"), "is no repository", id="bad repository"),
+        pytest.param(DAYS[1:], "Which repository", id="no repository"),
+        pytest.param((*DAYS, "--since=28.2."), "is no date", id="bad date"),
+        pytest.param((*DAYS, "--timezone=Mars"), "is no time zone", id="bad zone"),
+        pytest.param((*DAYS, "--until=2026-02-20"), "no day from 2026-02-26 to 2026-02-20", id="reversed"),
+        pytest.param((*DAYS, "--until=2999-01-01"), "2999-01-01 is not over", id="to come"),
+    )
+
+    @pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
+    def test_what_makes_no_sense_is_refused_before_anything_is_asked(
+        self, there: World, arguments: tuple[str, ...], sentence: str
+    ) -> None:
+        with pytest.raises(UsageError, match=sentence) as caught:
+            run(["backfill", *arguments])
+        assert is_one_sentence(str(caught.value).replace("28.2.", ""))
+        assert there.github.calls == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestLimits:
+    """What GitHub says of its limits, with pauses that take no time."""
+
+    def fill(self, there: World, limit: CostLimit | None = None) -> tuple[list[Outcome], list[float], list[str]]:
+        waits, heard = Waits(there), list[str]()
+        with closing(Wiring(load_settings(), lambda: datetime.now(UTC), waits)) as wiring:
+            outcomes = list(wiring.looking_back.backfill.fill(REPOSITORY, SPAN, limit, heard.append))
+        return outcomes, waits.seconds, heard
+
+    @pytest.mark.parametrize("kind", ["429", "secondary", "primary"])
+    @pytest.mark.parametrize("place", ["/graphql", "/pulls/3/"])
+    def test_a_long_pause_is_waited_out(self, there: World, store: Redis, kind: FailureKind, place: str) -> None:
+        there.github.retry_after = 1_800
+        there.github.fail_next(kind, match=place)
+        outcomes, waited, heard = self.fill(there)
+        assert [outcome.is_filled for outcome in outcomes] == [True] * 3
+        assert len(waited) == 1
+        assert waited[0] == pytest.approx(1_800, abs=5)
+        assert heard[0].startswith("GitHub asks for a pause: waiting until ")
+        assert len(recorded(store)) == 6
+
+    @pytest.mark.parametrize("kind", ["429-bare", "graphql-rate-limited"])
+    def test_a_refusal_without_a_time_is_a_minute(self, there: World, kind: FailureKind) -> None:
+        there.github.fail_next(kind, match="/graphql")
+        outcomes, waited, _ = self.fill(there)
+        assert ([outcome.is_filled for outcome in outcomes], waited) == ([True] * 3, [60.0])
+
+    def test_the_last_tenth_is_left_to_the_bot(self, there: World) -> None:
+        there.github.set_limit("core", 20)
+        with client(there.github) as somebody_else:
+            for _ in range(19):
+                somebody_else.get_repo("octo/engine")
+        before = len(there.github.calls)
+        outcomes, waited, heard = self.fill(there)
+        assert all(outcome.is_filled for outcome in outcomes)
+        assert waited == [pytest.approx(3_600, abs=10)]
+        assert heard[0].startswith("1 of 20 GitHub calls are left for others: waiting until ")
+        assert [call.path for call in there.github.calls[before:]][:2] == ["/rate_limit", "/graphql"]
+
+    def test_two_are_read_at_a_time(self, there: World) -> None:
+        files = [changed_file("of/day.py")]
+        there.github.add("octo/engine", *(pull(n, merged_at=NOON, files=files) for n in range(11, 19)))
+        there.claude.latency = 0.03
+        self.fill(there, CostLimit(5.0))
+        assert there.claude.in_flight_peak == 2
+
+    def test_limits_that_nobody_tells_stop_nothing(self, there: World) -> None:
+        there.github.fail_next("404", times=99, match="/rate_limit")
+        outcomes, waited, _ = self.fill(there)
+        assert ([outcome.is_filled for outcome in outcomes], waited) == ([True] * 3, [])
+
+
+@needs_shared
+class TestReplay:
+    """Three real days."""
+
+    def test_the_history_is_the_record_and_a_digest_finds_all_of_it(self, there: World, store: Redis) -> None:
+        records = {each["number"]: each for date_ in REPLAYED for each in replay(there.github, SHARED, date_)}
+        days = ["--repo=vllm-project/vllm", "--since=2026-02-22", "--until=2026-02-28", DAYS[3]]
+        run(["backfill", *days])
+        known = recorded(store, VLLM)
+        assert {number: facts_of(each) for number, each in known.items()} == {
+            number: facts_of_record(each) for number, each in records.items()
+        }
+        assert calls(there) == {"graphql": 7, "files": 71, "rate_limit": 10}
+        assert Counter(map(purpose, there.claude.requests)) == {"summary": 71}
+        self._digests_ask_for_overviews_alone(there)
+
+    def _digests_ask_for_overviews_alone(self, there: World) -> None:
+        there.github.calls.clear()
+        there.claude.requests.clear()
+        with closing(Wiring(load_settings(), lambda: datetime.now(UTC), time.sleep)) as wiring:
+            digests = [
+                wiring.daily.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM") for day in REPLAYED
+            ]
+        assert [len(digest.entries) for digest in digests] == [10, 43, 18]
+        assert all(entry.from_cache for digest in digests for entry in digest.entries)
+        assert calls(there) == {"graphql": 3}
+        assert Counter(map(purpose, there.claude.requests)) == {"overview": 3}
+
+
+def purpose(request: dict[str, Any]) -> str:
+    return "overview" if "overview" in (schema_of(request) or {})["properties"] else "summary"
+
+
+def facts_of(known: PullRequest) -> tuple[object, ...]:
+    files = known.files or ()
+    assert all(file.patch is None for file in files)
+    return (
+        known.title,
+        known.merge_time,
+        known.merge_commit,
+        known.head_commit,
+        known.additions,
+        known.deletions,
+        known.changed_files,
+        {file.path: (file.status, file.additions, file.deletions, file.previous_path) for file in files},
+    )
+
+
+def facts_of_record(record: dict[str, Any]) -> tuple[object, ...]:
+    folder = next(SHARED.glob(f"replay/*/files/{record['number']}.json")).read_text()
+    files = {
+        item["filename"]: (item["status"], item["additions"], item["deletions"], item.get("previous_filename"))
+        for item in json.loads(folder)
+    }
+    return (
+        record["title"],
+        datetime.fromisoformat(record["merged_at"]),
+        record["merge_commit_sha"],
+        record["head_sha"],
+        record["additions"],
+        record["deletions"],
+        record["changed_files"],
+        files,
+    )
+
+
+class TestProcesses:
+    def test_killed_in_the_middle_it_goes_on_where_it_was(
+        self, there: World, store: Redis, tmp_path: Path
+    ) -> None:
+        there.github.latency = 0.4  # so long is each step: it is killed in the middle of one
+        marked = RedisBackfilled(store)
+        process = started("backfill", *DAYS, settings=there.settings, folder=tmp_path)
+        try:
+            eventually(lambda: marked.get(REPOSITORY, SPAN.days[-1]) and _files_of(there, 3))
+        finally:
+            process.kill()
+            process.wait(timeout=10)
+        assert marked.get(REPOSITORY, SPAN.days[0]) is None
+        there.github.latency = 0.0
+        there.github.calls.clear()
+        done = prdigest("backfill", *DAYS, settings=there.settings, folder=tmp_path)
+        assert done.returncode == 0
+        assert f"{FILLED}2 filled, 1 filled before\n" in done.stdout
+        assert sorted(recorded(store)) == [1, 2, 3, 4, 5, 6]
+        assert not _files_of(there, 1)
+        assert len(there.claude.requests) <= 8
+
+    def test_a_day_that_is_not_filled_is_exit_code_1(self, there: World, tmp_path: Path) -> None:
+        there.github.fail_next("404", times=9, match="/pulls/4/")
+        done = prdigest("backfill", *DAYS, "--facts", settings=there.settings, folder=tmp_path)
+        assert done.returncode == 1
+        assert "not filled: 2026-02-27: not readable: #4" in done.stdout
+        told = done.stderr.splitlines()
+        assert [line.partition(" INFO ")[2] for line in told[:3]] == [
+            "bot.cli.backfill: 2026-02-28: 2 pull requests",
+            "bot.cli.backfill: 2026-02-27: not readable: #4",
+            "bot.cli.backfill: 2026-02-26: 2 pull requests",
+        ]
+        assert told[3:] == ["1 day could not be filled: run the same again to try once more."]
+
+
+def _files_of(there: World, number: int) -> bool:
+    """Whether the files of a pull request were asked for."""
+    return bool(there.github.calls_to(f"/repos/octo/engine/pulls/{number}/"))

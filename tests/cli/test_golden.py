@@ -1,0 +1,82 @@
+"""The three real days of the data pack, as processes against the emulators: report, digest, calls, tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
+from tests.emulators.claude.server import Json, Step, overview_answer, schema_of
+from tests.helpers.builders import SHARED, needs_shared
+from tests.helpers.command import prdigest
+from tests.helpers.golden import answers_of
+from tests.helpers.world import CHANNEL, World, replay, world
+
+DAYS = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
+pytestmark = needs_shared
+
+
+def _arguments(date: str) -> tuple[str, ...]:
+    repository = ("--repo", "vllm-project/vllm", "--name", "vLLM")
+    return (*repository, "--date", date, "--timezone", "America/Los_Angeles")
+
+
+def _answer_with(answers: dict[int, dict[str, Any]], there: World) -> None:
+    def respond(body: dict[str, Any]) -> Step:
+        if "overview" in (schema_of(body) or {})["properties"]:
+            return Json(overview_answer(themes=[{"title": "All", "pull_requests": [*answers, 1]}]))
+        asked = re.search(r"vllm-project/vllm #(\d+):", body["messages"][0]["content"])
+        assert asked
+        return Json(answers[int(asked[1])])
+
+    there.claude.respond = respond
+
+
+@pytest.mark.parametrize("date", DAYS)
+def test_a_golden_day_is_reproduced_to_the_byte(date: str, store: Redis, store_url: str, tmp_path: Path) -> None:
+    golden = SHARED / "golden" / f"{date}.md"
+    with world(store_url) as there:
+        replay(there.github, SHARED, date)
+        _answer_with(answers_of(golden), there)
+        done = prdigest("report", *_arguments(date), settings=there.settings, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == golden.read_text(encoding="utf-8")
+        assert there.claude.problems == []
+        assert len(there.claude.requests) == DAYS[date]
+        assert len(there.github.calls) <= DAYS[date] + 3
+
+        again = prdigest("report", *_arguments(date), "--out", "day.md", settings=there.settings, folder=tmp_path)
+        assert again.returncode == 0
+        assert (tmp_path / "day.md").read_bytes() == golden.read_bytes()
+        assert len(there.claude.requests) == DAYS[date], "a warm run asks the model nothing"
+
+
+@pytest.mark.parametrize("date", DAYS)
+def test_a_real_day_is_posted_whole(date: str, store: Redis, store_url: str, tmp_path: Path) -> None:
+    golden = SHARED / "golden" / f"{date}.md"
+    with world(store_url) as there:
+        records = replay(there.github, SHARED, date)
+        _answer_with(answers_of(golden), there)
+        done = prdigest(
+            "digest", *_arguments(date), "--channel", CHANNEL, settings=there.settings, folder=tmp_path
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
+        lead, replies = there.digest()
+        assert f"{DAYS[date]} merged" in lead["text"]
+        assert f"{DAYS[date]} of {DAYS[date]} read" in json.dumps(lead["blocks"])
+        parts = [reply for reply in replies if not reply.get("files")]
+        found = re.findall(r'"https://github.com/vllm-project/vllm/pull/(\d+)"', json.dumps(parts))
+        assert sorted(map(int, found)) == sorted(record["number"] for record in records)
+        for message in (lead, *parts):
+            assert check_message(message) is None
+            assert mentions(message) == []
+            assert all(link.startswith("https://github.com/vllm-project/vllm/pull/") for link in links(message))
+        (file,) = there.slack.files
+        assert file["content"] == golden.read_bytes()
+        assert file["thread_ts"] == lead["ts"]

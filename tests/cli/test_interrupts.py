@@ -1,0 +1,19 @@
+"""Ctrl-C ends a command without a traceback, at whatever moment it comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import ROOT, executed, prdigest
+
+
+@pytest.mark.parametrize("module", ["click", "flask", "pydantic"])
+def test_ctrl_c_while_it_is_still_importing_is_one_sentence(tmp_path: Path, module: str) -> None:
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
+    found = prdigest("demo", settings={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, folder=tmp_path, start=executed)
+    assert (found.returncode, found.stdout) == (130, "")
+    assert (
+        found.stderr.lstrip() == "Interrupted; what was posted stays, and running it again goes on from there.\n"
+    )

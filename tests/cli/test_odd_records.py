@@ -1,0 +1,249 @@
+"""A day with a hundred records as they should not be: a whole digest and a whole report come of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from bot.adapters.caching.changed_files import CachedFiles
+from bot.adapters.caching.day_lists import CachedDays
+from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.history import RedisHistory
+from bot.domain.conversations.commands import RisksRequest
+from bot.domain.digest.models import Digest
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.time.date_range import Span
+from bot.render.blocks.terminal import summary as in_terminal
+from bot.render.digest.post import render
+from bot.render.digest.report import report
+from bot.render.summaries.details import details_view
+from bot.render.summaries.post import summary_post
+from bot.render.summaries.summary_json import summary_json
+from bot.services.digest.builder import DailyDigest, Surroundings
+from bot.services.digest.overview import Overviewer
+from bot.services.history.merge_timeline import Chronicle
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from bot.services.summaries.summarizer import Summarised, Summariser
+from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.command import prdigest
+from tests.helpers.odd_records import TABLE, Odd, add_odd, any_odd
+from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
+
+GOOD = (101, 102, 103)
+SEEDS = (1, 2, 3)
+LOST = sum(odd.is_lost for odd in TABLE.values())
+
+
+@pytest.fixture
+def github() -> Iterator[ScriptedGitHub]:
+    with ScriptedGitHub() as found:
+        add_small_day(found)
+        yield found
+
+
+class Bot:
+    """What makes digests, with its caches on a real store, and no model."""
+
+    def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
+        cache = RedisCache(store)
+        self.pulls = CachedFiles(CachedDays(github.pulls(now), cache, lambda: now), cache)
+        self.reader = Reader(self.pulls, Summariser(None, "none", 30_000).summarise)
+        self.entries = Entries(self.pulls, self.reader, cache, "v1")
+        chronicle = Chronicle(lambda: RedisHistory(store), self.pulls.merged_on, lambda: now)
+        self.daily = DailyDigest(
+            self.pulls,
+            self.entries.read,
+            Overviewer(None, "none").overview,
+            self.reader.with_files,
+            4,
+            default_classes,
+            Surroundings(chronicle.around, chronicle.record),
+        )
+        self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, recorded=chronicle.recorded)
+
+    def digest(self) -> Digest:
+        return self.daily.build(REPOSITORY, DAY, "Engine")
+
+
+def sections(written: str) -> dict[int, str]:
+    """The sections of a report by number, less their places in it."""
+    found = {}
+    for part in re.split(r"^## \d+\. ", written, flags=re.M)[1:]:
+        numbers = re.findall(r"^- \*\*PR Number:\*\* #(\d+)$", part, re.M)
+        assert len(numbers) == 1, part
+        found[int(numbers[0])] = part
+    return found
+
+
+def everything_of(found: Digest) -> str:
+    """All that is written of a digest, as it goes out: to a file, to Slack and to a terminal."""
+    written = report(found)
+    written.encode()
+    shown = render(found)
+    assert shown.attachment
+    json.dumps(shown.payload(), ensure_ascii=False).encode()
+    for each in found.entries:
+        for made in (summary_post(each).payload(), details_view(each), summary_json(each), in_terminal(each)):
+            json.dumps(made, ensure_ascii=False).encode()
+    return written
+
+
+def add(github: ScriptedGitHub, records: Mapping[str, Odd]) -> set[int]:
+    """The numbers of those that can be told."""
+    numbers = add_odd(github, REPO, records)
+    return {numbers[name] for name, odd in records.items() if not odd.is_lost}
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walked", "searched"])
+def test_a_day_of_everything_odd_is_whole(github: ScriptedGitHub, store: Redis, now: datetime) -> None:
+    before = sections(everything_of(Bot(github, store, now).digest()))
+    told = add(github, TABLE)
+    store.flushdb()
+    found = Bot(github, store, now).digest()
+    after = sections(everything_of(found))
+    assert after.keys() == {*GOOD, *told}
+    assert {number: after[number] for number in GOOD} == before
+    assert found.count.unread == LOST
+    assert f"{LOST} merges in GitHub's list could not be read" in found.gaps[0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_hundred_records_of_odd_values_make_a_whole_day(github: ScriptedGitHub, store: Redis, seed: int) -> None:
+    before = sections(everything_of(Bot(github, store).digest()))
+    told = add(github, any_odd(seed, 100))
+    store.flushdb()
+    bot = Bot(github, store)
+    after = sections(everything_of(bot.digest()))
+    assert after.keys() == {*GOOD, *told}
+    assert {number: after[number] for number in GOOD} == before
+    # from the caches it is the same
+    assert sections(everything_of(bot.digest())) == after
+
+
+def test_each_is_told_by_itself_and_listed_with_the_risks(github: ScriptedGitHub, store: Redis) -> None:
+    told = add(github, TABLE)
+    bot = Bot(github, store)
+    for number in told:
+        found = bot.entries.named(Reference(REPOSITORY, number))
+        json.dumps(summary_post(found).payload(), ensure_ascii=False).encode()
+    request = RisksRequest(REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
+    assert bot.risks.build(request, "Engine", DAY).merged == len(GOOD) + len(told)
+
+
+UNREAD = [
+    "hunk-4301-digits",
+    "hunk-4301-digits-new",
+    "hunk-negative",
+    "hunk-count-negative",
+    "hunk-combined",
+    "patch-number",
+    "patch-without-header",
+]
+
+
+def test_what_could_not_be_read_is_said_wherever_it_is_shown(
+    github: ScriptedGitHub, store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers = sorted(add(github, {name: TABLE[name] for name in UNREAD}))
+    with caplog.at_level(logging.INFO):
+        found = Bot(github, store).digest()
+    assert [each.number for each in found.unread] == numbers
+    told = [record.message for record in caplog.records if "could not be read" in record.message]
+    assert sorted(line.split()[0] for line in told) == [f"{REPO}#{number}" for number in numbers]
+    shown = render(found)
+    lead, thread = json.dumps(shown.lead.payload()), json.dumps([post.payload() for post in shown.thread])
+    assert f"could not be read: {', '.join(f'#{number}' for number in numbers[:6])} and 1 more" in lead
+    assert thread.count("could not be read") == len(numbers)
+    assert report(found).count("*No model summary: it could not be read.") == len(numbers)
+
+
+def test_of_a_file_that_can_not_be_read_the_others_are_read(github: ScriptedGitHub, store: Redis) -> None:
+    odd, good = TABLE["hunk-4301-digits"].files[0], TABLE["title-null"].files[0]
+    add(github, {"both": Odd(files=({**odd, "filename": "engine/odd.py"}, good))})
+    (entry_,) = [each for each in Bot(github, store).digest().entries if each.number == 201]
+    assert not entry_.summary.is_unread
+    assert [file.is_odd for file in entry_.pull.files or ()] == [True, False]
+
+
+def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
+    github: ScriptedGitHub, store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    bot = Bot(github, store)
+
+    def failing(pull: PullRequest) -> Summarised:
+        if pull.number == 102:
+            raise ValueError("two\nlines")
+        return Summariser(None, "none", 30_000).summarise(pull)
+
+    reader = Reader(bot.pulls, failing)
+    daily = DailyDigest(bot.pulls, reader.read, Overviewer(None, "none").overview, reader.with_files, 4)
+    with caplog.at_level(logging.INFO):
+        found = daily.build(REPOSITORY, DAY, "Engine")
+    assert [each.number for each in found.unread] == [102]
+    assert [each.number for each in found.entries] == sorted(GOOD, reverse=True)
+    told = [record for record in caplog.records if "could not be read" in record.message]
+    assert [record.message for record in told] == [f"{REPO}#102 could not be read (ValueError: two lines)"]
+    assert told[0].exc_info is None
+
+
+def test_the_names_of_accounts_lead_nowhere_else(github: ScriptedGitHub, store: Redis) -> None:
+    add(github, {"author-markup": TABLE["author-markup"]})
+    assert "- **Author:** [httpsevil.example](https://github.com/httpsevil.example)" in report(
+        Bot(github, store).digest()
+    )
+
+
+def test_the_time_of_a_record_is_that_of_its_day(github: ScriptedGitHub) -> None:
+    add(github, {name: TABLE[name] for name in ("merge-without-zone", "merge-in-nanoseconds")})
+    assert len(github.pulls().merged_on(REPOSITORY, DAY).pulls) == len(GOOD) + 2
+
+
+@pytest.fixture
+def there(store: Redis, store_url: str) -> Iterator[World]:
+    with world(store_url) as made:
+        yield made
+
+
+class TestCommands:
+    def test_the_report_of_such_a_day_is_whole(self, there: World, tmp_path: Path) -> None:
+        add_small_day(there.github)
+        good = prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
+        numbers = add_odd(there.github, REPO, TABLE)
+        done = prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        found = sections(done.stdout)
+        assert found.keys() == {*GOOD, *(numbers[name] for name, odd in TABLE.items() if not odd.is_lost)}
+        assert {number: found[number] for number in GOOD} == sections(good.stdout)
+
+    def test_the_digest_of_such_a_day_is_posted(self, there: World, tmp_path: Path) -> None:
+        add_small_day(there.github)
+        numbers = add_odd(there.github, REPO, TABLE)
+        done = prdigest("digest", *SMALL_DAY, "--channel", CHANNEL, settings=there.settings, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        lead, replies = there.digest()
+        thread = json.dumps(replies)
+        for number in (*GOOD, *(numbers[name] for name, odd in TABLE.items() if not odd.is_lost)):
+            assert f'"#{number}"' in thread
+        assert "could not be read" in json.dumps(lead)
+
+    def test_a_summary_of_one_is_no_defect(self, there: World, tmp_path: Path) -> None:
+        add_small_day(there.github)
+        numbers = add_odd(there.github, REPO, {"hunk-4301-digits": TABLE["hunk-4301-digits"]})
+        asked = ("summary", str(numbers["hunk-4301-digits"]), "--repo", REPO)
+        done = prdigest(*asked, settings=there.settings, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "it could not be read" in done.stdout

@@ -1,0 +1,50 @@
+"""Long work shows a bar on a terminal, and nothing where stderr is none."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import termios
+from pathlib import Path
+
+from redis import Redis
+
+from tests.helpers.command import started
+from tests.helpers.world import SMALL_DAY, add_small_day, world
+
+
+def _on_a_terminal(*arguments: str, settings: dict[str, str], folder: Path) -> str:
+    """What a command writes to a terminal of 100 columns on its stderr."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    with Path(os.devnull).open("r+b", buffering=0) as nothing:
+        none = nothing.fileno()
+        process = started(*arguments, settings=settings, folder=folder, files=(none, none, there))
+    os.close(there)
+    shown = _read_all(here)
+    os.close(here)
+    assert process.wait(timeout=60) == 0
+    return shown
+
+
+def _read_all(terminal: int) -> str:
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:  # the other side is closed
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    return b"".join(chunks).decode()
+
+
+def test_a_terminal_shows_how_far_the_work_is(store: Redis, store_url: str, tmp_path: Path) -> None:
+    with world(store_url) as there:
+        add_small_day(there.github, 3)
+        shown = _on_a_terminal("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
+    assert "Pull requests:" in shown
+    assert "3/3" in shown

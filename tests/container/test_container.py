@@ -1,0 +1,405 @@
+"""The composition root: each service needs only its own settings, and says which one is missing."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from redis import Redis
+
+from bot.adapters.embedded.keeper import LINGER
+from bot.adapters.embedded.server import embedded_url
+from bot.adapters.redis.connection import connect
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.domain.conversations.commands import Repositories, RisksRequest
+from bot.domain.errors import NotSetUp, PrdigestError, SlackRefused, StoreUnavailable, UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.time.date_range import span_of
+from bot.domain.time.day import LocalDay, zone_of
+from bot.ports import PullRequests
+from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.emulators.github.server import changed_file
+from tests.emulators.github.server import pull as record
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
+from tests.helpers.builders import changed_file as of_product
+from tests.helpers.checks import closed_port, is_one_sentence
+from tests.services.doubles import visit
+
+Env = pytest.MonkeyPatch
+
+
+def wired() -> Wiring:
+    return Wiring(load_settings(), lambda: MORNING, time.sleep)
+
+
+@pytest.fixture(scope="module")
+def private_key() -> str:
+    key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    form = serialization.PrivateFormat.TraditionalOpenSSL
+    return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+
+
+@pytest.fixture
+def app(monkeypatch: Env, github: ScriptedGitHub, store: Redis, store_url: str, private_key: str) -> Env:
+    """The settings of a GitHub App, and a repository with forty merges."""
+    store.ping()
+    github.add(REPO, *(record(n, merged_at=NOON, files=[changed_file(f"of/{n}.py")]) for n in range(1, 41)))
+    settings = {"REDIS_URL": store_url, "GITHUB_API_URL": github.url, "GITHUB_APP_ID": "7"}
+    for name, value in {
+        **settings,
+        "GITHUB_APP_INSTALLATION_ID": "42",
+        "GITHUB_APP_PRIVATE_KEY": private_key,
+    }.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def paths(pulls: PullRequests) -> dict[int, list[str]]:
+    """What sixteen threads read of the day."""
+    listed = pulls.merged_on(REPOSITORY, DAY).pulls
+    with ThreadPoolExecutor(16) as pool:
+        loaded = list(pool.map(pulls.with_files, listed))
+    return {pull.number: [file.path for file in pull.files or ()] for pull in loaded}
+
+
+EXPECTED = {n: [f"of/{n}.py"] for n in range(1, 41)}
+
+
+def test_github_app_credentials_work(app: Env, github: ScriptedGitHub) -> None:
+    with closing(wired()) as wiring:
+        assert paths(wiring.pulls) == EXPECTED
+    assert github.calls_to("/app/installations/42/access_tokens")
+
+
+def test_the_key_of_an_app_may_be_a_file(app: Env, tmp_path: Path, private_key: str) -> None:
+    (tmp_path / "key.pem").write_text(private_key)
+    app.setenv("GITHUB_APP_PRIVATE_KEY", str(tmp_path / "key.pem"))
+    with closing(wired()) as wiring:
+        assert paths(wiring.pulls) == EXPECTED
+
+
+def test_the_key_of_an_app_may_be_on_one_line(app: Env, private_key: str) -> None:
+    app.setenv("GITHUB_APP_PRIVATE_KEY", private_key.replace("\n", "\\n"))
+    with closing(wired()) as wiring:
+        assert paths(wiring.pulls) == EXPECTED
+
+
+@pytest.mark.parametrize("key", ["no-such-file.pem", "."])
+def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str) -> None:
+    app.setenv("GITHUB_APP_PRIVATE_KEY", key)
+    with pytest.raises(UsageError, match="GITHUB_APP_PRIVATE_KEY") as caught:
+        _ = wired().pulls
+    assert is_one_sentence(str(caught.value))
+
+
+def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, github: ScriptedGitHub) -> None:
+    github.fail_next("404", match="/access_tokens")
+    with closing(wired()) as wiring, pytest.raises(NotSetUp, match="GITHUB_APP_INSTALLATION_ID") as caught:
+        wiring.pulls.merged_on(REPOSITORY, DAY)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_a_damaged_key_names_its_setting(app: Env) -> None:
+    app.setenv("GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
+    with closing(wired()) as wiring, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
+        wiring.pulls.merged_on(REPOSITORY, DAY)
+
+
+def test_an_app_without_its_key_says_what_to_set(app: Env) -> None:
+    app.delenv("GITHUB_APP_PRIVATE_KEY")
+    with pytest.raises(UsageError, match="Set GITHUB_APP_PRIVATE_KEY"):
+        _ = wired().pulls
+
+
+def test_a_token_goes_before_an_app(app: Env, github: ScriptedGitHub) -> None:
+    app.setenv("GITHUB_TOKEN", github.token)
+    with closing(wired()) as wiring:
+        assert paths(wiring.pulls) == EXPECTED
+    assert github.calls_to("/app") == []
+
+
+def test_without_credentials_it_says_what_to_set() -> None:
+    with pytest.raises(UsageError, match="Set GITHUB_TOKEN") as caught:
+        _ = wired().pulls
+    assert "GITHUB_APP_" in str(caught.value)
+
+
+def test_without_a_slack_token_it_says_what_to_set() -> None:
+    with pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
+        _ = wired().scheduling.publisher
+
+
+def test_a_model_needs_its_key(monkeypatch: Env) -> None:
+    assert not wired().has_model
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert wired().has_model
+
+
+def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, store: Redis, store_url: str) -> None:
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-test")
+    monkeypatch.setenv("REDIS_URL", store_url)
+    store.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            _ = wiring.scheduling.publisher.publish
+    finally:
+        store.config_set("maxmemory-policy", "noeviction")
+
+
+def test_what_was_never_used_is_closed_without_a_word() -> None:
+    wired().close()
+
+
+def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
+    monkeypatch: Env, tmp_path: Path, github: ScriptedGitHub
+) -> None:
+    github.add(REPO, record(1, merged_at=NOON))
+    state = tmp_path / "state"
+    monkeypatch.setenv("PRDIGEST_STATE_DIR", str(state))
+    monkeypatch.setenv("GITHUB_TOKEN", github.token)
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    with connect(embedded_url(state)) as earlier_command:
+        earlier_command.ping()
+        time.sleep(LINGER / 5)
+    with closing(wired()) as wiring:
+        pulls = wiring.pulls
+        github.latency = LINGER + 1
+        (pull,) = pulls.merged_on(REPOSITORY, DAY).pulls
+        github.latency = 0.0
+        assert pulls.with_files(pull).files
+
+
+# --- what the bot speaks of, and with whom
+
+
+ENGINE, OTHER, THIRD = (Repository("octo", name) for name in ("engine", "other", "third"))
+SPOKEN_OF: dict[str, tuple[dict[str, str], Repositories]] = {
+    "one": ({"PRDIGEST_REPO": "octo/engine"}, Repositories(ENGINE)),
+    "others": (
+        {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_REPOS": "octo/other,octo/third"},
+        Repositories(ENGINE, (OTHER, THIRD)),
+    ),
+    "a list alone": ({"PRDIGEST_REPOS": "octo/other octo/engine"}, Repositories(OTHER, (ENGINE,))),
+}
+
+
+@pytest.mark.parametrize(("settings", "expected"), SPOKEN_OF.values(), ids=SPOKEN_OF)
+def test_the_first_repository_is_the_one_that_is_meant_without_a_name(
+    monkeypatch: Env, settings: dict[str, str], expected: Repositories
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert wired().repositories == expected
+
+
+def test_without_a_repository_it_says_what_to_set() -> None:
+    with pytest.raises(UsageError, match="Set PRDIGEST_REPO") as caught:
+        _ = wired().repositories
+    assert is_one_sentence(str(caught.value))
+
+
+NAMES: dict[str, tuple[dict[str, str], Repository, str]] = {
+    "its own": ({"PRDIGEST_REPO": "octo/engine", "PRDIGEST_NAME": "The Engine"}, ENGINE, "The Engine"),
+    "another's": ({"PRDIGEST_REPO": "octo/engine", "PRDIGEST_NAME": "The Engine"}, OTHER, "other"),
+    "none": ({"PRDIGEST_REPO": "octo/engine"}, ENGINE, "engine"),
+    "no repository": ({"PRDIGEST_NAME": "The Engine"}, ENGINE, "engine"),
+}
+
+
+@pytest.mark.parametrize(("settings", "repository", "expected"), NAMES.values(), ids=NAMES)
+def test_the_name_of_the_settings_is_that_of_their_repository(
+    monkeypatch: Env, settings: dict[str, str], repository: Repository, expected: str
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert wired().name_of(repository) == expected
+
+
+def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
+    monkeypatch.setenv("PRDIGEST_TIMEZONE", "America/Los_Angeles")
+    assert wired().today() == LocalDay(date(2026, 3, 1), zone_of("America/Los_Angeles"))
+    monkeypatch.setenv("PRDIGEST_TIMEZONE", "Pacific/Kiritimati")
+    assert wired().today() == LocalDay(date(2026, 3, 2), zone_of("Pacific/Kiritimati"))
+
+
+@pytest.fixture
+def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) -> Env:
+    """The settings of a bot in Slack."""
+    store.ping()
+    for name, value in {
+        "REDIS_URL": store_url,
+        "SLACK_BOT_TOKEN": slack.token,
+        "SLACK_API_URL": slack.url,
+    }.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
+    with closing(wired()) as wiring:
+        assert wiring.admission.refusal(visit()) == ""
+        assert wiring.admission.refusal(visit(team="T0ELSE"))
+
+
+def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
+    bot.setenv("PRDIGEST_ALLOWED_WORKSPACES", "T0PARTNER,E0GRID")
+    with closing(wired()) as wiring:
+        visits = [
+            visit(),
+            visit(team="T0PARTNER"),
+            visit(team="T0ELSE", enterprise="E0GRID"),
+            visit(team="T0ELSE"),
+        ]
+        assert [not wiring.admission.refusal(asked) for asked in visits] == [True, True, True, False]
+
+
+def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> None:
+    bot.setenv("PRDIGEST_ALLOWED_CHANNELS", "C0DIGEST")
+    bot.setenv("PRDIGEST_ALLOWED_USERS", "U0ASKER")
+    bot.setenv("PRDIGEST_USER_LIMIT", "1")
+    with closing(wired()) as wiring:
+        visits = [visit(channel="C0ELSE"), visit(user="U0ELSE"), visit(), visit()]
+        assert [not wiring.admission.refusal(asked) for asked in visits] == [False, False, True, False]
+
+
+def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
+    bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
+    with closing(wired()) as wiring, pytest.raises(SlackRefused, match="SLACK_BOT_TOKEN"):
+        _ = wiring.admission
+
+
+def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> None:
+    with closing(wired()) as wiring:
+        wiring.store.set("key", "value")
+        assert wiring.hurried_store.get("key") == b"value"
+        pools = [found.connection_pool.connection_kwargs for found in (wiring.hurried_store, wiring.store)]
+        hurried, patient = (pool["socket_timeout"] for pool in pools)
+        assert hurried < patient
+
+
+def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis) -> None:
+    store.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            _ = wiring.hurried_store
+    finally:
+        store.config_set("maxmemory-policy", "noeviction")
+
+
+def test_the_hurried_store_may_be_the_embedded_one(monkeypatch: Env, tmp_path: Path) -> None:
+    monkeypatch.setenv("PRDIGEST_STATE_DIR", str(tmp_path / "state"))
+    with closing(wired()) as wiring:
+        wiring.hurried_cache.put("key", "value", timedelta(hours=1))
+        assert wiring.cache.get("key") == "value"
+
+
+def test_a_hurried_store_that_is_away_is_told_in_one_sentence(monkeypatch: Env) -> None:
+    monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{closed_port()}/0")
+    with closing(wired()) as wiring, pytest.raises(StoreUnavailable) as caught:
+        _ = wiring.hurried_store
+    assert is_one_sentence(str(caught.value))
+
+
+SERVICES = ["replies", "details", "answers", "entries"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_the_services_that_answer_are_built_from_the_settings(bot: Env, name: str) -> None:
+    bot.setenv("GITHUB_TOKEN", "ghp_test")
+    with closing(wired()) as wiring:
+        assert getattr(wiring, name) is getattr(wiring, name)
+
+
+@pytest.mark.parametrize("name", ["replies", "details"])
+def test_answering_needs_the_bots_token(bot: Env, name: str) -> None:
+    bot.setenv("GITHUB_TOKEN", "ghp_test")
+    bot.delenv("SLACK_BOT_TOKEN")
+    with closing(wired()) as wiring, pytest.raises(UsageError, match="Set SLACK_BOT_TOKEN"):
+        getattr(wiring, name)
+
+
+def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
+    with closing(wired()) as wiring:
+        wiring.replies.tell(visit(), "Hello.")
+    (key,) = store.scan_iter("answer:*")
+    assert 86_000 < int(str(store.ttl(key))) <= 86_400
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5"), ("PRDIGEST_DIFF_TOKENS", "20000")]
+)
+def test_what_an_entry_depends_on_makes_it_another_one(
+    app: Env, claude: ClaudeEmulator, name: str, value: str
+) -> None:
+    app.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    app.setenv("ANTHROPIC_BASE_URL", claude.url)
+    seven = Reference(REPOSITORY, 7)
+    with closing(wired()) as wiring:
+        wiring.entries.named(seven)
+    with closing(wired()) as wiring:
+        assert wiring.entries.known(seven)
+    app.setenv(name, value)
+    with closing(wired()) as wiring:
+        assert wiring.entries.known(seven) is None
+
+
+# --- which paths are what
+
+
+def test_a_file_of_path_classes_makes_entries_anew(
+    app: Env, claude: ClaudeEmulator, tmp_path: Path, github: ScriptedGitHub
+) -> None:
+    app.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    app.setenv("ANTHROPIC_BASE_URL", claude.url)
+    seven = Reference(REPOSITORY, 7)
+
+    def area() -> str:
+        with closing(wired()) as wiring:
+            return wiring.entries.named(seven).area
+
+    assert area() == "of"
+    app.setenv("PRDIGEST_PATHS", "paths.toml")
+    for kind, expected in {"docs": "Documentation", "ci": "CI and tests", "product": "of"}.items():
+        (tmp_path / "paths.toml").write_text(f'["Octo/Engine"]\n{kind} = ["of/"]')
+        assert area() == expected
+    calls = len(github.calls_to("/graphql"))
+    assert area() == "of"
+    assert len(github.calls_to("/graphql")) == calls, "what was read with these classes is kept"
+
+
+def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: ScriptedGitHub, tmp_path: Path) -> None:
+    github.add(REPO, record(90, merged_at=NOON, files=[changed_file("of/much.py", additions=900, deletions=900)]))
+    ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, span_of("2026-02-28", DAY, 1))
+
+    def found() -> tuple[bool, str, str, list[int], bool]:
+        with closing(wired()) as wiring:
+            is_listed = "/pull/90" in str(wiring.answers.risks(risky, "U0ASKER").public)
+            impact = wiring.entries.named(ninety).summary.technical_impact
+            digest = [entry.number for entry in wiring.daily.build(REPOSITORY, DAY, "Engine").riskiest]
+            rated = wiring.looking_back.chronicle.rate(
+                pull(90, files=[of_product("of/much.py", 900, 900)])
+            ).is_listed
+            return is_listed, impact.rpartition(": ")[2], wiring.talking.archive.one(ninety).area, digest, rated
+
+    assert found() == (True, "1 product.", "of", [90], True)
+    app.setenv("PRDIGEST_PATHS", "paths.toml")
+    (tmp_path / "paths.toml").write_text('["*"]\ndocs = ["of/"]')
+    assert found() == (False, "1 docs.", "Documentation", [], False)
+
+
+def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_first_job(bot: Env) -> None:
+    bot.setenv("GITHUB_TOKEN", "ghp_test")
+    bot.setenv("PRDIGEST_PATHS", "nowhere.toml")
+    with closing(wired()) as wiring, pytest.raises(NotSetUp, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught:
+        wiring.prepare()
+    assert is_one_sentence(str(caught.value))

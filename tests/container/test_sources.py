@@ -1,0 +1,124 @@
+"""What lies outside besides Slack and the store: GitHub and Claude, or what is given in their place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pytest
+from redis import Redis
+
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.container.sources import GitHubAndClaude
+from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.pull_requests.reference import Reference
+from bot.ports import ChatModel, Model, Outside, Prompt, PullRequests
+from tests.adapters.worlds import MORNING
+from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
+from tests.services.doubles import KnownPulls, ScriptedModel, Sleeps
+
+Env = pytest.MonkeyPatch
+
+
+@dataclass
+class Known:
+    """An outside of pull requests and answers that are known."""
+
+    pulls: PullRequests
+    model: Model | None = None
+    chat: ChatModel | None = None
+    has_model: bool = True
+    stands_in: str = ""
+    closed: list[str] = field(default_factory=list)
+
+    def allowances(self) -> Iterable[Allowance]:
+        return ()
+
+    def prepare(self) -> None:
+        self.closed.append("prepared")
+
+    def close(self) -> None:
+        self.closed.append("closed")
+
+
+@pytest.fixture
+def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
+    store.ping()
+    monkeypatch.setenv("REDIS_URL", store_url)
+    said = summary_answer(headline="Counts once")
+    model = ScriptedModel.of(json.dumps(said), json.dumps(overview_answer()))
+    return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model)
+
+
+def wired(outside: Outside) -> Wiring:
+    return Wiring(load_settings(), lambda: MORNING, Sleeps(), outside)
+
+
+def test_what_is_given_is_asked_instead_of_github_and_claude(known: Known) -> None:
+    with closing(wired(known)) as wiring:
+        digest = wiring.daily.build(REPOSITORY, DAY, "Engine")
+        assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
+        assert wiring.has_model
+        assert wiring.entries.known(Reference(REPOSITORY, 7))
+
+
+def test_it_is_let_go_of_at_the_end(known: Known) -> None:
+    with closing(wired(known)):
+        assert known.closed == []
+    assert known.closed == ["closed"]
+
+
+def test_without_a_model_nothing_is_a_models(known: Known) -> None:
+    known.model, known.has_model = None, False
+    with closing(wired(known)) as wiring:
+        assert not wiring.has_model
+        assert wiring.entries.named(Reference(REPOSITORY, 7)).summary.is_fallback
+
+
+def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
+    def found() -> tuple[bool, bool, bool]:
+        with closing(GitHubAndClaude(load_settings(), lambda: MORNING)) as outside:
+            return outside.model is not None, outside.chat is not None, outside.has_model
+
+    assert found() == (False, False, False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert found() == (True, True, True)
+
+
+def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, slack: SlackEmulator) -> None:
+    for name, value in {
+        "SLACK_API_URL": slack.url,
+        "SLACK_BOT_TOKEN": "xoxb-test",
+        "PRDIGEST_REPO": "o/n",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with closing(wired(known)) as wiring:
+        wiring.prepare()
+        assert known.closed == ["prepared"]
+
+
+def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monkeypatch: Env) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", claude.api_key)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", claude.url)
+    prompt = Prompt(
+        "claude-haiku-5-5", "v1", "Say.", "What?", {"type": "object", "additionalProperties": False}, 9
+    )
+    claude.respond = lambda body: Json({})
+    with closing(GitHubAndClaude(load_settings(), lambda: MORNING)) as outside, ThreadPoolExecutor(8) as pool:
+        model = outside.model
+        assert model is not None
+        assert {each.text for each in pool.map(model.complete, [prompt] * 8)} == {"{}"}
+    assert claude.problems == []
+
+
+def test_what_was_never_asked_is_closed_without_a_word(monkeypatch: Env) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    outside = GitHubAndClaude(load_settings(), lambda: MORNING)
+    outside.close()
+    outside.close()

@@ -1,0 +1,56 @@
+"""What the demo says of itself is true."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.demo.page_text import COMMANDS, SAMPLE
+from bot.demo.sample.sources import Sample
+from bot.demo.stage import LocalTeam, sample_stage
+from tests.helpers.command import ROOT
+
+TEAM = LocalTeam("http://127.0.0.1:1", "xoxb-local", "secret")
+
+
+def test_the_commands_are_those_of_the_manifest() -> None:
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+    named = [
+        (each["command"], each["usage_hint"], each["description"])
+        for each in manifest["features"]["slash_commands"]
+    ]
+    assert [(each.name, each.hint, each.description) for each in COMMANDS] == named
+
+
+def test_what_there_is_to_try_is_in_the_sample() -> None:
+    numbers = {str(number) for number in Sample().numbers}
+    tried = [word.strip("#") for each in SAMPLE.tries for word in each.text.split() if word.strip("#").isdecimal()]
+    assert tried
+    assert set(tried) <= numbers
+    assert f"The {len(numbers)} pull requests" in SAMPLE.facts[0].text
+
+
+def test_nothing_in_the_environment_changes_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (
+        ("PRDIGEST_REPO", "octo/other"),
+        ("SLACK_APP_TOKEN", "xapp-1"),
+        ("PRDIGEST_CHANNEL", "C1"),
+    ):
+        monkeypatch.setenv(name, value)
+    (tmp_path / ".env").write_text("REDIS_URL=redis://nowhere\nGITHUB_TOKEN=ghp_1\n")
+    settings = sample_stage().settings(TEAM, tmp_path)
+    assert (str(settings.prdigest_repo), settings.prdigest_channel) == ("vllm-project/vllm", "C0DIGEST")
+    assert (settings.slack_app_token, settings.redis_url, settings.github_token) == (None, None, None)
+    assert settings.slack_api_url == TEAM.url
+
+
+def test_it_is_the_morning_after_the_sample_day_and_time_goes_on() -> None:
+    seconds = iter([100.0, 101.0, 161.0])
+    stage = sample_stage(lambda: next(seconds))
+    settings = stage.settings(TEAM, Path())
+    first, second = stage.now(), stage.now()
+    assert (second - first).total_seconds() == 60
+    assert first.astimezone(stage.zone).date() == Sample().day.end.astimezone(stage.zone).date()
+    assert first.astimezone(stage.zone).time() > settings.prdigest_post_at

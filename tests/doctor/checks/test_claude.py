@@ -1,0 +1,150 @@
+"""What the doctor says of Claude, asked over the network."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.adapters.claude.probe import ClaudeProbe
+from bot.doctor.checks.claude import claude_checks
+from bot.sandbox.loopback import Loopback, Request, Response
+from tests.adapters.worlds import WebPage
+from tests.doctor.findings import told
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.helpers.checks import closed_port
+
+MODELS = {"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "PRDIGEST_ANSWER_MODEL"}
+UNCHECKED = [f"- Model {name}: not checked: see Claude key above" for name in MODELS]
+AWAY = "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes: summaries are facts until then."
+
+
+def checked(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test") -> list[str]:
+    return told(claude_checks(lambda: ClaudeProbe(key, url, timeout=2), models))
+
+
+def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmulator) -> None:
+    assert checked(claude.url) == [
+        "+ Claude key: accepted",
+        "+ Model claude-haiku-5-5: known, $0.10 in and $0.50 out for a million tokens",
+        "+ Model claude-sonnet-5-5: known, $2.00 in and $10.00 out for a million tokens",
+    ]
+    assert claude.requests == []
+
+
+def test_without_a_key_it_says_what_that_means() -> None:
+    reason = "no model: summaries are made of facts alone"
+    assert told(claude_checks(reason, MODELS)) == [f"- Claude: {reason}"]
+
+
+def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> None:
+    said = "Set ANTHROPIC_API_KEY to a key that is valid, or leave it empty for summaries made of facts alone."
+    expected = [f"! Claude key: refused -> {said}", *UNCHECKED]
+    assert checked(claude.url, key="sk-ant-wrong") == expected
+
+
+def test_a_key_that_no_request_can_hold_is_refused(claude: ClaudeEmulator) -> None:
+    assert checked(claude.url, key="sk-ant-schlüssel")[0].startswith("! Claude key: refused")
+
+
+def test_a_model_that_does_not_exist_names_the_setting(claude: ClaudeEmulator) -> None:
+    said = "Set PRDIGEST_SUMMARY_MODEL to the name of a model."
+    lines = checked(claude.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "x"})
+    assert lines[:2] == [
+        "+ Claude key: accepted",
+        f"! Model claude-haiku-9: Claude has none of that name -> {said}",
+    ]
+    assert lines[2].startswith("+ Model claude-sonnet-5-5")
+
+
+def test_a_model_without_a_known_price_is_noted(claude: ClaudeEmulator) -> None:
+    assert checked(claude.url, {"claude-fable-5-1": "PRDIGEST_ANSWER_MODEL"})[1:] == [
+        "- Model claude-fable-5-1: known, cost unknown: budgets count it as the dearest model there is"
+    ]
+
+
+def test_a_claude_that_is_not_there_is_asked_once() -> None:
+    assert checked(f"http://127.0.0.1:{closed_port()}") == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
+
+
+def test_a_page_of_whoever_stands_between_is_no_answer() -> None:
+    for status in (200, 502):
+        with WebPage(status) as world:
+            lines = checked(world.url)
+        assert lines[0].startswith("! Claude key: no answer"), status
+        assert "Sign in" not in "".join(lines)
+
+
+class _Busy(Loopback):
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def handle(self, request: Request) -> Response:
+        self.asked += 1
+        return Response.of_json({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}, 529)
+
+
+def test_a_claude_that_is_busy_is_asked_once() -> None:
+    with _Busy() as world:
+        assert checked(world.url) == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
+    assert world.asked == 1
+
+
+class _Gateway(Loopback):
+    """Passes messages on, and knows nothing of models."""
+
+    def __init__(self, status: int, body: object = None) -> None:
+        super().__init__()
+        self._answer = Response(status, b"no such route") if body is None else Response.of_json(body, status)
+
+    def handle(self, request: Request) -> Response:
+        return self._answer
+
+
+def _error(kind: str, message: str) -> dict[str, object]:
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+HERE = (
+    "can't be checked here: what is at ANTHROPIC_BASE_URL does not tell of models -> "
+    "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
+)
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        {"detail": "Not Found"},
+        {"error": {"code": 404, "message": "Unknown request URL: GET /v1/models/claude-haiku-5-5"}},
+        _error("not_found_error", "Not Found"),
+        _error("invalid_request_error", "method not allowed"),
+    ],
+    ids=["text", "framework", "other JSON", "no route", "no method"],
+)
+def test_an_endpoint_that_knows_no_models_is_no_failure(status: int, body: object) -> None:
+    with _Gateway(status, body) as world:
+        lines = checked(world.url)
+    assert lines == [
+        f"- Claude key: {HERE}",
+        *(f"- Model {name}: not checked: see Claude key above" for name in MODELS),
+    ]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("body", [None, {"detail": "who?"}, _error("permission_error", "no")])
+def test_an_endpoint_that_knows_no_models_may_still_refuse_the_key(status: int, body: object) -> None:
+    with _Gateway(status, body) as world:
+        assert checked(world.url)[0].startswith("! Claude key: refused -> Set ANTHROPIC_API_KEY")
+
+
+def test_a_model_that_is_not_there_is_told_from_a_route_that_is_not_there() -> None:
+    with _Gateway(404, _error("not_found_error", "model: claude-haiku-9")) as world:
+        lines = checked(world.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL"})
+    assert lines[0] == "+ Claude key: accepted"
+    assert lines[1].startswith("! Model claude-haiku-9: Claude has none of that name")
+
+
+def test_a_question_that_is_not_understood_is_no_refusal_of_the_key() -> None:
+    with _Gateway(400, _error("invalid_request_error", "no")) as world:
+        assert checked(world.url)[0] == f"- Claude key: {HERE}"

@@ -1,0 +1,196 @@
+"""What the doctor says of clocks, workers and queues, on a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.keyspace import WHOLE
+from bot.container import Wiring
+from bot.doctor.checks.clock import duration, process_checks, time_checks
+from bot.domain.operations.lost_job import Loss, LostJob
+from bot.jobs import Jobs
+from bot.services.subscriptions.scheduler import TICKED
+from tests.doctor.checks.test_store import records_of
+from tests.doctor.findings import NOW, now, told
+
+SECOND = timedelta(seconds=1)
+START = "Start `prdigest clock` or `prdigest run`."
+
+
+def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
+    for number in range(7):
+        job = LostJob(
+            f"id {number}", "summary", Loss.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
+        )
+        RedisAside(store).add(job)
+    RedisAside(store).add(LostJob("one more", "watch", Loss.ENDLESS, NOW))
+    lines = told(process_checks(records_of(store), now, lambda _: None))
+    found = [line for line in lines if "set aside" in line]
+    assert len(found) == 6
+    assert found[0].startswith("- Job set aside: the job watch, ")
+    assert "the job summary [abc]" in found[1] + found[2]
+    assert ", asked by U1 in C1: it began three times and never ended" in found[2]
+    assert found[5] == "- Job set aside: and 2 more"
+
+
+# --- the time
+
+
+def test_clocks_that_agree_are_told_with_how_far_apart_they_are() -> None:
+    assert told(time_checks({"Slack": SECOND, "GitHub": None, "the store": -60 * SECOND})) == [
+        "+ Time of this machine against Slack: 1 s apart",
+        "+ Time of this machine against the store: 60 s apart",
+    ]
+
+
+SLACK = "Set this machine's clock by NTP: Slack's signatures are refused when it is five minutes off."
+STORE = "Set the clocks of this machine and of the store's by NTP: what expires and waits goes by both."
+APART = [
+    ("Slack", 61 * SECOND, f"61 s behind -> {SLACK}"),
+    ("Slack", -7_300 * SECOND, f"2 h ahead -> {SLACK}"),
+    ("GitHub", 150 * SECOND, f"2 min behind -> {SLACK}"),
+    ("the store", 200_000 * SECOND, f"2 days behind -> {STORE}"),
+]
+
+
+@pytest.mark.parametrize(("whose", "ahead", "said"), APART)
+def test_a_clock_that_is_wrong_is_a_failure(whose: str, ahead: timedelta, said: str) -> None:
+    assert told(time_checks({whose: ahead})) == [f"! Time of this machine against {whose}: {said}"]
+
+
+def test_one_clock_of_the_world_outside_is_enough() -> None:
+    assert len(told(time_checks({"Slack": SECOND, "GitHub": SECOND}))) == 1
+
+
+def test_without_any_other_clock_nothing_is_known() -> None:
+    assert told(time_checks({"Slack": None})) == ["- Time of this machine: not checked: nobody else told the time"]
+
+
+DURATIONS = [(-5, "0 s"), (0.6, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (172_800, "2 days")]
+
+
+@pytest.mark.parametrize(("seconds", "said"), DURATIONS)
+def test_a_duration_is_told_as_people_say_it(seconds: float, said: str) -> None:
+    assert duration(timedelta(seconds=seconds)) == said
+
+
+# --- the clock process
+
+
+def clock_line(store: Redis) -> str:
+    return told(process_checks(records_of(store), now, lambda _: None))[0]
+
+
+TICKS = {
+    "just now": (NOW.isoformat(), "+ Clock process: last ticked 0 s ago"),
+    "three minutes ago": ((NOW - 180 * SECOND).isoformat(), "+ Clock process: last ticked 3 min ago"),
+    "before that": ((NOW - 181 * SECOND).isoformat(), f"! Clock process: last ticked 3 min ago -> {START}"),
+    "hours ago": ((NOW - 8_000 * SECOND).isoformat(), f"! Clock process: last ticked 2 h ago -> {START}"),
+    "without a zone": ("2026-03-01T17:20:00", "+ Clock process: last ticked 0 s ago"),
+    "nonsense": ("tick", f"! Clock process: no clock has run in the last day -> {START}"),
+}
+
+
+@pytest.mark.parametrize(("tick", "said"), TICKS.values(), ids=TICKS)
+def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, said: str) -> None:
+    RedisCache(store).put(TICKED, tick, timedelta(days=1))
+    assert clock_line(store) == said
+
+
+def test_a_clock_that_never_ticked_is_a_failure(store: Redis) -> None:
+    assert clock_line(store) == f"! Clock process: no clock has run in the last day -> {START}"
+
+
+# --- workers and jobs
+
+
+class Fixture:
+    """Dramatiq's heartbeats and queues as workers and web processes leave them."""
+
+    def __init__(self, store: Redis) -> None:
+        self.store = store
+
+    def beat(self, name: str, at: datetime) -> None:
+        self.store.zadd("dramatiq:__heartbeats__", {name: at.timestamp() * 1_000})
+
+    def lines(self, meanwhile: Callable[[], None] = lambda: None) -> list[str]:
+        return told(process_checks(records_of(self.store), now, lambda _: meanwhile()))[1:]
+
+
+@pytest.fixture
+def fixture(store: Redis) -> Fixture:
+    return Fixture(store)
+
+
+WORKER = "Start `prdigest worker` or `prdigest run`."
+
+
+def test_a_worker_whose_heart_beats_lives_whatever_its_clock_says(fixture: Fixture) -> None:
+    beats = iter(range(100))
+    fixture.beat("worker", NOW - timedelta(hours=1))
+    lines = fixture.lines(lambda: fixture.beat("worker", NOW - timedelta(hours=1) + next(beats) * SECOND))
+    assert lines == ["+ Worker: alive", "+ Jobs: none waits"]
+
+
+def test_without_any_heartbeat_there_never_was_one(fixture: Fixture) -> None:
+    assert fixture.lines() == [f"! Worker: none is alive, never heard of one -> {WORKER}", "+ Jobs: none waits"]
+
+
+def test_a_worker_that_died_is_told_with_when(fixture: Fixture) -> None:
+    fixture.beat("worker", NOW - timedelta(minutes=40))
+    fixture.beat("another", NOW - timedelta(minutes=9))
+    assert fixture.lines()[0] == f"! Worker: none is alive, last heard of 9 min ago -> {WORKER}"
+
+
+def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> None:
+    fixture.beat("web", NOW)
+    enqueued = iter([True])
+
+    def put() -> None:
+        # a process that is new to the store, not one that goes on beating
+        if next(enqueued, False):
+            fixture.beat("another web", NOW)
+
+    assert fixture.lines(put)[0] == f"! Worker: none is alive, last heard of 0 s ago -> {WORKER}"
+
+
+def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
+    with closing(Jobs(cast("Wiring", SimpleNamespace(keys=WHOLE)), fixture.store)) as jobs:
+        jobs.summary.send({}, "", "")
+        jobs.overview.send({}, "", "")
+        jobs.overview.send({}, "", "")
+        jobs.questions.send("")
+    assert fixture.lines()[1] == (
+        "! Jobs: 4 waiting (prdigest 1, prdigest-long 2, prdigest-questions 1) -> "
+        "Start `prdigest worker` or `prdigest run`: it takes them up."
+    )
+
+
+FURTHER = "Start further workers, or raise PRDIGEST_WORKER_THREADS."
+COUNTS = [
+    (1_000, "- Jobs: 1,000 waiting (prdigest 1,000)"),
+    (1_001, f"! Jobs: 1,001 waiting (prdigest 1,001) -> {FURTHER}"),
+]
+
+
+@pytest.mark.parametrize(("count", "said"), COUNTS)
+def test_many_jobs_are_a_failure_also_where_a_worker_lives(fixture: Fixture, count: int, said: str) -> None:
+    fixture.store.rpush("dramatiq:prdigest", *range(count))
+    beats = iter(range(100))
+    fixture.beat("worker", NOW)
+    assert fixture.lines(lambda: fixture.beat("worker", NOW + next(beats) * SECOND))[1] == said
+
+
+def test_without_a_store_nothing_is_a_failure() -> None:
+    assert told(process_checks("see Store above", now, lambda _: None)) == [
+        f"- {name}: not checked: see Store above" for name in ("Clock process", "Worker", "Jobs")
+    ]

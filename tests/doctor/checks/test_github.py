@@ -1,0 +1,188 @@
+"""What the doctor says of GitHub, asked over the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from github import Auth
+
+from bot.adapters.github.probe import PyGithubProbe
+from bot.doctor.checks.github import github_checks
+from bot.domain.errors import NotSetUp
+from bot.domain.pull_requests.models import Repository
+from bot.ports.probes import GitHubProbe
+from bot.sandbox.loopback import Loopback, Request, Response
+from tests.adapters.worlds import WebPage
+from tests.doctor.findings import outcome
+from tests.emulators.github.server import GitHubEmulator
+from tests.helpers.checks import closed_port
+
+ENGINE, OTHER = Repository("octo", "engine"), Repository("octo", "other")
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubEmulator]:
+    with GitHubEmulator() as emulator:
+        emulator.add("octo/engine")
+        yield emulator
+
+
+GOOD = "ghp_test"
+LATE = timedelta(minutes=10)
+
+
+def checked(url: str, *repositories: Repository, token: str = GOOD) -> tuple[list[str], timedelta | None]:
+    """The lines about GitHub, asked by a machine whose clock is late."""
+    probe = PyGithubProbe(url, Auth.Token(token), timeout=1)
+    return outcome(github_checks(lambda: probe, repositories, lambda: datetime.now(UTC) - LATE))
+
+
+def test_a_token_its_limit_and_each_repository_are_told(github: GitHubEmulator) -> None:
+    github.add("octo/other")
+    lines, ahead = checked(github.url, ENGINE, OTHER)
+    assert lines == [
+        "+ GitHub token: accepted",
+        "+ GitHub rate limit: 5,000 calls left, all of them again in 70 min",
+        "+ GitHub octo/engine: pull requests and contents can be read",
+        "+ GitHub octo/other: pull requests and contents can be read",
+    ]
+    assert ahead is not None
+    assert abs(ahead - LATE) < timedelta(seconds=3)
+
+
+ELSEWHERE = "Something else than GitHub answers: check GITHUB_API_URL."
+UNCHECKED = "- GitHub octo/engine: not checked: see GitHub token above"
+
+
+def test_a_token_that_is_refused_is_the_one_failure(github: GitHubEmulator) -> None:
+    lines, ahead = checked(github.url, ENGINE, token="ghp_wrong")
+    said = "GitHub refused the token: set GITHUB_TOKEN to one that is valid."
+    assert (lines, ahead) == ([f"! GitHub token: refused -> {said}", UNCHECKED], None)
+
+
+def test_without_a_token_it_says_what_to_set() -> None:
+    def opened() -> GitHubProbe:
+        raise NotSetUp("Set GITHUB_TOKEN to a token.")
+
+    lines, _ = outcome(github_checks(opened, [ENGINE], lambda: datetime.now(UTC)))
+    assert lines == ["! GitHub token: not set up -> Set GITHUB_TOKEN to a token.", UNCHECKED]
+
+
+def test_a_github_that_is_not_there_is_asked_once() -> None:
+    lines, _ = checked(f"http://127.0.0.1:{closed_port()}", ENGINE)
+    said = "GitHub can't be reached: check GITHUB_API_URL and the network, then try again."
+    assert lines == [f"! GitHub token: no answer -> {said}", UNCHECKED]
+
+
+def test_a_github_that_hangs_is_left_soon(github: GitHubEmulator) -> None:
+    github.latency = 1.5
+    lines, _ = checked(github.url, ENGINE)
+    assert lines[0].startswith("! GitHub token: no answer")
+
+
+def test_a_repository_that_is_not_there_does_not_hide_the_next(github: GitHubEmulator) -> None:
+    lines, _ = checked(github.url, OTHER, ENGINE)
+    assert lines[2:] == [
+        "! GitHub octo/other: not found -> GitHub has no repository octo/other, or the token may not see it.",
+        "+ GitHub octo/engine: pull requests and contents can be read",
+    ]
+
+
+def test_a_github_that_falls_silent_is_asked_no_more(github: GitHubEmulator) -> None:
+    github.fail_next("hang_up", match="/graphql")
+    lines, _ = checked(github.url, ENGINE, OTHER)
+    assert lines[2].startswith("! GitHub octo/engine: no answer")
+    assert lines[3] == "- GitHub octo/other: not checked: GitHub does not answer"
+
+
+def test_few_calls_left_are_noted(github: GitHubEmulator) -> None:
+    github.set_limit("graphql", 199)
+    lines, _ = checked(github.url)
+    advice = "Give the bot a token of its own if others use this one: each pull request takes a call."
+    assert lines[1] == f"- GitHub rate limit: 199 calls left, all of them again in 70 min -> {advice}"
+
+
+def test_no_call_left_is_a_failure_and_the_only_one(github: GitHubEmulator) -> None:
+    github.set_limit("graphql", 0)
+    said = "Wait until then, or give the bot a token of its own."
+    lines, _ = checked(github.url, ENGINE)
+    assert lines[1:] == [
+        f"! GitHub rate limit: 0 calls left, all of them again in 70 min -> {said}",
+        "- GitHub octo/engine: not checked: see GitHub rate limit above",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/api", "/v3"])
+def test_an_address_without_githubs_interface_names_the_setting(github: GitHubEmulator, path: str) -> None:
+    lines, _ = checked(f"{github.url}{path}", ENGINE)
+    assert lines == [f"! GitHub token: no answer -> {ELSEWHERE}", UNCHECKED]
+
+
+def test_a_page_of_whoever_stands_between_is_no_server_without_limits() -> None:
+    for status in (200, 404):
+        with WebPage(status) as world:
+            lines, _ = checked(world.url, ENGINE)
+        assert lines[0] == f"! GitHub token: no answer -> {ELSEWHERE}"
+
+
+def test_graphql_that_is_not_there_names_the_setting(github: GitHubEmulator) -> None:
+    github.fail_next("404", match="/graphql")
+    lines, _ = checked(github.url, ENGINE, OTHER)
+    said = (
+        "GitHub's GraphQL is not where GITHUB_API_URL says: set it to https://api.github.com, or to "
+        "https://HOST/api/v3 for GitHub Enterprise."
+    )
+    assert lines[2:] == [
+        f"! GitHub octo/engine: not set up -> {said}",
+        "- GitHub octo/other: not checked: see GitHub octo/engine above",
+    ]
+
+
+class _Enterprise(Loopback):
+    """A server without limits, whose token may read what ``data`` shows."""
+
+    def __init__(self, data: object, *errors: object) -> None:
+        super().__init__()
+        self._answer = {"data": data, "errors": list(errors)}
+
+    def handle(self, request: Request) -> Response:
+        if request.path == "/rate_limit":
+            return Response.of_json({"message": "Rate limiting is not enabled."}, 404)
+        return Response.of_json(self._answer)
+
+
+def test_a_server_without_limits_says_so() -> None:
+    with _Enterprise(
+        {"repository": {"pullRequests": {"nodes": []}, "defaultBranchRef": {"name": "main"}}}
+    ) as world:
+        lines, ahead = checked(world.url, ENGINE)
+    assert lines[:2] == ["+ GitHub token: accepted", "+ GitHub rate limit: no limit"]
+    assert lines[2].startswith("+")
+    assert ahead is not None
+
+
+def test_contents_that_can_not_be_read_are_noted() -> None:
+    with _Enterprise({"repository": {"pullRequests": {"nodes": []}, "defaultBranchRef": None}}) as world:
+        lines, _ = checked(world.url, ENGINE)
+    assert lines[2] == (
+        "- GitHub octo/engine: pull requests can be read, contents can't: digests will say that the count is not "
+        "checked -> Give the token read access to contents."
+    )
+
+
+def test_pull_requests_that_can_not_be_read_are_a_failure() -> None:
+    found = {"repository": {"pullRequests": None, "defaultBranchRef": {"name": "main"}}}
+    error = {"type": "FORBIDDEN", "message": "Resource not accessible by personal access token"}
+    with _Enterprise(found, error) as world:
+        lines, _ = checked(world.url, ENGINE)
+    assert lines[2] == (
+        "! GitHub octo/engine: refused -> "
+        "GitHub does not let this token read octo/engine: give it read access to pull requests."
+    )
+
+
+def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
+    lines, _ = outcome(github_checks("not checked: see GITHUB_API_URL above", [ENGINE], lambda: datetime.now(UTC)))
+    assert lines == ["- GitHub: not checked: see GITHUB_API_URL above"]

@@ -1,0 +1,168 @@
+"""What the doctor says of the last runs and of what is due, on a real store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal
+from bot.doctor.checks.runs import run_checks
+from bot.domain.digest.view import Only, View
+from bot.domain.operations.run import Outcome, Run
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from tests.doctor.checks.test_store import records_of
+from tests.doctor.findings import NOW, now, told
+
+PACIFIC = ZoneInfo("America/Los_Angeles")
+ENGINE = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), PACIFIC))
+RISKY = replace(ENGINE, channel="C0OTHER", view=View(only=Only.RISKY), by="U0ADA")
+HOUR = timedelta(hours=1)
+DUE = ENGINE.timing.next_after(NOW - 2 * HOUR)  # 09:00 of that morning, twenty minutes ago
+
+
+def run(outcome: Outcome, detail: str = "", subscription: Subscription = ENGINE, days: int = 0) -> Run:
+    """The run that many days ago."""
+    due = DUE - timedelta(days=days)
+    return Run(due + timedelta(minutes=1), subscription.edition(due).key("T0TEAM"), outcome, detail)
+
+
+def lines(store: Redis, *subscriptions: Subscription, runs: tuple[Run, ...] = ()) -> list[str]:
+    """``runs`` are the newest first."""
+    for each in reversed(runs):
+        RedisJournal(store).note(each)
+    return told(run_checks(records_of(store), subscriptions or (ENGINE,), PACIFIC, now()))
+
+
+POSTED, FAILED = Outcome.POSTED, Outcome.FAILED
+GONE = "Channel C0DIGEST is archived: choose another one."
+
+
+def test_the_last_five_are_told_with_local_times(store: Redis) -> None:
+    runs = [
+        run(POSTED),
+        run(Outcome.MENDED, "2 came later", days=1),
+        run(Outcome.SKIPPED, "it was too late", days=2),
+        run(FAILED, GONE, days=3),
+        *(run(POSTED, days=days) for days in range(4, 9)),
+    ]
+    assert lines(store, runs=tuple(runs))[:-1] == [
+        "+ Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: posted",
+        "+ Run of 2026-02-28 09:01 PST: octo/engine of 2026-02-27 for C0DIGEST: mended, 2 came later",
+        "- Run of 2026-02-27 09:01 PST: octo/engine of 2026-02-26 for C0DIGEST: skipped, it was too late",
+        f"- Run of 2026-02-26 09:01 PST: octo/engine of 2026-02-25 for C0DIGEST: failed, {GONE}",
+        "+ Run of 2026-02-25 09:01 PST: octo/engine of 2026-02-24 for C0DIGEST: posted",
+    ]
+
+
+def test_a_subscription_whose_last_run_failed_says_how_to_post_it(store: Redis) -> None:
+    assert lines(store, runs=(run(FAILED, GONE),))[0] == (
+        f"! Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: failed, {GONE} -> "
+        "Mend what it names: it is tried again every quarter of an hour, or at once with `prdigest digest "
+        "--repo octo/engine --date 2026-02-28 --timezone America/Los_Angeles --channel C0DIGEST`."
+    )
+
+
+def test_a_filtered_digest_is_not_posted_by_hand(store: Redis) -> None:
+    found = lines(store, RISKY, runs=(run(FAILED, "x", RISKY),))[0]
+    assert found.endswith(
+        "for C0OTHER: failed, x -> Mend what it names: it is tried again every quarter of an hour."
+    )
+
+
+def test_a_failure_that_is_not_among_the_last_five_is_told_all_the_same(store: Redis) -> None:
+    runs = (*(run(POSTED, days=days) for days in range(6)), run(FAILED, "x", RISKY, days=7))
+    found = lines(store, ENGINE, RISKY, runs=runs)
+    assert [line[0] for line in found[:-1]] == ["+"] * 5 + ["!"]
+
+
+OVER = {
+    "a later run went well": (ENGINE, (run(POSTED), run(FAILED, "x", days=1))),
+    "nobody has that subscription any more": (RISKY, (run(FAILED, "x"),)),
+    "nobody gets it while it is paused": (replace(RISKY, is_paused=True), (run(FAILED, "x", RISKY),)),
+    "another view of the same repository": (replace(ENGINE, view=View(Filters(("a",)))), (run(FAILED, "x"),)),
+}
+
+
+@pytest.mark.parametrize(("subscription", "runs"), OVER.values(), ids=OVER)
+def test_a_failure_that_is_over_is_only_noted(
+    store: Redis, subscription: Subscription, runs: tuple[Run, ...]
+) -> None:
+    found = [line for line in lines(store, subscription, runs=runs) if "failed" in line]
+    assert [line[0] for line in found] == ["-"]
+
+
+def test_a_run_of_something_else_is_told_by_its_key(store: Redis) -> None:
+    odd = Run(NOW, "overview:1", FAILED, "x")
+    assert lines(store, runs=(odd,))[0] == "- Run of 2026-03-01 09:20 PST: overview:1: failed, x"
+
+
+def test_without_runs_it_says_so(store: Redis) -> None:
+    assert lines(store)[0] == "- Runs: none yet: no digest has been due"
+
+
+# --- what is due
+
+
+def last(store: Redis, *subscriptions: Subscription) -> list[str]:
+    return lines(store, *subscriptions)[1:]
+
+
+LATE = "See the clock, the worker and the runs above: it is posted as soon as nothing stands in its way."
+
+
+def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
+    agenda = RedisAgenda(store)
+    agenda.put(ENGINE.id, NOW - timedelta(minutes=31))
+    agenda.put(RISKY.id, NOW + HOUR)
+    assert last(store, ENGINE, RISKY) == [
+        f"! Schedule: the digest of octo/engine for C0DIGEST was due at 2026-03-01 08:49 PST -> {LATE}"
+    ]
+
+
+def test_a_digest_that_is_due_now_is_not_late(store: Redis) -> None:
+    RedisAgenda(store).put(ENGINE.id, NOW - timedelta(minutes=29))
+    assert [line[0] for line in last(store)] == ["+"]
+
+
+def test_repairs_and_what_nobody_wants_any_more_are_no_digests(store: Redis) -> None:
+    agenda = RedisAgenda(store)
+    for name in ("mend:C0DIGEST", "0badc0de", RISKY.id):
+        agenda.put(name, NOW - HOUR)
+    agenda.put(ENGINE.id, DUE + timedelta(days=1))
+    assert last(store, ENGINE, replace(RISKY, is_paused=True)) == [
+        "+ Schedule: 1 subscription and 1 paused, the next is octo/engine for C0DIGEST at 2026-03-02 09:00 PST"
+    ]
+
+
+def test_what_no_clock_has_planned_is_noted(store: Redis) -> None:
+    assert last(store) == ["- Schedule: nothing is planned yet: a clock plans when it runs"]
+
+
+def test_without_subscriptions_it_says_so(store: Redis) -> None:
+    found = told(run_checks(records_of(store), (), PACIFIC, now()))
+    assert found[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed"]
+
+
+def test_without_a_store_nothing_is_a_failure() -> None:
+    assert told(run_checks("see Store above", (ENGINE,), PACIFIC, now())) == [
+        f"- {name}: not checked: see Store above" for name in ("Runs", "Schedule")
+    ]
+
+
+def test_a_digest_that_was_asked_for_by_hand_in_another_zone_is_not_the_subscriptions_own(store: Redis) -> None:
+    elsewhere = replace(ENGINE, timing=Timing(time(9), ZoneInfo("Asia/Tokyo")))
+    by_hand = replace(run(POSTED), key=elsewhere.edition(DUE).key("T0TEAM"))
+    told_of = lines(store, runs=(by_hand, run(FAILED, GONE)))
+    assert [line[0] for line in told_of[:2]] == ["+", "!"]
+
+
+def test_a_run_of_a_version_whose_keys_had_no_zone_is_still_the_subscriptions_own(store: Redis) -> None:
+    old = replace(run(FAILED, GONE), key=ENGINE.edition(DUE).dated_key("T0TEAM"))
+    [line, *_] = lines(store, runs=(old,))
+    assert line.startswith("! Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: failed")

@@ -1,0 +1,190 @@
+"""What the doctor says of Slack, asked over the network."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.adapters.slack.probe import BotProbe, SocketModeProbe
+from bot.adapters.slack.scopes import SCOPES as NEEDED
+from bot.doctor.checks.slack import SILENT, app_checks, channel_checks, slack_checks
+from bot.ports.probes import SlackProbe
+from bot.sandbox.loopback import Loopback, Request, Response
+from bot.sandbox.slack.server import SCOPES
+from tests.doctor.findings import outcome, told
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.checks import closed_port
+
+GOOD = "xoxb-test"
+
+
+def bot(url: str, token: str = GOOD) -> BotProbe:
+    return BotProbe(token, url, timeout=1)
+
+
+def checked(url: str, token: str = GOOD) -> tuple[list[str], tuple[SlackProbe | str, timedelta | None]]:
+    return outcome(slack_checks(lambda: bot(url, token), lambda: datetime.now(UTC)))
+
+
+def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -> None:
+    lines, (found, ahead) = checked(slack.url)
+    assert lines == ["+ Slack token: accepted, the workspace is Emulated", "+ Slack scopes: all there"]
+    assert not isinstance(found, str)
+    assert ahead is not None
+    assert abs(ahead) < timedelta(seconds=3)
+
+
+@pytest.mark.parametrize("scope", NEEDED)
+def test_a_scope_that_is_missing_is_named_with_what_it_stops(scope: str) -> None:
+    with SlackEmulator(scopes=SCOPES - {scope}) as slack:
+        lines, _ = checked(slack.url)
+    advice = f"Add {scope} to the app, or give it what `prdigest manifest` prints, and install it again."
+    assert lines[1:] == [f"! Slack scope {scope}: missing: {NEEDED[scope]} -> {advice}"]
+
+
+REFUSED = {
+    "xoxb-wrong": "Slack refused the token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    "xapp-test": "That is another kind of token: set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+}
+
+
+@pytest.mark.parametrize(("token", "said"), REFUSED.items())
+def test_a_token_that_is_refused_is_the_one_failure(slack: SlackEmulator, token: str, said: str) -> None:
+    lines, (found, ahead) = checked(slack.url, token)
+    unchecked = "- Slack scopes: not checked: see Slack token above"
+    assert lines == [f"! Slack token: refused -> {said}", unchecked]
+    assert (found, ahead) == ("see Slack token above", None)
+
+
+def test_a_slack_that_is_not_there_is_asked_once() -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    lines, (found, _) = checked(url)
+    said = "Slack can't be reached: check SLACK_API_URL and the network."
+    assert lines == [f"! Slack token: no answer -> {said}", f"- Slack scopes: not checked: {SILENT}"]
+    app = told(app_checks(lambda: SocketModeProbe("xapp-test", url, 2), found))
+    assert app == [f"- Slack app token: not checked: {SILENT}"]
+
+
+def test_a_slack_that_hangs_is_left_soon(slack: SlackEmulator) -> None:
+    slack.latency = 1.5
+    lines, _ = checked(slack.url)
+    assert lines[0].startswith("! Slack token: no answer")
+
+
+class _Terse(Loopback):
+    """A Slack whose answers say nothing of scopes, as behind a proxy that drops headers."""
+
+    def handle(self, request: Request) -> Response:
+        return Response.of_json({"ok": True, "team": "Emulated"})
+
+
+def test_a_slack_that_does_not_tell_the_scopes_is_believed() -> None:
+    with _Terse() as world:
+        lines, _ = checked(world.url)
+    assert lines[1:] == ["- Slack scopes: not checked: Slack does not tell them"]
+
+
+def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
+    lines, _ = outcome(slack_checks("not checked: see SLACK_BOT_TOKEN above", lambda: datetime.now(UTC)))
+    assert lines == ["- Slack: not checked: see SLACK_BOT_TOKEN above"]
+
+
+# --- the app's own token
+
+
+def test_the_apps_token_opens_a_connection(slack: SlackEmulator) -> None:
+    found = told(app_checks(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
+    assert found == ["+ Slack app token: accepted, for Socket Mode"]
+
+
+def test_the_apps_token_is_tried_where_the_bots_is_refused(slack: SlackEmulator) -> None:
+    found = told(app_checks(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
+    said = "Slack refused the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
+    assert found == [f"! Slack app token: refused -> {said}"]
+
+
+def test_an_apps_token_that_is_not_in_use_is_noted() -> None:
+    reason = "not in use: requests come over HTTP"
+    assert told(app_checks(reason, "see Slack above")) == [f"- Slack app token: {reason}"]
+
+
+# --- channels
+
+
+def channels(slack: SlackEmulator, *names: str) -> list[str]:
+    return told(channel_checks(bot(slack.url), dict.fromkeys(names, "PRDIGEST_CHANNEL")))
+
+
+def test_a_channel_with_the_bot_in_it_is_fine(slack: SlackEmulator) -> None:
+    slack.add_channel("G0CLOSED", "closed", private=True)
+    slack.add_message("D0HUMAN", "hello")
+    assert channels(slack, "C0DIGEST", "G0CLOSED", "D0HUMAN") == [
+        "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, open to the bot",
+        "+ Channel G0CLOSED (PRDIGEST_CHANNEL): #closed, open to the bot",
+        "+ Channel D0HUMAN (PRDIGEST_CHANNEL): direct messages, open to the bot",
+    ]
+
+
+CLOSED = {
+    "not a member": (
+        {"member": False},
+        "the bot is not in it -> The bot is not in channel C0ELSE: invite it there with /invite.",
+    ),
+    "archived": ({"archived": True}, "archived -> Channel C0ELSE is archived: choose another one."),
+    "private without the bot": (
+        {"private": True, "member": False},
+        "not found -> Slack knows no channel C0ELSE, or it is private and without the bot: check its id.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "said"), CLOSED.values(), ids=CLOSED)
+def test_a_channel_that_is_closed_to_the_bot_does_not_hide_the_next(
+    slack: SlackEmulator, how: dict[str, Any], said: str
+) -> None:
+    slack.add_channel("C0ELSE", "else", **how)
+    lines = channels(slack, "C0ELSE", "C0DIGEST")
+    assert lines[0] == f"! Channel C0ELSE (PRDIGEST_CHANNEL): {said}"
+    assert lines[1].startswith("+ Channel C0DIGEST")
+
+
+@pytest.mark.parametrize("name", ["C0NOWHERE", "D0NOBODY", "general"])
+def test_a_channel_that_does_not_exist_is_not_found(slack: SlackEmulator, name: str) -> None:
+    said = f"Slack knows no channel {name}, or it is private and without the bot: check its id."
+    assert channels(slack, name) == [f"! Channel {name} (PRDIGEST_CHANNEL): not found -> {said}"]
+
+
+def test_a_scope_that_is_missing_is_no_second_failure() -> None:
+    with SlackEmulator(scopes=SCOPES - {"channels:read"}) as slack:
+        found = channels(slack, "C0DIGEST")
+    assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: the bot lacks a scope, see above"]
+
+
+def test_every_kind_of_channel_is_looked_at_with_the_scopes_that_the_bot_has() -> None:
+    with SlackEmulator(scopes=frozenset(NEEDED)) as slack:
+        slack.add_channel("C0CLOSED", "closed", private=True)
+        slack.add_message("D0HUMAN", "hello")
+        assert [line[0] for line in channels(slack, "C0DIGEST", "C0CLOSED", "D0HUMAN")] == ["+"] * 3
+
+
+def test_a_pause_that_slack_asks_for_is_no_failure(slack: SlackEmulator) -> None:
+    slack.add_channel("C0ELSE", "else")
+    slack.fail_next("conversations.info", retry_after=30)
+    assert channels(slack, "C0DIGEST", "C0ELSE") == [
+        "- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: Slack asks for a pause",
+        "- Channel C0ELSE (PRDIGEST_CHANNEL): not checked: Slack asks for a pause",
+    ]
+
+
+def test_a_slack_that_falls_silent_is_asked_no_more(slack: SlackEmulator) -> None:
+    slack.fail_next("conversations.info", status=503)
+    first, second = channels(slack, "C0DIGEST", "C0ELSE")
+    assert first.startswith("! Channel C0DIGEST (PRDIGEST_CHANNEL): no answer")
+    assert second == f"- Channel C0ELSE (PRDIGEST_CHANNEL): not checked: {SILENT}"
+
+
+def test_without_slack_no_channel_is_a_failure() -> None:
+    found = told(channel_checks("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
+    assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above"]

@@ -1,0 +1,228 @@
+"""What the doctor says of the store: a real server, in the states that operators meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.connection import Patience, RedisCache, connect
+from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.probe import RedisProbe, place_of
+from bot.adapters.redis.transfer.schema import SCHEMA, SCHEMA_KEY
+from bot.doctor.checks.store import store_checks
+from bot.domain.errors import StoreUnavailable
+from bot.ports.probes import Records
+from tests.doctor.findings import outcome
+from tests.helpers.checks import closed_port
+
+HASTY = Patience(connect=1, answer=1, retries=0)
+PLACE = "redis://localhost:6379/0"
+UNCHECKED = [
+    f"- Store {name}: not checked: see Store above"
+    for name in ("policy", "memory", "persistence", "writes", "schema")
+]
+
+
+def records_of(client: Redis) -> Records:
+    return Records(
+        RedisProbe(client),
+        RedisCache(client),
+        RedisSubscriptions(client),
+        RedisAgenda(client),
+        RedisJournal(client),
+        RedisAside(client),
+    )
+
+
+def checked(client: Redis) -> tuple[list[str], tuple[Records | str, timedelta | None]]:
+    return outcome(store_checks(lambda: records_of(client), PLACE, lambda: datetime.now(UTC)))
+
+
+@contextmanager
+def configured(store: Redis, **options: str) -> Iterator[None]:
+    """The server as an operator configured it; afterwards as it was."""
+    names = {name.replace("_", "-"): value for name, value in options.items()}
+    before = {name: str(store.config_get(name)[name] or "") for name in names}
+    for name, value in names.items():
+        store.config_set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            store.config_set(name, value)
+
+
+def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
+    lines, (found, ahead) = checked(store)
+    used = lines.pop(2)
+    assert lines == [
+        "+ Store: redis://localhost:6379/0 answers",
+        "+ Store policy: noeviction: nothing is dropped that has to stay",
+        "+ Store persistence: append-only file",
+        "+ Store writes: taken",
+        "+ Store schema: version 1, migrated when the bot starts",
+    ]
+    assert used.startswith("+ Store memory: ")
+    assert used.endswith(" MB used, no limit")
+    assert not isinstance(found, str)
+    assert ahead is not None
+    assert abs(ahead) < timedelta(seconds=2)
+
+
+def test_what_was_written_soon_expires(store: Redis) -> None:
+    checked(store)
+    assert [0 < int(str(store.ttl(key))) <= 60 for key in store.scan_iter("*")] == [True]
+
+
+def test_a_policy_that_drops_records_is_a_failure(store: Redis) -> None:
+    with configured(store, maxmemory_policy="allkeys-lru"):
+        lines, _ = checked(store)
+    said = "The store may drop records (maxmemory-policy allkeys-lru): set it to noeviction or volatile-lru."
+    assert lines[1] == f"! Store policy: refused -> {said}"
+
+
+@pytest.mark.parametrize(("policy", "mark"), [("noeviction", "!"), ("volatile-lru", "+")])
+def test_memory_that_runs_out_is_a_failure_where_nothing_makes_room(store: Redis, policy: str, mark: str) -> None:
+    used = int(store.info("memory")["used_memory"])
+    with configured(store, maxmemory=str(int(used / 0.95)), maxmemory_policy=policy):
+        lines, _ = checked(store)
+    advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
+    assert lines[2].startswith(f"{mark} Store memory: ")
+    assert lines[2].endswith(f" MB used -> {advice}" if mark == "!" else " MB used")
+
+
+def test_memory_with_room_is_told_with_its_limit(store: Redis) -> None:
+    with configured(store, maxmemory="256000000"):
+        lines, _ = checked(store)
+    assert lines[2].endswith(" of 256.0 MB used")
+
+
+def test_a_store_that_is_full_refuses_what_is_written(store: Redis) -> None:
+    with configured(store, maxmemory="1"):
+        lines, _ = checked(store)
+    assert lines[4] == "! Store writes: refused -> The store is full: raise maxmemory of the server."
+
+
+SCHEMAS = {
+    str(SCHEMA): f"+ Store schema: version {SCHEMA}",
+    "99": (
+        "! Store schema: refused -> The store was written by a newer prdigest (schema 99, this one knows "
+        f"{SCHEMA}): upgrade, or use another REDIS_URL."
+    ),
+    "importing 1": (
+        "! Store schema: refused -> An import into this store is not finished: wait for it, or run it again."
+    ),
+}
+
+
+@pytest.mark.parametrize(("noted", "said"), SCHEMAS.items())
+def test_what_another_version_wrote_is_told_and_left_as_it_is(store: Redis, noted: str, said: str) -> None:
+    store.set(SCHEMA_KEY, noted)
+    lines, (found, _) = checked(store)
+    assert lines[5] == said
+    assert store.get(SCHEMA_KEY) == noted.encode()
+    assert (found == "see Store schema above") is said.startswith("!")
+
+
+def test_a_replica_takes_no_writes(store: Redis) -> None:
+    store.replicaof("127.0.0.1", str(closed_port()))
+    try:
+        lines, _ = checked(store)
+    finally:
+        store.replicaof("NO", "ONE")
+    said = "The store is a replica that takes no writes: set REDIS_URL to its primary."
+    assert lines[4] == f"! Store writes: refused -> {said}"
+
+
+FORGETS = "a restart of the server forgets subscriptions and what was posted"
+KEPT = {
+    "snapshots": ("3600 1", "+ Store persistence: snapshots"),
+    "nothing": ("", f"- Store persistence: none: {FORGETS} -> Set appendonly to yes on the server."),
+}
+
+
+@pytest.mark.parametrize(("points", "said"), KEPT.values(), ids=KEPT)
+def test_how_it_outlives_a_restart_is_told(store: Redis, points: str, said: str) -> None:
+    with configured(store, appendonly="no", save=points):
+        lines, _ = checked(store)
+    assert lines[3] == said
+
+
+Connect = Callable[[str, str], Redis]
+
+
+@pytest.fixture
+def user(store: Redis, store_url: str) -> Iterator[Connect]:
+    """Connects as a user without a right, with a password."""
+    made: list[Redis] = []
+
+    def connected(rights: str, password: str) -> Redis:
+        store.acl_setuser("guest", enabled=True, passwords=["+right"], keys=["*"], commands=["+@all", rights])
+        made.append(connect(f"{store_url}?username=guest&password={password}", patience=HASTY))
+        return made[0]
+
+    yield connected
+    for client in made:
+        client.close()
+    store.acl_deluser("guest")
+
+
+def test_a_server_that_hides_its_configuration_is_no_failure(store: Redis, user: Connect) -> None:
+    with configured(store, appendonly="no"):
+        lines, _ = checked(user("-config", "right"))
+    assert lines[3] == "- Store persistence: not checked: the server does not tell"
+
+
+REFUSED = {
+    "wrong": "The store refuses the password: check the user and the password in REDIS_URL.",
+    "right": ("The store's user lacks a right: in its ACL, allow all commands (+@all) and the keys of prdigest."),
+}
+
+
+@pytest.mark.parametrize(("password", "said"), REFUSED.items())
+def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
+    user: Connect, password: str, said: str
+) -> None:
+    lines, (found, _) = checked(user("-info", password))
+    assert lines == [f"! Store: can't be used -> {said}", *UNCHECKED]
+    assert found == "see Store above"
+
+
+def test_a_store_that_is_not_there_is_the_one_failure() -> None:
+    with connect(f"redis://127.0.0.1:{closed_port()}", patience=HASTY) as client:
+        lines, (found, ahead) = checked(client)
+    said = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded one)."
+    assert (lines, found, ahead) == ([f"! Store: can't be used -> {said}", *UNCHECKED], "see Store above", None)
+
+
+def test_an_address_that_is_none_is_the_one_failure() -> None:
+    def opened() -> Records:
+        raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.")
+
+    lines, _ = outcome(store_checks(opened, PLACE, lambda: datetime.now(UTC)))
+    assert lines[0] == "! Store: can't be used -> REDIS_URL is no address: write it as redis://host:6379/0."
+
+
+PLACES = {
+    "redis://localhost:6379/0": "redis://localhost:6379/0",
+    "rediss://user:SECRET@host:6379/0": "rediss://host:6379/0",
+    "redis://:SECRET@[::1]:6379": "redis://[::1]:6379",
+    "redis://host/0?password=SECRET": "redis://host/0",
+    "unix:///run/redis.sock?db=1&password=SECRET": "unix:///run/redis.sock",
+    "unix://user:SECRET@/run/redis.sock": "unix:///run/redis.sock",
+    "redis://user:SEC/RET@host": "the server of REDIS_URL",
+    "redis://user:12#SECRET@host": "the server of REDIS_URL",
+    "redis://user:12?SECRET@host": "the server of REDIS_URL",
+    "redis://user:SEC@RET@host": "redis://host",
+    "redis://[SECRET": "the server of REDIS_URL",
+}
+
+
+@pytest.mark.parametrize(("url", "place"), PLACES.items())
+def test_where_it_is_is_told_without_what_may_be_secret(url: str, place: str) -> None:
+    assert place_of(url) == place

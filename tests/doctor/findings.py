@@ -1,0 +1,42 @@
+"""Findings as a test reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from bot.domain.operations.finding import Finding, Status
+from tests.helpers.checks import is_one_sentence
+
+NOW = datetime(2026, 3, 1, 17, 20, tzinfo=UTC)  # 09:20 in Los Angeles
+_MARKS = {Status.OK: "+", Status.FAILED: "!", Status.NOTE: "-"}
+
+
+def now() -> datetime:
+    return NOW
+
+
+def told(findings: Iterable[Finding]) -> list[str]:
+    """Each as ``+ name: found`` or ``! name: found -> advice``; what failed must say in one what to do."""
+    return [_line(each) for each in findings]
+
+
+def _line(finding: Finding) -> str:
+    assert bool(finding.advice) >= (finding.status is Status.FAILED), finding
+    assert not finding.advice or is_one_sentence(finding.advice), finding.advice
+    advice = f" -> {finding.advice}" if finding.advice else ""
+    return f"{_MARKS[finding.status]} {finding.name}: {finding.found}{advice}"
+
+
+Result = TypeVar("Result")
+
+
+def outcome(check: Generator[Finding, None, Result]) -> tuple[list[str], Result]:
+    """What a check tells, and what it hands on to those after it."""
+    found: list[Finding] = []
+    while True:
+        try:
+            found.append(next(check))
+        except StopIteration as end:
+            return told(found), end.value

@@ -1,0 +1,185 @@
+"""The order of the checks, and that none of them stops those after it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.doctor.checks.settings import Given
+from bot.doctor.checkup import Doctor, Plan, Worlds
+from bot.domain.errors import SlackRefused, StoreUnavailable
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.ports.probes import GitHubAccess, Installed, Records
+from tests.doctor.checks.test_settings import GOOD, KNOWN
+from tests.doctor.checks.test_store import records_of
+from tests.doctor.findings import NOW, now, told
+
+UTC_ZONE = ZoneInfo("UTC")
+FIXED = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), UTC_ZONE))
+
+
+class AnyGitHub:
+    def access(self) -> GitHubAccess:
+        return GitHubAccess(None, NOW)
+
+    def reads(self, repository: Repository) -> bool:
+        return True
+
+
+class AnyModel:
+    def knows(self, model: str) -> bool:
+        return True
+
+
+class AnySlack:
+    def __init__(self, missing: Mapping[str, str] | None = None, time: datetime | None = NOW) -> None:
+        self._installed = Installed("Emulated", missing or {}, time)
+
+    def installed(self) -> Installed:
+        return self._installed
+
+    def team(self) -> str:
+        return "T0TEAM"
+
+    def channel(self, name: str) -> str:
+        return f"#{name.lower()}"
+
+
+class AnyApp:
+    def connect(self) -> None:
+        """Nothing to refuse."""
+
+
+PLAN = Plan(
+    Given(GOOD, {}, KNOWN, "from the environment"),
+    repositories=(FIXED.repository,),
+    models={"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL"},
+    channels={"C0DIGEST": "PRDIGEST_CHANNEL", "C0ADMIN": "PRDIGEST_ADMIN_CHANNEL"},
+    place="redis://localhost",
+    zone=UTC_ZONE,
+    fixed=FIXED,
+)
+
+
+def worlds(store: Redis) -> Worlds:
+    return Worlds(AnyGitHub, AnyModel, AnySlack, AnyApp, lambda: records_of(store))
+
+
+def examined(worlds: Worlds, plan: Plan = PLAN, patience: float = 5.0) -> list[str]:
+    return told(Doctor(plan, worlds, now, lambda _: None, patience).findings())
+
+
+def names(lines: list[str]) -> list[str]:
+    return [line[2:].split(":")[0].split(" ")[0] for line in lines]
+
+
+def test_the_checks_come_in_the_order_in_which_people_set_a_bot_up(store: Redis) -> None:
+    found = list(dict.fromkeys(names(examined(worlds(store)))))
+    assert found == ["Settings", "Paths", "GitHub", "Claude", "Model", "Store", "Slack", "Channel", "Time",
+                     "Clock", "Worker", "Jobs", "Runs", "Schedule"]  # fmt: skip
+
+
+def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> None:
+    stored = RedisSubscriptions(store)
+    for subscription in (
+        replace(FIXED, repository=Repository("octo", "other"), by="U0ADA"),
+        replace(FIXED, repository=Repository("octo", "third"), by="U0ADA", is_paused=True),
+        replace(FIXED, channel="D0ADA", by="U0ADA"),
+    ):
+        stored.put(subscription)
+    found = [line for line in examined(worlds(store)) if "Channel" in line]
+    assert found == [
+        "+ Channel C0DIGEST (PRDIGEST_CHANNEL, 2 subscriptions): #c0digest, open to the bot",
+        "+ Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): #c0admin, open to the bot",
+        "+ Channel D0ADA (1 subscription): #d0ada, open to the bot",
+    ]
+
+
+def test_without_any_channel_it_says_so(store: Redis) -> None:
+    found = examined(worlds(store), replace(PLAN, channels={}, fixed=None))
+    assert "- Channels: none: PRDIGEST_CHANNEL is not set and nobody has subscribed" in found
+
+
+def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Redis) -> None:
+    RedisAgenda(store).put(FIXED.id, NOW)
+    assert examined(worlds(store))[-1] == (
+        "+ Schedule: 1 subscription, the next is octo/engine for C0DIGEST at 2026-03-01 17:20 UTC"
+    )
+
+
+def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) -> None:
+    def away() -> Records:
+        raise StoreUnavailable("The store does not answer.")
+
+    lines = examined(replace(worlds(store), store=away))
+    assert [line for line in lines if line.startswith("!")] == [
+        "! Store: can't be used -> The store does not answer."
+    ]
+    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #c0digest, open to the bot" in lines
+    assert "- Channels of subscriptions: not checked: see Store above" in lines
+    after = ("Clock process", "Worker", "Jobs", "Runs", "Schedule")
+    assert lines[-5:] == [f"- {name}: not checked: see Store above" for name in after]
+
+
+def test_without_slack_its_channels_are_no_failures(store: Redis) -> None:
+    def refused() -> AnySlack:
+        raise SlackRefused("Slack refused the token.", "invalid_auth")
+
+    lines = examined(replace(worlds(store), slack=refused))
+    assert "- Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): not checked: see Slack token above" in lines
+    # GitHub's clock then stands in for Slack's
+    assert "+ Time of this machine against GitHub: 0 s apart" in lines
+
+
+def test_a_world_that_hangs_fails_its_own_checks_and_no_other(store: Redis) -> None:
+    end = threading.Event()
+
+    class Hanging(AnySlack):
+        def channel(self, name: str) -> str:
+            end.wait(30)
+            return ""
+
+    lines = examined(replace(worlds(store), slack=Hanging), patience=0.3)
+    end.set()
+    assert "+ Slack token: accepted, the workspace is Emulated" in lines
+    said = "See that it answers, its address and the network, then look again."
+    assert f"! Channels: no answer within 0.3 seconds -> {said}" in lines
+    assert names(lines)[-5:] == ["Clock", "Worker", "Jobs", "Runs", "Schedule"]
+
+
+def test_what_hangs_before_it_tells_anything_leaves_those_after_it_unchecked(store: Redis) -> None:
+    end = threading.Event()
+
+    def hanging() -> AnySlack:
+        end.wait(30)
+        return AnySlack()
+
+    lines = examined(replace(worlds(store), slack=hanging), patience=0.3)
+    end.set()
+    assert "- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack above" in lines
+
+
+@pytest.mark.parametrize("error", [ValueError("xoxb-MARK"), KeyError("xoxb-MARK")])
+def test_a_defect_is_told_without_what_the_error_says(store: Redis, error: Exception) -> None:
+    def broken() -> AnySlack:
+        raise error
+
+    lines = examined(replace(worlds(store), slack=broken))
+    found = [line for line in lines if line.startswith("!") and "defect" in line]
+    assert found[0].startswith(f"! Slack: not checked: {type(error).__name__} in broken, line ")
+    assert "MARK" not in "".join(lines)
+
+
+def test_a_secret_where_a_name_belongs_is_not_shown(store: Redis) -> None:
+    token = "xox" + "b-123456789012-abcDEF0123456789abcDEF"
+    lines = examined(worlds(store), replace(PLAN, channels={token: "PRDIGEST_CHANNEL"}, models={token: "x"}))
+    assert token not in "".join(lines)
+    assert "+ Channel [redacted] (PRDIGEST_CHANNEL): #[redacted], open to the bot" in lines

@@ -1,0 +1,230 @@
+"""The doctor as it is built from settings, good and bad, against the emulators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from bot.config import usable_settings
+from bot.doctor.container import doctor, given_of
+from bot.doctor.report import as_json, lines
+from bot.domain.operations.finding import Finding
+from tests.adapters.worlds import WebPage
+from tests.doctor.findings import told
+from tests.helpers.checks import closed_port
+from tests.helpers.world import World, world
+
+Env = pytest.MonkeyPatch
+
+
+def no_pause(_: float) -> None:
+    time.sleep(0)
+
+
+def findings() -> list[Finding]:
+    with doctor(usable_settings(), lambda: datetime.now(UTC), no_pause) as found:
+        return list(found.findings())
+
+
+@pytest.fixture
+def there(store: Redis, store_url: str) -> Iterator[World]:
+    with world(store_url) as made:
+        made.github.add("octo/engine")
+        made.settings["PRDIGEST_REPO"] = "octo/engine"
+        made.settings["PRDIGEST_CHANNEL"] = "C0DIGEST"
+        made.settings["SLACK_APP_TOKEN"] = made.slack.app_token
+        yield made
+
+
+def examined(monkeypatch: Env, settings: Mapping[str, str]) -> list[str]:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    return told(findings())
+
+
+# nothing runs in these tests but the services
+PROCESSES = {"Clock process", "Worker"}
+
+
+def failed(found: list[str]) -> list[str]:
+    return [line for line in found if line.startswith("!") and line[2:].split(":")[0] not in PROCESSES]
+
+
+def test_good_settings_lead_to_every_service(there: World, monkeypatch: Env) -> None:
+    found = examined(monkeypatch, there.settings)
+    assert failed(found) == []
+    there_is = "".join(found)
+    for name in ("GitHub octo/engine", "Model claude-haiku-5-5", "Store policy", "Slack scopes", "Slack app token",
+                 "Channel C0DIGEST", "against Slack"):  # fmt: skip
+        assert f"{name}: " in there_is or f"{name} (" in there_is, name
+
+
+def test_the_embedded_store_is_named_by_its_folder(there: World, monkeypatch: Env, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    found = examined(monkeypatch, {**there.settings, "REDIS_URL": "", "PRDIGEST_STATE_DIR": str(state)})
+    assert f"+ Store: the embedded one in {state} answers" in found
+
+
+def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatch: Env, store: Redis) -> None:
+    settings = {**there.settings, "PRDIGEST_STORE_PREFIX": "team-a"}
+    found = examined(monkeypatch, settings)
+    assert any(line.endswith(" (keys with the prefix team-a) answers") for line in found)
+    assert "+ Store owner: nobody yet, T0TEAM when the bot starts" in found
+    assert all(key.startswith(b"team-a/") for key in store.scan_iter())
+    store.set("team-a/owner", "T0TEAM")
+    assert "+ Store owner: T0TEAM, the workspace of the token" in examined(monkeypatch, settings)
+
+
+def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
+    store.set("owner", "T0OTHER")
+    said = (
+        "The store belongs to the workspace T0OTHER, and SLACK_BOT_TOKEN is of T0TEAM: give this bot a"
+        " PRDIGEST_STORE_PREFIX of its own."
+    )
+    assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {said}"]
+
+
+BLOCKED = {
+    "GITHUB_API_URL": ("example.com", "- GitHub: not checked: see GITHUB_API_URL above"),
+    "ANTHROPIC_BASE_URL": ("example.com", "- Claude: not checked: see ANTHROPIC_BASE_URL above"),
+    "SLACK_API_URL": ("example.com", "- Slack: not checked: see SLACK_API_URL above"),
+    "GITHUB_TOKEN": ("ghp_test ", "- GitHub: not checked: see GITHUB_TOKEN above"),
+    "ANTHROPIC_API_KEY": (" sk-ant", "- Claude: not checked: see ANTHROPIC_API_KEY above"),
+    "SLACK_BOT_TOKEN": ("xapp-test", "- Slack: not checked: see SLACK_BOT_TOKEN above"),
+    "SLACK_APP_TOKEN": ("xoxb-test", "- Slack app token: not checked: see SLACK_APP_TOKEN above"),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "said"), [(name, *each) for name, each in BLOCKED.items()])
+def test_a_service_whose_settings_are_wrong_gets_no_token(
+    there: World, monkeypatch: Env, name: str, value: str, said: str
+) -> None:
+    found = examined(monkeypatch, {**there.settings, name: value})
+    assert said in found
+    assert len(failed(found)) == 1
+
+
+def test_a_wrong_value_is_named_and_all_else_is_checked(there: World, monkeypatch: Env) -> None:
+    found = examined(monkeypatch, {**there.settings, "PORT": "many", "PRDIGEST_TIMEZONE": "Mars"})
+    assert len(failed(found)) == 2
+    assert "+ GitHub octo/engine: pull requests and contents can be read" in found
+    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, open to the bot" in found
+
+
+def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatch: Env) -> None:
+    Path(".env").write_bytes("PRDIGEST_NAME=Größe\n".encode("latin-1"))
+    found = examined(monkeypatch, there.settings)
+    assert [line[0] for line in found] == ["!"] + ["-"] * (len(found) - 1)
+    assert found[0].startswith("! Settings: .env can't be used: save it as UTF-8 text")
+
+
+def test_without_any_setting_it_says_what_to_set(monkeypatch: Env, tmp_path: Path) -> None:
+    found = examined(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
+    assert [line.partition(" -> ")[2] for line in failed(found)] == [
+        "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.",
+        "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP.",
+        "Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.",
+        "Set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
+    ]
+    assert "- Claude: no model: summaries are made of facts alone" in found
+    assert "- Slack app token: not checked: see SLACK_APP_TOKEN above" in found
+
+
+def test_without_socket_mode_the_apps_token_is_not_in_use(there: World, monkeypatch: Env) -> None:
+    found = examined(monkeypatch, {**there.settings, "SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"})
+    assert "- Slack app token: not in use: requests come over HTTP" in found
+
+
+def test_the_file_of_path_classes_is_looked_at(there: World, monkeypatch: Env, tmp_path: Path) -> None:
+    (tmp_path / "paths.toml").write_text('["octo/engine"]\ndocs = ["design/"]\n')
+    found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "paths.toml"})
+    assert "+ Paths octo/engine: own patterns for docs; the defaults for the rest" in found
+    assert failed(found) == []
+
+
+def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monkeypatch: Env) -> None:
+    found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
+    (line,) = failed(found)
+    assert line.startswith("! Paths: not set up -> PRDIGEST_PATHS, nowhere.toml: it can't be read (No such file")
+    assert any(line.startswith("- Paths by default, docs: docs/ doc/ ") for line in found)
+
+
+def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PRDIGEST_CHANEL=x\nPORT=1111\nPRDIGEST_NAME=\n")
+    monkeypatch.setenv("prdigest_repo", "octo/engine")
+    monkeypatch.setenv("PORT", "2222")
+    given = given_of(usable_settings())
+    names = {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_NAME", "PRDIGEST_REPO"} & given.variables.keys()
+    assert names == {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_REPO"}
+    assert given.variables["PORT"] == "2222"
+    assert given.source == f"from the environment and {tmp_path / '.env'}"
+
+
+def test_a_folder_without_a_file_is_named(tmp_path: Path) -> None:
+    assert given_of(usable_settings()).source == f"from the environment, there is no .env in {tmp_path}"
+
+
+# --- secrets
+
+
+MARK = "S3CRETMARK"
+SECRETS = {
+    "GITHUB_TOKEN": f"ghp_{MARK}1",
+    "ANTHROPIC_API_KEY": f"sk-ant-{MARK}2",
+    "SLACK_BOT_TOKEN": f"xoxb-{MARK}3",
+    "SLACK_APP_TOKEN": f"xapp-{MARK}4",
+    "SLACK_SIGNING_SECRET": f"{MARK}5",
+}
+APP = {
+    "GITHUB_TOKEN": "",
+    "GITHUB_APP_ID": "7",
+    "GITHUB_APP_INSTALLATION_ID": "42",
+    "GITHUB_APP_PRIVATE_KEY": f"-----BEGIN RSA PRIVATE KEY-----\n{MARK}\n-----END RSA PRIVATE KEY-----",
+}
+ADDRESSES = ("GITHUB_API_URL", "ANTHROPIC_BASE_URL", "SLACK_API_URL")
+AWAY = {name: f"http://127.0.0.1:{closed_port()}" for name in ADDRESSES}
+WAYS: dict[str, Mapping[str, str]] = {
+    "refused": {},
+    "away": {**AWAY, "REDIS_URL": f"redis://user:{MARK}@127.0.0.1:{closed_port()}/0"},
+    "a store that is none": {"REDIS_URL": MARK},
+    "a store whose address is broken": {"REDIS_URL": f"redis://[{MARK}"},
+    "a store with its password anywhere": {"REDIS_URL": f"redis://127.0.0.1:{closed_port()}/0?password={MARK}"},
+    "an app's key": APP,
+    "an app's key in a file": {**APP, "GITHUB_APP_PRIVATE_KEY": f"/{MARK}.pem"},
+    "line breaks": {name: f"{value}\n" for name, value in SECRETS.items()},
+    "line breaks within": {name: f"{value}\r\nX-{MARK}: 1" for name, value in SECRETS.items()},
+    "not even ASCII": {name: f"{value}ü" for name, value in SECRETS.items()},
+    "each in the place of the next": dict(zip(SECRETS, [*list(SECRETS.values())[1:], MARK], strict=True)),
+    "where addresses belong": {
+        "GITHUB_API_URL": MARK,
+        "SLACK_API_URL": MARK,
+        "ANTHROPIC_BASE_URL": MARK,
+        "GITHUB_APP_INSTALLATION_ID": MARK,
+        "PRDIGEST_ALLOWED_USERS": MARK.lower(),
+        "PRDIGEST_ADMIN_CHANNEL": MARK.lower(),
+        "PRDIGEST_REPO": MARK,
+    },
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_part_of_a_secret_is_ever_shown(there: World, monkeypatch: Env, way: str) -> None:
+    for name, value in {**there.settings, **SECRETS, **WAYS[way]}.items():
+        monkeypatch.setenv(name, value)
+    found = findings()
+    shown = "\n".join([as_json(found), *(lines(each, "utf-8") for each in found)])
+    assert MARK.lower() not in shown.lower()
+    assert len(failed(told(found))) >= 3
+
+
+def test_what_a_stranger_answers_in_place_of_a_service_is_not_shown(there: World, monkeypatch: Env) -> None:
+    with WebPage() as page:
+        addresses = dict.fromkeys(ADDRESSES, page.url)
+        found = examined(monkeypatch, {**there.settings, **addresses})
+    assert [line.split(":")[0] for line in failed(found)] == ["! GitHub token", "! Claude key", "! Slack token"]
+    assert "Sign in" not in "".join(found)

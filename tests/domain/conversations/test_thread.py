@@ -1,0 +1,277 @@
+"""Which replies ask nothing, which are for colleagues, and what is remembered of a thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Literal
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.thread import MOST_REMEMBERED, Memory, Question, Said, is_for_others, is_remark
+
+BOT = "UBOT"
+REMARKS = """
+    thanks | Thanks! | THANKS!!! | thank you | Thank you so much! | thanks a lot. | thanks again
+    many thanks | thx | ty | cheers | thanks bot | thank you team | danke | merci | gracias
+    great, thanks! | ok | OK. | okay | k | great | nice | nice! | cool | cool :) | perfect ;-)
+    awesome | excellent | amazing | wow | super | good bot | good catch! | good to know | got it
+    Got it. | makes sense | noted | understood | will do | on it | done | Done! | lgtm | +1 | same
+    agree | agreed | yes | yep | yeah | no | nope | sure | lol | haha | hm | hmmm... | interesting
+    i see | I see. | helpful | very helpful! | that helps | ok, thanks | no, thanks | nice - thanks
+    cool (thanks) | thanks … great | will do, thanks! | *thanks* | ~thanks~ | `ok` | ok, ok
+"""
+SIGNS = [
+    *":+1: :thumbsup: :tada::tada: :+1::skin-tone-3: :flag-us: :e-mail: :man-woman-girl-boy: :日本: :100:".split(),
+    *"👍 👍🏽 🎉🎉🎉 ❤️ 👨\u200d👩\u200d👧 🇩🇪 ✅ ! !!! … ... :) ;-) ^^ \u200b \n -- --- →".split(" "),
+    "",
+    " ",
+    "👍 :tada:",
+    "thanks 🎉",
+    "thanks! :pray::skin-tone-5:",
+    ":eyes: got it",
+    "<@UBOB>",
+    "<@UBOB> 👍",
+    "<@UBOB> thanks!",
+    "thanks <@UBOB|bob>",
+    "<@UBOB> <@UEVE>",
+]
+QUESTIONS = """
+    why? | Why | how so? | what about #7? | and the second one? | ok, and the second one? | ok and #7?
+    35617 | #35617 | thanks! does it change a default? | thanks, but which file? | 7 | +2 | 1
+    no, I mean the other one | no, #7 | all | yes, the first one | yes please do both | sure, go on
+    more | next | go on | please | continue | again, shorter | in German | auf Deutsch bitte
+    risks 7d | quiet | wake | help | hello | k8s | cool down? | same for #7 | why not
+    same question for #8 | nice work on what? | done with #7? | the other one | only the removed ones
+    not that one | thanks. Who wrote it? | ok; list them | 👍 and #7? | :+1: which?
+    :eyes: what is this | 10:30:45 | what | who | <@UBOB> wrote #7 | ok…and then | lgtm if #7 is in
+    no.7 | interesting: why | hm, explain | wow, how | none of them | 谢谢, 为什么
+    https://github.com/octo/engine/pull/7 | octo/engine#7 | torch.compile | std::vector::push | a:b:c
+    ½
+"""
+
+
+def parts(text: str) -> list[str]:
+    return [part.strip() for line in text.strip().splitlines() for part in line.split("|")]
+
+
+@pytest.mark.parametrize("text", [*parts(REMARKS), *SIGNS], ids=ascii)
+def test_thanks_nods_and_emoji_ask_nothing(text: str) -> None:
+    assert is_remark(text)
+
+
+@pytest.mark.parametrize("text", [*parts(QUESTIONS), "great\nwhich ones?"], ids=ascii)
+def test_whatever_asks_is_no_remark(text: str) -> None:
+    assert not is_remark(text)
+
+
+@pytest.mark.parametrize("text", parts("no, all | yes, all | same, all | yes, everyone"))
+def test_a_correction_is_no_remark(text: str) -> None:
+    assert not is_remark(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["?", "??", "？", "?!", "same?", "done?", "sure?", "no?", "makes sense?", "agreed?", "thanks, done?"],  # noqa: RUF001
+)
+def test_a_question_mark_asks(text: str) -> None:
+    assert not is_remark(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok cool!",
+        "ok thanks",
+        "great thanks!",
+        "yes thank you",
+        "haha nice",
+        "thanks, all",
+        "Thanks, bot!",
+        "hahaha",
+    ],
+)
+def test_more_nods_are_a_nod(text: str) -> None:
+    assert is_remark(text)
+
+
+@pytest.mark.parametrize("text", ["thanks &lt;3", "&lt;3", ":D", "1\ufe0f\u20e3", "\u2139\ufe0f"], ids=ascii)
+def test_other_smileys_ask_nothing_either(text: str) -> None:
+    assert is_remark(text)
+
+
+nods = st.sampled_from(parts(REMARKS))
+joints = st.sampled_from([" ", ", ", "! ", ". ", "\n", "… ", " - ", " (", " :tada: ", " 🎉 "])
+asked = st.sampled_from(parts("and #7? | which ones | who wrote it? | 35617 | the second one | why | list them"))
+
+
+@given(nods, joints, asked)
+def test_a_nod_hides_no_question(nod: str, joint: str, question: str) -> None:
+    assert not is_remark(f"{nod}{joint}{question}")
+    assert not is_remark(f"{question}{joint}{nod}")
+
+
+@given(nods, st.sampled_from([", ", "! ", ". ", "\n", "… "]), nods)
+def test_two_nods_ask_nothing(nod: str, joint: str, other: str) -> None:
+    assert is_remark(f"{nod}{joint}{other}")
+
+
+@given(st.text(max_size=30), st.integers(0, 99_999), st.text(max_size=30))
+def test_a_number_asks(before: str, number: int, after: str) -> None:
+    assert not is_remark(f"{before} #{number} {after}".replace(":", ";").replace("<@", ""))
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+@example("", "")
+def test_whatever_holds_a_question_mark_asks(before: str, after: str) -> None:
+    assert not is_remark(f"{before.replace(':', ';')}?{after.replace(':', ';')}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("<@UBOB> can you look?", True, id="a-colleague"),
+        pytest.param("  <@UBOB> can you look?", True, id="blanks-before"),
+        pytest.param("<@UBOB|bob> can you look?", True, id="with-a-label"),
+        pytest.param("<@WBOB> can you look?", True, id="of-a-grid"),
+        pytest.param("<@UBOB> <@UEVE> can you look?", True, id="two"),
+        pytest.param("<@UBOB>", True, id="a-name-alone"),
+        pytest.param("<@UBOB> wrote #7, right <@UBOT>?", False, id="the-bot-is-asked-about-a-colleague"),
+        pytest.param("<@UBOT> can you look?", False, id="the-bot"),
+        pytest.param("<@UBOT|prdigest> <@UBOB> asked why", False, id="the-bot-first"),
+        pytest.param("did <@UBOB> write #7?", False, id="a-colleague-in-a-question"),
+        pytest.param("#7 is by <@UBOB>", False, id="a-colleague-at-the-end"),
+        pytest.param("what does #7 do?", False, id="nobody"),
+        pytest.param("", False, id="nothing"),
+        pytest.param("<@ubob> hi", False, id="no-name"),
+        pytest.param("<#C1|general> hi", False, id="a-channel"),
+    ],
+)
+def test_a_reply_that_begins_with_colleagues_is_for_them(text: str, expected: object) -> None:
+    assert is_for_others(text, BOT) is expected
+
+
+@pytest.mark.parametrize("text", ["<!subteam^S1|@team> can you look?", "<!subteam^S1> look", "<!here> who can?"])
+def test_a_group_is_colleagues_too(text: str) -> None:
+    assert is_for_others(text, BOT)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_a_message_that_names_the_bot_is_for_it(before: str, after: str) -> None:
+    assert not is_for_others(f"<@UBOB> {before}<@{BOT}>{after}", BOT)
+
+
+def question(key: str, text: str = "Why?") -> Question:
+    return Question(Visit(key, "T1", "C1", "U1"), text, "1.0")
+
+
+def size(memory: Memory) -> int:
+    return sum(len(said.text) for said in memory.said)
+
+
+def talk(count: int, answer: int, asked: int = 100) -> list[Memory]:
+    """A thread after each of so many questions, with answers of that length."""
+    questions = [question(f"k{n}", f"{n} {'q' * asked}"[:asked]) for n in range(count)]
+    return list(
+        accumulate(
+            questions,
+            lambda memory, one: memory.with_answer(one, f"{one.text[:6]} {'a' * answer}"[:answer]),
+            initial=Memory("x"),
+        )
+    )
+
+
+def test_a_question_is_remembered_with_its_answer() -> None:
+    memory = Memory("digest").with_answer(question("k"), "Because.")
+    assert memory == Memory("digest", (Said("person", "Why?"), Said("bot", "Because.")), "k")
+
+
+def test_an_answer_that_is_finished_twice_is_remembered_once() -> None:
+    once = Memory("").with_answer(question("a"), "One.").with_answer(question("b"), "Two.")
+    assert once.with_answer(question("b"), "Two, again.") is once
+    assert len(once.with_answer(question("c"), "Three.").said) == 6
+
+
+def test_what_else_is_said_does_not_count_as_an_answer() -> None:
+    memory = Memory("", (), "k").with_said(Said("bot", "posted"), Said("person", "hm, #7"))
+    assert (len(memory.said), memory.answered) == (2, "k")
+    assert memory.with_said() == memory
+
+
+said_ones = st.builds(
+    lambda by, length, word: Said(by, (word * length)[:length]),
+    st.sampled_from(["person", "bot"]),
+    st.one_of(st.integers(0, 600), st.integers(1_000, 9_000), st.sampled_from([MOST_REMEMBERED, 60_000])),
+    st.sampled_from(["a ", "b", "c\n"]),
+)
+
+
+@given(st.lists(st.lists(said_ones, min_size=1, max_size=2), max_size=30))
+def test_never_much_more_is_remembered_than_may_be(rounds: list[list[Said]]) -> None:
+    memory, everything = Memory("x"), []
+    for more in rounds:
+        everything += more
+        memory = memory.with_said(*more)
+        assert size(memory) <= MOST_REMEMBERED or len(memory.said) <= 2
+        assert memory.said[-1:] == tuple(more[-1:])
+    later = everything[len(everything) - len(memory.said) :]
+    assert [one.by for one in memory.said] == [one.by for one in later]
+    for kept, whole in zip(memory.said, later, strict=True):
+        assert kept == whole or (kept.is_short and len(kept.text) <= 500 < len(whole.text) + 200)
+
+
+@given(st.lists(st.text(max_size=200), max_size=30))
+def test_nothing_is_lost_while_there_is_room(answers: list[str]) -> None:
+    memory = Memory("")
+    for place, answer in enumerate(answers):
+        memory = memory.with_answer(question(f"k{place}", f"q{place}"), answer)
+    assert [one.text for one in memory.said[1::2]] == answers
+    assert [one.text for one in memory.said[::2]] == [f"q{place}" for place in range(len(answers))]
+    assert not any(one.is_short for one in memory.said)
+
+
+@pytest.mark.parametrize(("by", "limit"), [("person", 300), ("bot", 500)])
+def test_of_what_is_old_the_beginning_is_kept(by: Literal["person", "bot"], limit: int) -> None:
+    long = Said(by, "one two\nthree " * 1_000)
+    shortened = Memory("").with_said(*(replace(long, text=long.text[:13_900]) for _ in range(3)))
+    assert [one.is_short for one in shortened.said] == [True, False, False]
+    assert shortened.said[0].text.startswith("one two three one")
+    assert limit / 2 < len(shortened.said[0].text) <= limit
+
+
+def test_half_is_shortened_at_once() -> None:
+    before, after = next(pair for pair in pairwise(talk(60, 1_500)) if any(one.is_short for one in pair[1].said))
+    assert size(before) <= MOST_REMEMBERED
+    assert not any(one.is_short for one in before.said)
+    short = [one.is_short for one in after.said if one.by == "bot"]
+    assert short == sorted(short, reverse=True)
+    assert abs(sum(short) - len(short) / 2) <= 1
+
+
+@pytest.mark.parametrize("answer", [1_500, 3_000])
+def test_a_first_shortening_leaves_room_for_more_questions(answer: int) -> None:
+    changed = changes(talk(120, answer))
+    first = changed.index(True)
+    assert not any(changed[first + 1 : first + 4])
+
+
+@pytest.mark.parametrize("answer", [500, 1_500, 3_000])
+def test_what_stands_at_the_beginning_rarely_changes(answer: int) -> None:
+    changed = changes(talk(200, answer))[-50:]
+    assert sum(changed) <= 25
+
+
+def changes(memories: list[Memory]) -> list[bool]:
+    """After which questions what was said before stands otherwise than it stood."""
+    return [after.said[: len(before.said)] != before.said for before, after in pairwise(memories)]
+
+
+def test_a_credential_typed_by_mistake_is_not_remembered() -> None:
+    """What a thread remembers is kept for good."""
+    token = "ghp_" + "A1b2" * 9
+    kept = Memory("").with_said(Said("person", f"why does {token} fail?"))
+    assert token not in kept.said[0].text
+    assert kept.said[0].text.startswith("why does ")

@@ -1,0 +1,150 @@
+"""What a thread is about, out of what is kept with its first message."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
+from bot.domain.conversations.thread_subject import About, Subject, subject_of, usual_subject
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.date_range import span_of
+from bot.domain.time.day import LocalDay
+from tests.helpers.builders import DAY, REPOSITORY
+
+OTHER = Repository("Acme", "web.app")
+KNOWN = Repositories(REPOSITORY, (OTHER,))
+USUAL = Subject(REPOSITORY, span_of("2026-02-27", DAY, 1))
+
+
+def days(text: str, repository: Repository = REPOSITORY) -> Subject:
+    return Subject(repository, span_of(text, DAY, 31))
+
+
+def about(text: str, today: LocalDay = DAY) -> Subject:
+    return subject_of(text, KNOWN, today)
+
+
+def test_what_people_mean_who_do_not_say_it_is_yesterday_in_the_first_repository() -> None:
+    assert usual_subject(KNOWN, DAY) == USUAL
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("digest 2026-02-24 repo:octo/engine", days("2026-02-24"), id="a-day"),
+        pytest.param("digest 2026-02-22..2026-02-28 repo:octo/engine", days("7d"), id="days"),
+        pytest.param("digest 2026-02-24 repo:acme/WEB.app", days("2026-02-24", OTHER), id="another-repository"),
+        pytest.param("digest ", days("yesterday"), id="a-digest-of-nothing-said"),
+        pytest.param("risks 2026-01-29..2026-02-28 repo:octo/engine top:5", days("31d"), id="risks"),
+        pytest.param("risks 2026-02-24 path:csrc label:bug top:9", days("2026-02-24"), id="risks-with-filters"),
+        pytest.param(
+            "summary octo/engine#7 octo/engine#8",
+            Subject(REPOSITORY, USUAL.span, (7, 8)),
+            id="pull-requests",
+        ),
+        pytest.param(
+            "summary Acme/web.app#9 octo/engine#7 acme/web.app#8",
+            Subject(OTHER, USUAL.span, (9, 8)),
+            id="pull-requests-of-two-repositories",
+        ),
+        pytest.param("digest:T1:C1:octo/engine:2026-02-24", days("2026-02-24"), id="the-key-of-a-digest"),
+        pytest.param(
+            "digest:T1:C1:Acme/web.app:2026-02-24", days("2026-02-24", OTHER), id="of-another-repository"
+        ),
+        pytest.param("digest::C1:octo/engine:2026-02-24", days("2026-02-24"), id="of-a-team-without-a-name"),
+    ],
+)
+def test_what_is_kept_says_what_a_thread_is_about(text: str, expected: Subject) -> None:
+    assert about(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "digest",
+        "nonsense 7d",
+        "Digest 2026-02-24",
+        "digest 2026-02-30",
+        "digest 31d",
+        "digest 2026-03-01",
+        "digest 2026-02-24 repo:evil/other",
+        'digest "',
+        "risks top:99",
+        "risks path:[",
+        "risks 32d",
+        "summary",
+        "summary ",
+        "summary evil/other#7",
+        "summary x",
+        "summary 1 2 3 4 5 6",
+        "digest:T1:C1:evil/other:2026-02-24",
+        "digest:T1:C1:octo/engine:2026-02-30",
+        "digest:T1:C1:octo/engine:2026-03-01",
+        "digest:T1:C1:octo/engine",
+        "digest:T1:octo/engine:2026-02-24",
+        "digest:T1:C1:octo/engine:2026-02-24#3",
+        "digest:T1:C1:octo/engine:2026-02-24 private",
+        "risks:T1:C1:octo/engine:2026-02-24",
+        "x" * 5_000,
+    ],
+)
+def test_what_can_not_be_read_is_the_usual_subject(text: str) -> None:
+    assert about(text) == USUAL
+
+
+@given(st.text(max_size=60) | st.from_regex(r"(digest|risks|summary|digest:T:C:octo/engine:)[ -~]{0,40}"))
+def test_any_text_is_about_something_that_the_bot_speaks_of(text: str) -> None:
+    found = about(text)
+    assert found.repository in (REPOSITORY, OTHER)
+    assert 1 <= len(found.span) <= 31
+    assert found.span.last <= DAY.date
+
+
+repositories = st.sampled_from([REPOSITORY, OTHER])
+spans = st.builds(
+    lambda back, length: span_of(f"{DAY.date - timedelta(back + length)}..{DAY.date - timedelta(back)}", DAY, 31),
+    st.integers(0, 40),
+    st.integers(0, 13),
+)
+later = st.integers(0, 400).map(lambda more: LocalDay(DAY.date + timedelta(more), DAY.zone))
+
+
+@given(repositories, spans, later)
+def test_a_digest_is_about_the_same_on_any_later_day(
+    repository: Repository, span: object, today: LocalDay
+) -> None:
+    request = DigestRequest.parse(f"{span} repo:{repository}", KNOWN, DAY)
+    assert about(About.DIGEST.of(request), today) == Subject(repository, request.span)
+
+
+@given(repositories, spans, later, st.booleans())
+def test_risks_are_about_the_same_on_any_later_day(
+    repository: Repository, span: object, today: LocalDay, is_private: object
+) -> None:
+    typed = (
+        f'{span} repo:{repository} path:"a b" author:x label:"good first" top:3{" private" if is_private else ""}'
+    )
+    request = RisksRequest.parse(typed, KNOWN, DAY)
+    assert about(About.RISKS.of(request), today) == Subject(repository, request.span)
+
+
+@given(repositories, st.lists(st.integers(1, 999_999_999), min_size=1, max_size=5, unique=True), later)
+def test_a_summary_is_about_the_same_pull_requests(
+    repository: Repository, numbers: list[int], today: LocalDay
+) -> None:
+    request = SummaryRequest.parse(" ".join(f"{repository}#{number}" for number in numbers), KNOWN)
+    found = about(About.SUMMARY.of(request), today)
+    assert (found.repository, found.numbers) == (repository, tuple(numbers))
+    assert found.span == usual_subject(KNOWN, today).span
+
+
+@given(repositories, st.dates(date(2020, 1, 1), DAY.date), st.sampled_from(["T1", "T0ABC123"]), later)
+def test_a_posted_digest_is_about_its_day(repository: Repository, day: date, team: str, today: LocalDay) -> None:
+    found = about(f"digest:{team}:C1:{repository}:{day}", today)
+    assert found == Subject(repository, span_of(str(day), DAY, 1))

@@ -1,0 +1,226 @@
+"""What of a day a view shows, what of it is missing, and when two digests tell the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, shown_by
+from bot.domain.digest.multi_day import CatchUp
+from bot.domain.digest.view import WHOLE, Only, View
+from bot.domain.history.reverts import Revert
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.risk.assessment import THRESHOLD, Risk
+from bot.domain.summaries.models import NO_MODEL, ChangeType
+from bot.domain.time.date_range import Span
+from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
+
+TRIVIAL = summary(type=ChangeType.TRIVIAL)
+RISKY = View(only=Only.RISKY)
+SUBSTANTIAL = View(only=Only.SUBSTANTIAL)
+BUSY = "the model is busy"
+
+
+def weighed(number: int, points: float = 0, *, trivial: bool = False, **fields: Any) -> Entry:
+    made = entry(number, said=TRIVIAL if trivial else summary(), **fields)
+    return replace(made, risk=Risk(points, ("touches 2 product folders",)))
+
+
+def numbers(view: View, entries: list[Entry], *reverts: Revert) -> list[int]:
+    return [found.number for found in shown_by(view, entries, reverts)]
+
+
+# --- what is shown
+
+DAY_OF_ALL = [
+    weighed(5, THRESHOLD),
+    weighed(4, trivial=True),
+    weighed(3),
+    weighed(2, THRESHOLD - 0.001),
+    weighed(1, 20, trivial=True),
+]
+
+
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [
+        pytest.param(WHOLE, [5, 4, 3, 2, 1], id="all"),
+        pytest.param(SUBSTANTIAL, [5, 3, 2], id="substantial"),
+        pytest.param(RISKY, [5, 1], id="risky"),
+        pytest.param(View(Filters(authors=("ada",))), [5, 4, 3, 2, 1], id="filters-are-for-reading"),
+    ],
+)
+def test_what_weighs_enough_is_shown_newest_first(view: View, shown: list[int]) -> None:
+    assert numbers(view, DAY_OF_ALL) == shown
+
+
+@pytest.mark.parametrize(
+    ("reverts", "shown"),
+    [
+        pytest.param([], [5, 1], id="none"),
+        pytest.param([Revert(3, 4)], [5, 4, 3, 1], id="both-halves-of-a-pair"),
+        pytest.param([Revert(2, 3), Revert(3, 4)], [5, 4, 3, 2, 1], id="a-chain"),
+        pytest.param([Revert(2, 99)], [5, 2, 1], id="one-half-that-is-not-of-the-day"),
+    ],
+)
+def test_what_was_taken_back_is_shown_whatever_it_weighs(reverts: list[Revert], shown: list[int]) -> None:
+    assert numbers(RISKY, DAY_OF_ALL, *reverts) == shown
+
+
+def test_what_could_not_be_read_may_be_risky() -> None:
+    unread = replace(weighed(3), pull=replace(weighed(3).pull, files=None))
+    assert numbers(RISKY, [weighed(4), unread]) == [3]
+
+
+weights = st.lists(st.tuples(st.floats(-6, 25), st.booleans()), max_size=12)
+
+
+@given(weights, st.sampled_from(Only), st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=3))
+def test_views_keep_the_order_and_all_shows_all(
+    weights: list[tuple[float, bool]], only: Only, pairs: list[tuple[int, int]]
+) -> None:
+    entries = [weighed(n, points, trivial=trivial) for n, (points, trivial) in enumerate(weights, 1)]
+    found = numbers(View(only=only), entries, *(Revert(*pair) for pair in pairs))
+    assert found == sorted(found)
+    assert set(found) >= {number for pair in pairs for number in pair if number <= len(entries)}
+    assert only or len(found) == len(entries)
+
+
+def test_merged_counts_what_is_hidden_too() -> None:
+    found = digest(entry(2), entry(1), hidden=5, view=RISKY)
+    assert (found.merged, len(found.entries), sorted(found.numbers)) == (7, 2, [1, 2])
+
+
+# --- what is missing
+
+
+def facts_of(*missing: int, reason: str = BUSY, of: int = 8) -> list[Entry]:
+    """Entries, those named with facts alone."""
+    said = {number: summary(fallback=reason) for number in missing}
+    return [entry(number, said=said.get(number)) for number in range(of, 0, -1)]
+
+
+WHERE = "the commits of main"
+
+
+@pytest.mark.parametrize(
+    ("found", "gaps"),
+    [
+        pytest.param(digest(*facts_of()), [], id="complete"),
+        pytest.param(digest(), [], id="nothing-merged"),
+        pytest.param(
+            digest(*facts_of(of=2), count=CountCheck(3, WHERE)),
+            ["incomplete? the commits of main name 3 merges, not 2"],
+            id="the-count-is-another",
+        ),
+        pytest.param(
+            digest(count=CountCheck(1, WHERE)),
+            ["incomplete? the commits of main name 1 merge, not 0"],
+            id="an-empty-day-that-is-none",
+        ),
+        pytest.param(digest(*facts_of(of=2), count=CountCheck(None, WHERE)), [], id="no-count-to-be-had"),
+        pytest.param(
+            digest(*facts_of(of=2), count=CountCheck(5, WHERE), hidden=3, view=RISKY),
+            [],
+            id="what-is-hidden-counts",
+        ),
+        pytest.param(digest(*facts_of(4, 2)), [f"facts alone of #4, #2 ({BUSY})"], id="facts-alone"),
+        pytest.param(
+            digest(*facts_of(*range(1, 7))),
+            [f"facts alone of #6, #5, #4, #3, #2, #1 ({BUSY})"],
+            id="as-many-as-are-named",
+        ),
+        pytest.param(
+            digest(*facts_of(*range(1, 9))),
+            [f"facts alone of #8, #7, #6, #5, #4, #3 and 2 more ({BUSY})"],
+            id="more-than-are-named",
+        ),
+        pytest.param(digest(*facts_of(1, 2, reason=NO_MODEL)), [], id="no-model-is-set-up"),
+        pytest.param(
+            digest(*facts_of(1, reason="its files could not be loaded")),
+            ["facts alone of #1 (its files could not be loaded)"],
+            id="files",
+        ),
+        pytest.param(
+            digest(*facts_of(), overview=Overview("Most of it.", fallback=BUSY)),
+            [f"no overview by the model ({BUSY})"],
+            id="no-overview",
+        ),
+        pytest.param(
+            digest(*facts_of(), overview=Overview("Most of it.", fallback=NO_MODEL)), [], id="no-model-for-it"
+        ),
+        pytest.param(
+            digest(*facts_of(3), overview=Overview("", fallback=BUSY), count=CountCheck(9, WHERE)),
+            [
+                "incomplete? the commits of main name 9 merges, not 8",
+                f"facts alone of #3 ({BUSY})",
+                f"no overview by the model ({BUSY})",
+            ],
+            id="all-of-it",
+        ),
+    ],
+)
+def test_what_is_missing_and_may_be_had_later_is_a_gap(found: Digest, gaps: list[str]) -> None:
+    assert list(found.gaps) == gaps
+    assert not any(gap.endswith(".") for gap in gaps)
+
+
+def several(*days: Digest) -> CatchUp:
+    """Consecutive days that begin with DAY."""
+    dated = [replace(each, day=replace(DAY, date=DAY.date + timedelta(days=n))) for n, each in enumerate(days)]
+    return CatchUp(Span(DAY.date, dated[-1].day.date, DAY.zone), tuple(dated))
+
+
+def test_the_gaps_of_several_days_say_of_which() -> None:
+    found = several(digest(*facts_of(2)), digest(), digest(count=CountCheck(1, WHERE)))
+    assert found.gaps == (
+        f"2026-02-28: facts alone of #2 ({BUSY})",
+        "2026-03-02: incomplete? the commits of main name 1 merge, not 0",
+    )
+
+
+def test_several_days_hide_what_each_of_them_hides() -> None:
+    found = several(digest(entry(1), hidden=2, view=RISKY), digest(hidden=3, view=RISKY))
+    assert (found.merged, found.whole.merged, found.whole.hidden, found.whole.view) == (6, 6, 5, RISKY)
+
+
+def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:
+    first = replace(digest(entry(1), view=RISKY), hidden=1)
+    second = digest(entry(2, title="Revert #1", merged_at=NOON + timedelta(days=1)), view=RISKY)
+    found = several(first, second)
+    assert pairs(found.whole.outcomes) == [(1, 2)]
+
+
+# --- what tells the same
+
+
+def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
+    def made(cost: float | None, *, kept: bool) -> Digest:
+        entries = [replace(entry(n), cost=cost, from_cache=kept) for n in (2, 1)]
+        return digest(*entries, overview=Overview("Calm.", from_cache=kept, cost=cost))
+
+    first, again = made(0.01, kept=False), made(None, kept=True)
+    assert first != again
+    assert first.unpriced == again.unpriced == made(0.0, kept=False)
+    assert several(first, again).unpriced == several(again, first).unpriced
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"count": CountCheck(3, WHERE)},
+        {"hidden": 1},
+        {"overview": Overview("Another.")},
+        {"overview": Overview("A calm day.", fallback=BUSY)},
+        {"entries": (entry(2), entry(1, said=summary(headline="Another")))},
+    ],
+    ids=str,
+)
+def test_all_else_tells_something(change: dict[str, Any]) -> None:
+    found = digest(entry(2), entry(1))
+    assert replace(found, **change).unpriced != found.unpriced

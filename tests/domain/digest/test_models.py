@@ -1,0 +1,181 @@
+"""What a digest says of its day: groups, risks, actions, cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.domain.digest.models import Action, Entry, Overview
+from bot.domain.pull_requests.areas import ELSEWHERE, OTHER
+from bot.domain.risk.assessment import THRESHOLD, Risk
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import ChangeType
+from tests.helpers.builders import NOON, digest, entry, pull, summary
+
+TRIVIAL = summary(type=ChangeType.TRIVIAL)
+
+
+def at(number: int, area: str, **fields: Any) -> Entry:
+    """An entry in an area; lower numbers are merged later."""
+    made = entry(number, merged_at=NOON - timedelta(minutes=number))
+    return replace(made, **{"area": area, **fields})
+
+
+def scored(number: int, points: float) -> Entry:
+    return replace(entry(number), risk=Risk(points, ("touches 2 product folders",)))
+
+
+def reverting(number: int, other: int) -> Entry:
+    return entry(number, title=f"Revert #{other}", merged_at=NOON + timedelta(hours=1))
+
+
+def grouped(*entries: Entry) -> list[tuple[str, list[int]]]:
+    return [(label, [found.number for found in group]) for label, group in digest(*entries).groups()]
+
+
+def test_areas_of_the_product_come_first_and_the_trivial_last() -> None:
+    entries = [
+        at(1, "Documentation"),
+        at(2, "Models", summary=TRIVIAL),
+        at(3, "LoRA"),
+        at(4, "Models"),
+        at(5, OTHER),
+        at(6, "Models"),
+    ]
+    assert grouped(*entries) == [
+        ("Models", [4, 6]),
+        ("LoRA", [3]),
+        ("Documentation", [1]),
+        (OTHER, [5]),
+        ("Trivial", [2]),
+    ]
+
+
+def test_up_to_three_areas_of_one_keep_their_headings() -> None:
+    assert grouped(at(1, "A"), at(2, "B"), at(3, "C")) == [("A", [1]), ("B", [2]), ("C", [3])]
+
+
+def test_more_areas_of_one_are_put_together_newest_first() -> None:
+    entries = [at(1, "D"), at(2, "C"), at(3, "B"), at(4, "A"), at(5, "Big"), at(6, "Big"), at(7, "Documentation")]
+    assert grouped(*reversed(entries)) == [
+        ("Big", [6, 5]),
+        (ELSEWHERE, [1, 2, 3, 4]),
+        ("Documentation", [7]),
+    ]
+
+
+def test_a_day_without_merges_has_no_groups() -> None:
+    assert digest().groups() == ()
+
+
+AREAS = ["A", "B", "C", "D", "E", "F", "Trivial", OTHER, "Documentation", "CI and tests", "Dependencies and build"]
+spread = st.lists(st.tuples(st.sampled_from(AREAS), st.booleans()), max_size=20)
+
+
+@given(spread)
+def test_groups_hold_every_entry_exactly_once(said: list[tuple[str, bool]]) -> None:
+    entries = [
+        at(number, area, summary=TRIVIAL if trivial else summary())
+        for number, (area, trivial) in enumerate(said, 1)
+    ]
+    held = [number for _, group in grouped(*entries) for number in group]
+    assert sorted(held) == list(range(1, len(entries) + 1))
+
+
+@given(spread)
+def test_no_group_is_empty_and_each_is_in_the_order_of_the_day(said: list[tuple[str, bool]]) -> None:
+    entries = [at(number, area) for number, (area, _) in enumerate(said, 1)]
+    for _, group in grouped(*entries):
+        assert group == sorted(group)
+        assert group
+
+
+def test_no_entry_is_lost_where_a_folder_is_named_like_a_heading() -> None:
+    entries = [at(1, ELSEWHERE), *(at(number, f"Area {number}") for number in range(2, 6))]
+    assert sorted(number for _, group in grouped(*entries) for number in group) == [1, 2, 3, 4, 5]
+
+
+def test_the_three_riskiest_come_riskiest_first() -> None:
+    found = digest(*(scored(number, points) for number, points in enumerate([11, 20, 10, 14, 12], 1)))
+    assert [entry.number for entry in found.riskiest] == [2, 4, 5]
+
+
+@pytest.mark.parametrize(("points", "listed"), [(THRESHOLD, [1]), (THRESHOLD - 0.001, []), (-6, [])])
+def test_only_what_reaches_the_threshold_is_listed(points: float, listed: list[int]) -> None:
+    assert [entry.number for entry in digest(scored(1, points)).riskiest] == listed
+
+
+def test_at_equal_points_the_newer_comes_first() -> None:
+    assert [entry.number for entry in digest(*(scored(n, 12) for n in (4, 2, 9, 1))).riskiest] == [4, 2, 9]
+
+
+def test_what_is_taken_back_is_neither_risky_nor_an_action() -> None:
+    asks = summary(action="Set the flag")
+    entries = [reverting(9, 1), *(replace(scored(n, 20 - n), summary=asks) for n in (1, 2, 3, 4))]
+    found = digest(*entries)
+    assert [entry.number for entry in found.riskiest] == [2, 3, 4]
+    assert [action.number for action in found.actions] == [2, 3, 4]
+
+
+def test_what_landed_again_is_risky_again() -> None:
+    first = replace(entry(1, title="T", merged_at=NOON), risk=Risk(20, ("adds 900 lines of product code",)))
+    second = entry(2, title='Revert "T"', merged_at=NOON + timedelta(hours=1))
+    third = entry(3, title='Revert "Revert "T""', merged_at=NOON + timedelta(hours=2))
+    assert [entry.number for entry in digest(third, second, first).riskiest] == [1]
+
+
+def test_actions_are_those_that_a_summary_asks_for() -> None:
+    found = digest(entry(3, said=summary(action="Set the flag")), entry(2), entry(1, said=summary(action="Move")))
+    assert found.actions == (Action("Set the flag", 3), Action("Move", 1))
+
+
+@pytest.mark.parametrize(
+    ("overview", "entries", "total"),
+    [
+        pytest.param(0.0, [], 0.0, id="no-entries"),
+        pytest.param(0.25, [0.5, 0.125], 0.875, id="all-known"),
+        pytest.param(None, [0.5], None, id="overview-unknown"),
+        pytest.param(0.25, [0.5, None], None, id="one-entry-unknown"),
+        pytest.param(0.0, [0.0, 0.0], 0.0, id="nothing-spent"),
+    ],
+)
+def test_the_cost_is_known_where_every_part_of_it_is(
+    overview: float | None, entries: list[float | None], total: float | None
+) -> None:
+    made = [replace(entry(number), cost=cost) for number, cost in enumerate(entries, 1)]
+    assert digest(*made, overview=Overview("Calm.", cost=overview)).cost == total
+
+
+def test_entries_are_found_by_number() -> None:
+    found = digest(entry(5), entry(3))
+    assert found.numbers == {3, 5}
+    assert found.entry(3) is found.entries[1]
+    assert found.entry(4) is None
+
+
+def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
+    found = digest(
+        entry(4, said=TRIVIAL),
+        entry(3, said=summary(fallback="no model is set up")),
+        entry(2, said=summary(coverage=Coverage.CLIPPED)),
+        entry(1, said=summary(coverage=Coverage.NONE)),
+    )
+    parts = [[item.number for item in part] for part in (found.trivial, found.fallbacks, found.clipped)]
+    assert parts == [[4], [3], [2, 1]]
+
+
+@given(st.lists(st.floats(-10, 30), max_size=12))
+@example([30.0] * 12)
+def test_no_entry_that_is_listed_is_less_risky_than_one_that_is_not(points: list[float]) -> None:
+    found = digest(*(scored(number, score) for number, score in enumerate(points, 1)))
+    expected = sorted((score for score in points if score >= THRESHOLD), reverse=True)[:3]
+    assert [entry.risk.points for entry in found.riskiest] == expected
+
+
+def test_an_entry_has_the_number_of_its_pull_request() -> None:
+    assert replace(entry(1), pull=pull(77)).number == 77

@@ -1,0 +1,73 @@
+"""What happened to pull requests, when it was known, and on which day they count."""
+
+from __future__ import annotations
+
+import datetime as dt
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.evaluation.labels import NOTHING, Outcome, Window, cases_of, outcomes_of
+from bot.domain.history.repairs import Repair
+from bot.domain.history.reverts import Revert
+from tests.helpers.builders import pull
+
+ZONE = ZoneInfo("America/Los_Angeles")
+NOON = datetime(2025, 3, 5, 20, 0, tzinfo=UTC)
+
+
+def test_the_earliest_says_since_when_it_is_known() -> None:
+    pulls = [pull(n, merged_at=NOON + timedelta(hours=n)) for n in range(1, 7)]
+    found = outcomes_of(pulls, [Revert(1, 5), Revert(1, 4), Revert(2, 6)], [Repair(1, 3), Repair(3, 4)])
+    assert found == {
+        1: Outcome(frozenset({"R", "H"}), NOON + timedelta(hours=3)),
+        2: Outcome(frozenset({"R", "H"}), NOON + timedelta(hours=6)),
+        3: Outcome(frozenset({"H"}), NOON + timedelta(hours=4)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("merged", "known_since", "day", "is_known"),
+    [
+        pytest.param("2025-03-05T20:00", "2025-03-06T16:59:59", "2025-03-05", True, id="before-nine"),
+        pytest.param("2025-03-05T20:00", "2025-03-06T17:00", "2025-03-05", False, id="at-nine"),
+        pytest.param("2025-03-05T07:59", "2025-03-05T16:59", "2025-03-04", True, id="the-day-is-local"),
+        pytest.param("2025-03-05T08:00", "2025-03-06T16:59", "2025-03-05", True, id="first-of-a-day"),
+        pytest.param("2025-03-08T20:00", "2025-03-09T15:59", "2025-03-08", True, id="clocks-change"),
+        pytest.param("2025-03-08T20:00", "2025-03-09T16:00", "2025-03-08", False, id="clocks-changed"),
+    ],
+)
+def test_known_is_what_happened_before_nine_on_the_next_day(
+    merged: str, known_since: str, day: str, is_known: bool
+) -> None:
+    made = pull(1, merged_at=_utc(merged))
+    (case,) = cases_of([made], {1: Outcome(frozenset({"R"}), _utc(known_since))}, ZONE)
+    assert (case.day, case.is_known) == (dt.date.fromisoformat(day), is_known)
+    assert case.labels == {"R"}
+
+
+@pytest.mark.parametrize("outcomes", [{}, {1: NOTHING}, {1: Outcome(frozenset({"Y"}))}])
+def test_what_has_no_time_is_not_known(outcomes: dict[int, Outcome]) -> None:
+    (case,) = cases_of([pull(1, merged_at=NOON)], outcomes, ZONE)
+    assert not case.is_known
+
+
+@pytest.mark.parametrize(
+    ("merged", "is_in"),
+    [
+        ("2025-02-28T23:59:59", False),
+        ("2025-03-01T00:00", True),
+        ("2025-03-02T23:59:59", True),
+        ("2025-03-03T00:00", False),
+    ],
+)
+def test_a_window_is_of_dates_in_utc(merged: str, is_in: bool) -> None:
+    window = Window(dt.date(2025, 3, 1), dt.date(2025, 3, 2), ZONE)
+    assert (_utc(merged) in window) is is_in
+    assert (_utc(merged).astimezone(ZONE) in window) is is_in
+    assert window.start == _utc("2025-03-01T00:00")
+
+
+def _utc(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

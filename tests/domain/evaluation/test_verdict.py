@@ -1,0 +1,49 @@
+"""Which figures are a signal, and what is said of those that are none."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bot.domain.evaluation.bootstrap import Estimate
+from bot.domain.evaluation.verdict import Signal, verdict
+from tests.helpers.checks import is_one_sentence
+
+NO_GAIN = Estimate(0.01, -0.1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("positives", "auc", "signal"),
+    [
+        pytest.param(25, (0.68, 0.61, 0.76), Signal.CLEAR, id="ten-rules-on-vllm"),
+        pytest.param(32, (0.69, 0.60, 0.77), Signal.CLEAR, id="these-rules-on-vllm"),
+        pytest.param(40, (0.58, 0.48, 0.66), Signal.NONE, id="another-repository"),
+        pytest.param(40, (0.62, 0.54, 0.69), Signal.WEAK, id="a-third-one"),
+        pytest.param(40, (0.60, 0.55, 0.65), Signal.CLEAR, id="just-usable"),
+        pytest.param(40, (0.60, 0.50, 0.70), Signal.WEAK, id="just-above-chance"),
+        pytest.param(40, (0.30, 0.20, 0.40), Signal.NONE, id="upside-down"),
+        pytest.param(19, (0.90, 0.80, 0.95), Signal.TOO_FEW, id="too-few"),
+        pytest.param(20, (0.90, 0.80, 0.95), Signal.CLEAR, id="enough"),
+        pytest.param(0, (math.nan, math.nan, math.nan), Signal.TOO_FEW, id="none"),
+        pytest.param(30, (math.nan, math.nan, math.nan), Signal.TOO_FEW, id="not-defined"),
+    ],
+)
+def test_the_lower_end_decides(positives: int, auc: tuple[float, float, float], signal: Signal) -> None:
+    found = verdict(positives, Estimate(*auc), NO_GAIN)
+    assert found.signal is signal
+    assert is_one_sentence(found.sentence.replace("0.", "0,"))
+    assert ("don't rely on" in found.sentence) is (signal is not Signal.CLEAR)
+
+
+@pytest.mark.parametrize(
+    ("gain", "said"),
+    [
+        pytest.param((0.07, 0.01, 0.15), "better than chance and than lines added", id="better"),
+        pytest.param((0.02, -0.01, 0.05), "not clearly better than the same list by lines added", id="as-good"),
+        pytest.param((-0.07, -0.1, -0.01), "worse than the same list by lines added", id="worse"),
+        pytest.param((math.nan, math.nan, math.nan), "not clearly better", id="not-defined"),
+    ],
+)
+def test_a_signal_is_told_beside_lines_added(gain: tuple[float, float, float], said: str) -> None:
+    assert said in verdict(50, Estimate(0.7, 0.6, 0.8), Estimate(*gain)).sentence

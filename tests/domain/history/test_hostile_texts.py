@@ -1,0 +1,108 @@
+"""Titles and descriptions that somebody wrote to hurt the bot cost it no more time than others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from bot.domain.history.relands import relands_among
+from bot.domain.history.repairs import repairs_among
+from bot.domain.history.reverts import is_revert, reverts_among
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.risk.assessment import assess
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import fallback_summary
+from bot.domain.text.issue_numbers import without_unknown_numbers
+from bot.domain.text.strings import one_line, without_comments
+from tests.helpers.builders import NOON, pull
+
+TITLE, BODY = 256, 65_536  # GitHub's limits
+
+
+def takes_less(limit: float, work: Callable[[], object]) -> bool:
+    """Of the processor's time, at one of three times: others may be in the way even so."""
+    return any(_seconds(work) < limit for _ in range(3))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+@pytest.mark.parametrize("work", [is_revert, assess], ids=["is_revert", "assess"])
+def test_a_title_of_empty_tags_is_read_at_once(work: Callable[[object], object]) -> None:
+    title = "[]" * 20 + "x"  # 41 of 256 characters; each further pair doubles the time
+    assert takes_less(0.05, lambda: work(pull(title=title)))
+
+
+def test_a_description_of_blank_lines_is_read_at_once() -> None:
+    body = "\n" * 6_000  # of 65,536 characters: at the limit it takes a hundred times as long
+    assert takes_less(0.1, lambda: reverts_among([pull(body=body)]))
+
+
+@pytest.mark.parametrize("said", ["Reverts #{}", "Reverts octo/engine#{}"])
+def test_a_number_of_thousands_of_digits_is_no_revert(said: str) -> None:
+    assert reverts_among([pull(body=said.format("9" * 5_000))]) == ()
+
+
+def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
+    assert without_unknown_numbers(f"See #{'9' * 5_000}", frozenset({1})) == "See"
+
+
+@pytest.mark.parametrize("piece", ["<!--", "-->", " ", "\n", "(", "[", "`", "*", "#1", "Revert ", '"', "a/", ", "])
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(one_line, id="one_line"),
+        pytest.param(without_comments, id="without_comments"),
+        pytest.param(lambda text: is_revert(pull(title=text[:TITLE], body=text)), id="is_revert"),
+        pytest.param(lambda text: fallback_summary(pull(body=text), "it is away", Coverage.FULL), id="fallback"),
+    ],
+)
+def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[str], object], piece: str) -> None:
+    assert takes_less(1.0, lambda: work(piece * (BODY // len(piece))))
+
+
+def _among_others(find: Callable[[list[PullRequest]], object], text: str) -> None:
+    title = f"Fix {text}"[:TITLE]
+    found = pull(3, title=title, body=text, commit_message=text, merged_at=NOON)
+    find([pull(1), pull(2, title=title, body=text), found])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Reverts #1, ",
+        "This PR reverts ",
+        "- #1\n",
+        "this is a partial revert of the ",
+        "commits abcdef12, ",
+        "https://github.com/octo/engine/pull/1 and ",
+        "octo/engine",
+        "PR 1, ",
+        "[#1](https://",
+        "#1 broke #2 and ",
+        "regression from #1, ",
+        "bug in the ",
+        "a. ",
+        "```\n",
+        "relands #1 ",
+        "second attempt at ",
+        "this is temporarily ",
+        "to be reverted ",
+        "(take 2) ",
+        "[reland] ",
+        '"Revert ',
+        "\n\n- Reapply ",
+        "0123456789abcdef",
+        "not ",
+    ],
+)
+@pytest.mark.parametrize("find", [reverts_among, relands_among, repairs_among])
+def test_what_was_taken_back_is_found_soon_in_one_piece_over_and_over(
+    find: Callable[[list[PullRequest]], object], piece: str
+) -> None:
+    assert takes_less(1.5, lambda: _among_others(find, piece * (BODY // len(piece))))

@@ -1,0 +1,366 @@
+"""Which pull requests say that they repair what another broke."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.history.repairs import Repair, repairs_among
+from bot.domain.pull_requests.models import PullRequest, Repository
+from tests.helpers.builders import NOON, pull
+
+BODY = 65_536  # GitHub's limit
+
+
+def merged(number: int, title: str = "Count requests once", body: str = "", **fields: Any) -> PullRequest:
+    """Higher numbers are merged later."""
+    return pull(number, title=title, body=body, **{"merged_at": NOON + timedelta(minutes=number), **fields})
+
+
+CAUSE = merged(5)
+
+
+def repaired(title: str, body: str) -> list[int]:
+    """What a pull request that is merged after 5 and 50 repairs of them."""
+    return [found.number for found in repairs_among([merged(99, title, body), merged(50), CAUSE])]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("Fixes a regression from #5.", id="regression-from"),
+        pytest.param("This regressed in #5", id="regressed-in"),
+        pytest.param("Broken by #5", id="broken-by"),
+        pytest.param("It broke in #5", id="broke-in"),
+        pytest.param("The breakage was introduced by #5", id="two-words-of-blame"),
+        pytest.param("a bug introduced in #5", id="introduced-in"),
+        pytest.param("caused by PR #5", id="caused-by-pr"),
+        pytest.param("caused by the pull request #5", id="caused-by-the-pull-request"),
+        pytest.param("tests are failing since #5", id="failing-since"),
+        pytest.param("failures after #5", id="failures-after"),
+        pytest.param("The problem is due to #5", id="due-to"),
+        pytest.param("Fix the issue of #5", id="issue-of"),
+        pytest.param("REGRESSION FROM #5", id="capitals"),
+        pytest.param("broken\nby\n#5", id="over-lines"),
+        pytest.param("introduced in\r\n#5", id="over-lines-of-windows"),
+        pytest.param("a bug, 'as it were', from #5", id="words-between"),
+        pytest.param("**bug** from #5", id="emphasis"),
+        pytest.param("bug from octo/engine#5", id="with-its-repository"),
+        pytest.param("bug from Octo/ENGINE#5", id="with-its-repository-in-another-case"),
+        pytest.param("bug from https://github.com/octo/engine/pull/5", id="address"),
+        pytest.param("bug from https://github.com/octo/engine/pull/5/files#r1", id="address-of-a-part"),
+        pytest.param("Fixes #77, a regression from #5", id="after-an-issue"),
+    ],
+)
+def test_a_repair_blames_what_it_repairs(body: str) -> None:
+    assert repaired("Fix the counter", body) == [5]
+
+
+def test_blame_in_the_title_counts() -> None:
+    assert repaired("[Bugfix] Fix regression from #5", "") == [5]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("fixes #5", id="fixes"),
+        pytest.param("Fix #5", id="fix"),
+        pytest.param("Closes #5, resolves #5", id="closes"),
+        pytest.param("Fixes issue #5", id="an-issue"),
+        pytest.param("Fixes bug #5", id="a-bug"),
+        pytest.param("fixes octo/engine#5", id="fixes-with-its-repository"),
+        pytest.param("fixes https://github.com/octo/engine/issues/5", id="fixes-the-address-of-an-issue"),
+        pytest.param("a bug from https://github.com/octo/engine/issues/5", id="an-issue-is-no-cause"),
+        pytest.param("See #5", id="a-number"),
+        pytest.param("Follow-up of #5", id="follow-up"),
+        pytest.param("As in #5", id="no-blame"),
+        pytest.param("It is broken. From #5 on we count.", id="another-sentence"),
+        pytest.param("The bug " + "is very old and " * 4 + "is from #5", id="far-away"),
+        pytest.param("debug from #5", id="part-of-a-word"),
+        pytest.param("regression from #77", id="a-number-that-is-not-there"),
+        pytest.param("regression from other/engine#5", id="another-owner"),
+        pytest.param("regression from octo/other#5", id="another-repository"),
+        pytest.param("regression from octo/engine2#5", id="a-longer-name"),
+        pytest.param("regression from engine#5", id="half-a-name"),
+        pytest.param("regression from x/octo/engine#5", id="a-path"),
+        pytest.param("regression from https://github.com/octo/other/pull/5", id="another-address"),
+        pytest.param("regression from https://evil.example/octo/engine/pull/5", id="another-host"),
+        pytest.param("<!-- regression from #5 -->", id="a-hint-of-a-template"),
+        pytest.param("<!-- regression from #5", id="an-open-hint"),
+        pytest.param("The bug was not caused by #5", id="not-caused"),
+        pytest.param("This is not a regression from #5", id="no-regression"),
+        pytest.param("The same bug was fixed by #5 for others", id="fixed-by"),
+        pytest.param("The problem was solved in #5 for others", id="solved-in"),
+        pytest.param("A bug reported in #5", id="reported-in"),
+        pytest.param("### Problem\n\nAs in #5, we count twice", id="another-paragraph"),
+    ],
+)
+def test_what_blames_nobody_is_no_repair(body: str) -> None:
+    assert repaired("Fix the counter", body) == []
+
+
+def test_a_longer_number_is_another() -> None:
+    assert repaired("Fix", "regression from #50") == [50]
+
+
+def test_a_number_of_more_digits_than_there_are_names_nothing() -> None:
+    cause = merged(123_456_789, merged_at=NOON)
+    assert repairs_among([merged(99, "Fix", "regression from #1234567890"), cause]) == ()
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Fix the counter", [5]),
+        ("fixes", [5]),
+        ("Fixed the counter", [5]),
+        ("Fixing the counter", [5]),
+        ("[Bugfix][Core] Count once", [5]),
+        ("Bug fix: count once", [5]),
+        ("bug-fix", [5]),
+        ("[HotFix] Count once", [5]),
+        ("hot-fix", [5]),
+        ("Repair the counter", [5]),
+        ("Restore the counter", [5]),
+        ("Unbreak main", [5]),
+        ("Regression in the counter", [5]),
+        ("Count once", []),
+        ("Prefix caching", []),
+        ("Add fixtures", []),
+        ("Suffixes", []),
+        ("", []),
+    ],
+)
+def test_only_a_title_that_speaks_of_a_repair_makes_one(title: str, expected: list[int]) -> None:
+    assert repaired(title, "regression from #5") == expected
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        pytest.param(-1, (Repair(5, 9),), id="before"),
+        pytest.param(0, (), id="at-the-same-time"),
+        pytest.param(1, (), id="after"),
+    ],
+)
+def test_a_cause_was_merged_before_its_repair(minutes: int, expected: tuple[Repair, ...]) -> None:
+    repair = merged(9, "Fix", "regression from #5", merged_at=NOON)
+    cause = merged(5, merged_at=NOON + timedelta(minutes=minutes))
+    assert repairs_among([repair, cause]) == expected
+
+
+def test_a_pull_request_does_not_repair_itself() -> None:
+    assert repairs_among([merged(9, "Fix", "regression from #9")]) == ()
+
+
+def test_one_may_repair_several_and_names_each_once() -> None:
+    body = "a bug from #6 and a regression from #5\n\nAgain: caused by #5"
+    assert repairs_among([merged(9, "Fix", body), merged(6), CAUSE]) == (Repair(5, 9), Repair(6, 9))
+
+
+def test_several_may_repair_one() -> None:
+    pulls = [merged(number, "Fix", "broken by #5") for number in (9, 8)]
+    assert repairs_among([*pulls, CAUSE]) == (Repair(5, 9), Repair(5, 8))
+
+
+def test_a_repair_may_itself_need_one() -> None:
+    pulls = [merged(9, "Fix", "broken by #8"), merged(8, "Fix", "broken by #5"), CAUSE]
+    assert repairs_among(pulls) == (Repair(8, 9), Repair(5, 8))
+
+
+def test_the_repository_of_the_repair_is_its_own() -> None:
+    other = Repository("acme", "web")
+    pulls = [merged(9, "Fix", "broken by acme/web#5", repository=other), merged(5, repository=other)]
+    assert repairs_among(pulls) == (Repair(5, 9),)
+
+
+PIECES = [
+    *"bug|bug |bug in |bug in the |by |the |a|a.|a/|a/b|#|# |#1|#5 |<!--|-->".split("|"),
+    *"'|_|*|,| |\n|\t|\r\n|regression from ".split("|"),
+    "bug,in ",
+    "bug-in-",
+    "bug  by  pull request ",
+    "issue from octo/engine#5 ",
+    "https://github.com/",
+    "https://github.com/a/b/pull/",
+    "9",
+]
+
+
+@pytest.mark.parametrize("start", ["", "bug in ", "bug in the ", "bug in a/"])
+@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+def test_a_description_of_one_piece_over_and_over_is_read_soon(piece: str, start: str) -> None:
+    found = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
+    assert any(seconds(found) < 0.5 for _ in range(2))
+
+
+def seconds(pulls: list[PullRequest]) -> float:
+    began = time.process_time()
+    repairs_among(pulls)
+    return time.process_time() - began
+
+
+def test_a_title_of_one_piece_over_and_over_is_read_soon() -> None:
+    found = [merged(9, ("fix bug in the " * 20)[:256]), CAUSE]
+    assert seconds(found) < 0.1
+
+
+words = st.sampled_from(
+    "Fix fixes bug regression from by in the PR #1 #2 #3 octo/engine#1 other/engine#2 <!-- --> \n , .".split(" ")
+)
+wild = st.lists(words | st.text(st.characters(), max_size=6), max_size=12).map(" ".join)
+
+
+@given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
+def test_whatever_is_written_both_halves_are_there_and_in_order(said: list[tuple[str, str]]) -> None:
+    found = repairs_among([merged(at, title, body) for at, (title, body) in enumerate(said, 1)])
+    assert all(1 <= repair.number < repair.by <= len(said) for repair in found)
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "[Bugfix] Fix a seed of None introduced in #5",
+        "forward fix PR 5, restore the build",
+        "[Bugfix] Bring back the fallback removed in #5, but only here",
+        "Fixing the test failures caused by PR#5",
+        "Fix the name after a change of name in PR #5",
+        "fix redefinition in #5",
+        "[Misc] Fix backward compatibility from #5",
+        "Fix rocm build caused by #5",
+        "Fix for the import error from #5",
+        "Fix the accuracy cause by #5",
+        "Fix issues from #5",
+        "[FIX] Patch the script (fix for #5)",
+        "[Bugfix] Fix the kernel after #5",
+        "Fix regression on pooling from PR#5",
+        "Hotfix for #5",
+        "Unbreak main after #5",
+        "Fix conflict with #5",
+    ],
+)
+def test_the_title_of_a_fix_may_name_its_cause(title: str) -> None:
+    assert repaired(title, "") == [5]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Fix #5",
+        "Fixes #5 for good",
+        "Fix the counter (#5)",
+        "Fix the crash reported in #5",
+        "Fix the counter as in #5",
+        "Fix the counter, like #5",
+        "Fix the rest, following the fix in #5",
+        "Fix the counter, see #5",
+        "Port the fix from #5",
+        "Cherry-pick the fix from #5",
+        "Fix the docs, not broken by #5",
+        "Fix a typo in #5",
+        "Fix nits from #5",
+        "Fix pre-commit after #5",
+        "Count once after #5",
+    ],
+)
+def test_other_titles_blame_nobody(title: str) -> None:
+    assert repaired(title, "") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "#5 broke the build on macOS.",
+        "PR #5 accidentally removed the check.",
+        "octo/engine#5 introduced a subtle regression.",
+        "#5 has caused crashes since Monday.",
+        "Follow-up fix for #5",
+        "A follow up bugfix: hot-fix for #5",
+        "Post-merge fix of #5.",
+        "Fallout from #5",
+        "An oversight in #5",
+        "This was overlooked in #5",
+        "The tests fail since #5",
+        "It fails because of #5",
+        "It has been broken when #5 was merged",
+        "Culprit: #5",
+        "The offending PR is #5",
+        "git bisect points to #5",
+        "Bisected to #5.",
+        "The check was mistakenly dropped in #5",
+        "Broken by [#5](https://github.com/octo/engine/pull/5)",
+        "regression introduced in `#5`",
+        "The op is not supported any more, a regression from #5",
+    ],
+)
+def test_a_cause_is_named_in_many_ways(body: str) -> None:
+    assert repaired("Fix the counter", body) == [5]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Neither broken by #5 nor by others",
+        "It isn't caused by #5",
+        "This was never broken by #5",
+        "It is not really a regression from #5",
+        "This does not fix the bug from #5",
+        "I wonder if #5 broke it",
+        "Fix failing tests skipped in #5",
+        "The same problem as in #5",
+        "A problem found in #5",
+        "A bug similar to the one in #5",
+        "#5 introduced the counter",
+        "#5 did not break it",
+        "#5 was broken by somebody",
+        "Unrelated to #5",
+        "After #5 we count once",
+        "> regression from #5",
+        "```\nregression from #5\n```",
+        "regression from [#5](https://github.com/octo/other/pull/5)",
+    ],
+)
+def test_other_words_blame_nobody(body: str) -> None:
+    assert repaired("Fix the counter", body) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("Fix compatibility between #5 and #50", ""),
+        ("Fix incompatibility between #5 and #50", ""),
+        ("Fix the counter", "A regression from #5 and #50."),
+        ("Fix the counter", "Broken by #5, #50"),
+    ],
+)
+def test_two_may_have_broken_it_together(title: str, body: str) -> None:
+    assert repaired(title, body) == [5, 50]
+
+
+def test_the_next_of_a_sentence_is_not_blamed_with_the_first() -> None:
+    assert repaired("Fix the counter", "Broken by #5, #50 is fine") == [5]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Fix the counter (#99)\n\n* A regression from #5", [5]),
+        ("Fix the counter after #5", []),
+        ("Fix the counter (#99)\n\nSee #5", []),
+    ],
+)
+def test_the_message_of_the_merge_commit_may_blame(message: str, expected: list[int]) -> None:
+    repair = merged(99, "Fix the counter", commit_message=message)
+    assert [found.number for found in repairs_among([repair, CAUSE])] == expected
+
+
+@pytest.mark.parametrize("title", ["Fix the counter: revert #5", "[Bugfix] Revert the queue part of #5"])
+def test_who_takes_back_does_not_repair(title: str) -> None:
+    assert repaired(title, "It was broken by #5.") == []

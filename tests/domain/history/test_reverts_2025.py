@@ -1,0 +1,72 @@
+"""The reverts and fixes of 2025 that are known, and what is found of them by titles alone."""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import cache
+
+from bot.domain.history.relands import relands_among
+from bot.domain.history.reverts import is_revert, reverts_among
+from evals.reverts import Pack, load
+from tests.helpers.builders import SHARED, needs_shared
+
+pytestmark = needs_shared
+# "Revert" with a title, a number or a number behind words: what names the pull request
+_NAMES_IT = re.compile(r"\brevert\b.*(?:[\"\u201c]|#\d)|\brollback PR", re.I)
+
+
+@cache
+def pack() -> Pack:
+    return load(SHARED / "risk")
+
+
+def test_no_pair_is_found_that_is_none() -> None:
+    assert pack().reverts.false == ()
+    assert pack().repairs.false == ()
+
+
+def test_of_87_as_many_are_found_as_titles_tell() -> None:
+    reverts, repairs = pack().reverts, pack().repairs
+    assert len({number for number, _ in reverts.known}) == 87
+    assert len({number for number, _ in reverts.right}) >= 66
+    assert len(repairs.known) == 23
+    assert len(repairs.right) >= 22
+
+
+def test_every_revert_that_its_title_names_is_found() -> None:
+    titles = {pull.number: pull.title for pull in pack().pulls}
+    assert [pair for pair in pack().reverts.missed if _NAMES_IT.search(titles.get(pair[1], ""))] == []
+
+
+def test_who_takes_something_back_is_a_revert() -> None:
+    by = {number for _, number in pack().reverts.found}
+    assert all(is_revert(pull) for pull in pack().pulls if pull.number in by)
+
+
+def test_parts_are_known_as_parts() -> None:
+    found = {revert.number for revert in reverts_among(pack().pulls) if revert.is_partial}
+    assert found == {28271, 28819, 29558}
+
+
+def test_relands_tell_what_was_tried() -> None:
+    found = {
+        each.number: [(one.number, one.reverted_by) for one in each.tries] for each in relands_among(pack().pulls)
+    }
+    assert len(found) == 17
+    # a revert of a revert, the same title, "(take 2)", "Reapply", "UNREVERT", "[Redo] #N"
+    assert found[29179] == [(28875, 29159)]
+    assert found[22951] == [(22538, 22948)]
+    assert found[28319] == [(28012, 28289)]
+    assert found[27768] == [(27598, 27714)]
+    assert found[26502] == [(26113, 26472)]
+    assert found[28771] == [(26368, 28773)]
+    # found by reading only: the title of the revert names no change
+    assert found[24357] == [(22628, None)]
+
+
+def test_a_year_is_read_in_a_second_or_so() -> None:
+    pulls = pack().pulls
+    before = time.process_time()
+    reverts_among(pulls)
+    assert time.process_time() - before < 3

@@ -1,0 +1,249 @@
+"""Which pull requests fit a path, an author and a label."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.models import Account, PullRequest
+from tests.helpers.builders import changed_file, pull
+
+
+def touching(*paths: str) -> PullRequest:
+    return pull(files=[changed_file(path) for path in paths])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "path", "fits"),
+    [
+        pytest.param("vllm/v1", "vllm/v1/core.py", True, id="folder"),
+        pytest.param("vllm/v1/", "vllm/v1/a/core.py", True, id="folder-with-a-slash"),
+        pytest.param("/vllm/v1", "vllm/v1/core.py", True, id="folder-from-the-root"),
+        pytest.param("vllm/v1", "vllm/v10/core.py", False, id="longer-folder"),
+        pytest.param("vllm/v1", "old/vllm/v1/core.py", False, id="folder-elsewhere"),
+        pytest.param("v1", "vllm/v1/core.py", True, id="one-name-at-any-depth"),
+        pytest.param("core.py", "vllm/v1/core.py", True, id="file-name-at-any-depth"),
+        pytest.param("/core.py", "vllm/v1/core.py", False, id="file-name-at-the-root-only"),
+        pytest.param("vllm/core.py", "vllm/core.py", True, id="file"),
+        pytest.param("vllm/core.py", "vllm/core.pyi", False, id="longer-file"),
+        pytest.param("*.cu", "csrc/moe/a.cu", True, id="ending"),
+        pytest.param("*.cu", "csrc/moe/a.cuh", False, id="longer-ending"),
+        pytest.param("csrc/*.cu", "csrc/moe/a.cu", False, id="a-star-stops-at-a-slash"),
+        pytest.param("csrc/**/moe", "csrc/x/y/moe/a.cu", True, id="two-stars-do-not"),
+        pytest.param("csrc/**/moe", "csrc/moe/a.cu", True, id="two-stars-may-be-nothing"),
+        pytest.param("**/moe", "a/b/moe/c.py", True, id="two-stars-in-front"),
+        pytest.param("csrc/**", "csrc/a.cu", True, id="two-stars-behind"),
+        pytest.param("a?.py", "ab.py", True, id="any-character"),
+        pytest.param("docs/my file.md", "docs/my file.md", True, id="a-blank"),
+        pytest.param("VLLM", "vllm/core.py", False, id="case-matters-in-paths"),
+        pytest.param("\ud800", "vllm/core.py", False, id="half-a-character"),
+    ],
+)
+def test_a_path_is_read_as_in_a_gitignore(wanted: str, path: str, fits: bool) -> None:
+    assert Filters(paths=(wanted,)).admit(touching(path)) is fits
+
+
+def test_one_fitting_file_is_enough() -> None:
+    assert Filters(paths=("csrc",)).admit(touching("docs/a.md", "csrc/a.cu"))
+
+
+def test_paths_are_alternatives() -> None:
+    wanted = Filters(paths=("csrc", "docs"))
+    assert [wanted.admit(touching(path)) for path in ("csrc/a.cu", "docs/a.md", "vllm/a.py")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_path_with_an_exclamation_mark_takes_out_of_those_before_it() -> None:
+    wanted = Filters(paths=("vllm", "!vllm/v1"))
+    assert [wanted.admit(touching(path)) for path in ("vllm/a.py", "vllm/v1/a.py")] == [True, False]
+
+
+def test_paths_that_only_take_away_take_away_from_all() -> None:
+    wanted = Filters(paths=("!tests/", "!*.md"))
+    paths = ("vllm/a.py", "tests/a.py", "vllm/tests/b.py", "README.md", "docs/x.rst")
+    assert [wanted.admit(touching(path)) for path in paths] == [True, False, False, False, True]
+
+
+def test_without_files_a_pull_request_may_fit_by_facts_and_fits_no_path() -> None:
+    wanted, found = Filters(paths=("*",)), pull(files=None)
+    assert wanted.admit_facts(found)
+    assert not wanted.admit(found)
+
+
+@pytest.mark.parametrize(
+    ("login", "wanted", "fits"),
+    [
+        pytest.param("ada-dev", ("ada-dev",), True, id="equal"),
+        pytest.param("Ada-Dev", ("aDA-dEV",), True, id="another-case"),
+        pytest.param("ada-dev", ("bob", "ada-dev"), True, id="one-of-two"),
+        pytest.param("ada-dev", ("ada",), False, id="part-of-a-name"),
+        pytest.param("ada", ("ada-dev",), False, id="longer-name"),
+        pytest.param("ada-dev", ("*",), False, id="no-globs"),
+        pytest.param("ada-dev", (), True, id="any"),
+    ],
+)
+def test_an_author_is_a_whole_login_in_any_case(login: str, wanted: tuple[str, ...], fits: bool) -> None:
+    found = pull(author=Account(login))
+    assert Filters(authors=wanted).admit(found) is Filters(authors=wanted).admit_facts(found) is fits
+
+
+@pytest.mark.parametrize(
+    ("author", "is_bot"),
+    [
+        pytest.param(Account("ada-dev"), False, id="person"),
+        pytest.param(Account("dependabot", is_bot=True), True, id="app"),
+        pytest.param(Account("dependabot[bot]"), True, id="app-by-its-name-alone"),
+        pytest.param(Account("merge-bot"), False, id="looks-like-one"),
+        pytest.param(Account("robots"), False, id="part-of-a-name"),
+    ],
+)
+def test_bots_stands_for_every_author_that_is_one(author: Account, is_bot: bool) -> None:
+    found = pull(author=author)
+    for word in ("bots", "BOTS"):
+        assert Filters(authors=(word,)).admit(found) is is_bot
+        assert Filters(not_authors=(word,)).admit(found) is not is_bot
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        pytest.param(Filters(not_authors=("bob",)), True, id="another"),
+        pytest.param(Filters(not_authors=("ADA-dev",)), False, id="another-case"),
+        pytest.param(Filters(not_authors=("bob", "ada-dev")), False, id="one-of-two"),
+        pytest.param(Filters(not_authors=("ada",)), True, id="part-of-a-name"),
+        pytest.param(Filters(authors=("ada-dev",), not_authors=("bob",)), True, id="wanted-and-another-not"),
+        pytest.param(Filters(authors=("ada-dev",), not_authors=("ada-dev",)), False, id="taking-away-wins"),
+        pytest.param(Filters(labels=("bug",), not_authors=("bob",)), False, id="another-label"),
+    ],
+)
+def test_authors_that_are_not_wanted_are_taken_away(wanted: Filters, fits: bool) -> None:
+    found = pull(author=Account("ada-dev"))
+    assert wanted.admit(found) is wanted.admit_facts(found) is fits
+
+
+@pytest.mark.parametrize(
+    ("labels", "wanted", "fits"),
+    [
+        pytest.param(("bug",), ("bug",), True, id="equal"),
+        pytest.param(("Bug",), ("bUG",), True, id="another-case"),
+        pytest.param(("Straße",), ("STRASSE",), True, id="case-beyond-ascii"),
+        pytest.param(("good first issue",), ("good first issue",), True, id="blanks"),
+        pytest.param(("bug", "v1"), ("docs", "v1"), True, id="one-of-two"),
+        pytest.param(("bugs",), ("bug",), False, id="part-of-a-label"),
+        pytest.param((), ("bug",), False, id="none"),
+        pytest.param((), (), True, id="any"),
+    ],
+)
+def test_a_label_is_a_whole_label_in_any_case(
+    labels: tuple[str, ...], wanted: tuple[str, ...], fits: bool
+) -> None:
+    assert Filters(labels=wanted).admit(pull(labels=labels)) is fits
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        pytest.param(Filters(("csrc",), ("ada",), ("bug",)), True, id="all"),
+        pytest.param(Filters(("docs",), ("ada",), ("bug",)), False, id="another-path"),
+        pytest.param(Filters(("csrc",), ("bob",), ("bug",)), False, id="another-author"),
+        pytest.param(Filters(("csrc",), ("ada",), ("docs",)), False, id="another-label"),
+    ],
+)
+def test_every_kind_that_is_given_must_fit(wanted: Filters, fits: bool) -> None:
+    found = pull(files=[changed_file("csrc/a.cu")], author=Account("ada"), labels=("bug",))
+    assert wanted.admit(found) is fits
+
+
+def test_without_filters_everything_fits_even_without_files() -> None:
+    assert not EVERYTHING
+    assert str(EVERYTHING) == ""
+    assert EVERYTHING.admit(pull(files=None))
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [Filters(paths=("a",)), Filters(authors=("a",)), Filters(labels=("a",)), Filters(not_authors=("a",))],
+)
+def test_with_any_filter_there_are_filters(wanted: Filters) -> None:
+    assert wanted
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (Filters(("vllm/v1", "*.cu"), ("ada",), ("bug",)), "path:vllm/v1 path:*.cu author:ada label:bug"),
+        (Filters(labels=("good first issue",)), 'label:"good first issue"'),
+        (Filters(paths=("a\tb", "c\u00a0d")), 'path:"a\tb" path:"c\u00a0d"'),
+        (Filters(authors=("o'brien",)), "author:o'brien"),
+        (Filters(labels=("bug",), not_authors=("bots", "bob")), "label:bug not-author:bots not-author:bob"),
+    ],
+)
+def test_filters_are_written_as_in_a_command(wanted: Filters, text: str) -> None:
+    assert str(wanted) == text
+
+
+names = st.sampled_from("a b A csrc docs a/b".split())
+some = st.lists(names, max_size=2).map(tuple)
+
+
+@given(st.builds(Filters, some, some, some, some), names, some, st.none() | some)
+def test_what_fits_also_fits_by_its_facts(
+    wanted: Filters, login: str, own: tuple[str, ...], files: tuple[str, ...] | None
+) -> None:
+    loaded = None if files is None else [changed_file(f"{path}/x.py") for path in files]
+    found = pull(author=Account(login), labels=own, files=loaded)
+    if wanted.admit(found):
+        assert wanted.admit_facts(found)
+    if not wanted.paths:
+        assert wanted.admit(found) is wanted.admit_facts(found)
+
+
+def test_a_path_of_many_folders_is_compared_at_once() -> None:
+    began = time.process_time()
+    Filters(paths=("**/" * 300 + "x", "*/" * 400 + "x")).admit(touching("a/" * 500 + "b.py"))
+    assert time.process_time() - began < 0.5
+
+
+def test_a_path_of_as_many_stars_as_are_taken_is_compared_at_once() -> None:
+    config = "vllm/model_executor/layers/fused_moe/configs/E=128,N=192,device_name=NVIDIA_A100-SXM4-80GB.json"
+    began = time.process_time()
+    Filters(paths=("*?" * 3 + "~", "*?*?*?~/" * 3 + "*?*?*?~")).admit(touching(config))
+    assert time.process_time() - began < 0.1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("*?" * 4 + "~", id="a glob of more stars would take exponential time"),
+        "!",
+        "!!vllm",
+        "#vllm",
+        "\\",
+        "a\\",
+        "[z-a]",
+        "[a-\\]",
+        "[[:alpha:]]",
+        "vllm]",
+    ],
+)
+def test_a_path_that_would_mean_something_else_or_nothing_is_refused(path: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"^path:.* can't be used: write vllm/v1, \*\.cu or csrc/\*\*/moe instead\.$"
+    ):
+        Filters(paths=("vllm", path))
+
+
+@pytest.mark.parametrize("login", ["dependabot", "dependabot[bot]"])
+@pytest.mark.parametrize("typed", ["dependabot", "Dependabot[bot]", "bots"])
+def test_an_app_is_known_by_both_of_its_names(login: str, typed: str) -> None:
+    made = pull(author=Account(login, is_bot=True))
+    assert not Filters(not_authors=(typed,)).admit_facts(made)
+    assert Filters(authors=(typed,)).admit_facts(made)

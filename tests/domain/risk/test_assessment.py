@@ -1,0 +1,205 @@
+"""The rules that ask for a second look: each at its steps, and what is never listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest
+from bot.domain.pull_requests.path_classes import PathClass, PathClasses
+from bot.domain.risk.assessment import HIGHEST_BAND, THRESHOLD, Risk, assess
+from tests.helpers.builders import changed_file, pull
+
+CORE = "src/core.py"
+
+
+def points(*files: ChangedFile, title: str = "Rename things") -> int:
+    """Whole points: what equal points are ordered by is less than one."""
+    return round(assess(pull(files=files, title=title)).points)
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"),
+    [(0, 0), (16, 3), (48, 6), (112, 9), (240, 12), (1_008, 18), (1_024, 18), (9_000, 18)],
+)
+def test_each_doubling_of_the_usual_size_counts_three_points_up_to_a_bound(added: int, expected: int) -> None:
+    assert points(changed_file(CORE, added)) == expected
+    assert points(changed_file(CORE, added, status="added")) == expected
+
+
+def test_what_is_deleted_and_what_no_person_wrote_has_no_size() -> None:
+    assert points(changed_file(CORE, 0, 9_000)) == 0
+    assert points(changed_file(CORE), changed_file("uv.lock", 9_000)) == points(changed_file(CORE)) + 4
+
+
+@pytest.mark.parametrize(("folders", "expected"), [(1, 0), (2, 1.5), (4, 3), (8, 4.5), (30, 4.5)])
+def test_touching_several_product_folders_counts(folders: int, expected: float) -> None:
+    files = [changed_file(f"src/part{n}/a.py", 0, 1) for n in range(folders)]
+    assert assess(pull(files=files, title="Rename things")).points == pytest.approx(expected, abs=0.001)
+
+
+def test_only_product_files_count_as_folders() -> None:
+    assert points(changed_file(CORE, 0, 1), *(changed_file(f"docs/part{n}/a.md") for n in range(9))) == 0
+
+
+@pytest.mark.parametrize("path", ["src/auth/login.py", "csrc/cache.cpp", CORE])
+def test_critical_paths_are_named_and_change_no_order(path: str) -> None:
+    risk = assess(pull(files=[changed_file(path, 0, 1)], title="Rename things"))
+    assert round(risk.points) == 0
+    name = path.rpartition("/")[2]
+    assert risk.reasons == (() if path == CORE else (f"changes critical paths (such as {name})",))
+
+
+@pytest.mark.parametrize("path", ["pyproject.toml", "uv.lock"])
+def test_dependencies_and_build_count(path: str) -> None:
+    assert points(changed_file(path, 0, 1)) == 4
+    assert points(changed_file(path, 0, 1), changed_file(CORE, 0, 1)) == 4
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        pytest.param("Rename things", 0, id="plain"),
+        pytest.param("[Perf] Rename things", 3, id="perf"),
+        pytest.param("Optimise the scheduler", 3, id="optimise"),
+        pytest.param("Speed up loading", 3, id="speed-up"),
+        pytest.param("Fuse two layers", 3, id="fuse"),
+        pytest.param("Confuse two layers", 0, id="no-fuse"),
+        pytest.param("Async scheduling", 3, id="async"),
+        pytest.param("Use CUDA graphs", 3, id="cuda-graph"),
+        pytest.param("Fix the counter", -2, id="fix"),
+        pytest.param("[Bugfix][Core] Count once", -2, id="bugfix"),
+        pytest.param("docs: count once", -2, id="docs"),
+        pytest.param("Prefix caching", 0, id="no-fix-in-prefix"),
+        pytest.param("[Bugfix] Fix async scheduling", 1, id="hot-and-calm"),
+        pytest.param("Remove the old cache", -4, id="remove"),
+        pytest.param("Deprecate --old", -4, id="deprecate"),
+        pytest.param("[Misc] Drop the old cache", -6, id="calm-and-removal"),
+    ],
+)
+def test_the_title_counts(title: str, expected: int) -> None:
+    assert points(changed_file(CORE, 0, 1), title=title) == expected
+
+
+def test_points_add_up_and_the_weightiest_reason_comes_first() -> None:
+    files = [changed_file(f"csrc/part{n}/a.cu", 59, 100) for n in range(4)]
+    risk = assess(pull(files=[*files, changed_file("setup.py", 4)], title="Faster kernels"))
+    assert round(risk.points) == 12 + 3 + 4 + 3
+    assert risk.reasons == (
+        "adds 240 lines of product or build code",
+        "changes dependencies or build",
+        "touches 4 product folders",
+        "performance or concurrency change by its title",
+        "changes critical paths (such as a.cu)",
+    )
+    assert sum(rule.points for rule in risk.fired) == pytest.approx(risk.points, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("score", "listed", "highest"),
+    [
+        (THRESHOLD - 0.001, False, False),
+        (THRESHOLD, True, False),
+        (HIGHEST_BAND, True, True),
+        (15.999, True, False),
+    ],
+)
+def test_bands_begin_at_their_points(score: float, listed: bool, highest: bool) -> None:
+    risk = Risk(score, ())
+    assert (risk.is_listed, risk.is_highest) == (listed, highest)
+
+
+def sweep(files: int, added: int, deleted: int) -> PullRequest:
+    found = [changed_file(f"src/part{n}/core.py", added, deleted) for n in range(files)]
+    return pull(files=found, title="Faster formatting")
+
+
+@pytest.mark.parametrize(
+    ("files", "added", "deleted", "capped"),
+    [
+        pytest.param(60, 10, 10, True, id="many-files-as-much-added-as-deleted"),
+        pytest.param(60, 10, 8, True, id="nearly-as-much"),
+        pytest.param(60, 8, 10, True, id="nearly-as-much-the-other-way"),
+        pytest.param(60, 10, 7, False, id="not-as-much"),
+        pytest.param(59, 10, 10, False, id="too-few-files"),
+    ],
+)
+def test_sweeps_are_capped(files: int, added: int, deleted: int, capped: bool) -> None:
+    risk = assess(sweep(files, added, deleted))
+    assert (round(risk.points) == 8) is capped
+    assert risk.is_listed is not capped
+
+
+RISKY = [changed_file(f"csrc/part{n}/a.cu", 200, 200) for n in range(4)]
+
+
+def test_the_files_of_these_tests_are_risky() -> None:
+    assert assess(pull(files=RISKY, title="Rename things")).is_highest
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"title": 'Revert "Faster kernels"'}, id="title"),
+        pytest.param({"title": '[Core] Revert "Faster kernels" (#5)'}, id="tagged-title"),
+        pytest.param({"title": "Revert #5"}, id="number"),
+        pytest.param({"title": "Faster kernels", "body": "This reverts commit 1234567."}, id="commit"),
+        pytest.param(
+            {"title": "Faster kernels", "body": "Reverts octo/engine#5"},
+            id="body-number",
+        ),
+    ],
+)
+def test_a_revert_is_never_listed(fields: dict[str, Any]) -> None:
+    assert not assess(pull(files=RISKY, **fields)).is_listed
+
+
+@pytest.mark.parametrize("path", ["docs/a.md", "tests/test_a.py", ".github/ci.yml", "vendor/a.py", "a.bin"])
+def test_without_product_or_build_files_nothing_is_listed(path: str) -> None:
+    assert points(changed_file(path, 9_000, 9_000), title="Faster kernels") == -6
+
+
+def test_a_pull_request_without_files_is_not_listed() -> None:
+    assert not assess(pull(files=None, additions=9_000, title="Faster kernels")).is_listed
+
+
+def test_the_classes_of_a_repository_are_used() -> None:
+    classes = PathClasses(((PathClass.DOCS, "csrc/"),))
+    assert not assess(pull(files=RISKY), classes).is_listed
+
+
+def test_among_equal_points_the_larger_change_comes_first() -> None:
+    small, large = (assess(pull(files=[changed_file(CORE, 0, lines)])) for lines in (100, 299))
+    assert round(small.points, 2) == round(large.points, 2) == 0
+    assert small.points < large.points
+
+
+def test_what_only_breaks_ties_never_makes_up_for_a_rule() -> None:
+    assert assess(pull(files=[changed_file(CORE, 0, 1)], additions=10**9)).points < 0.01
+
+
+counts = st.integers(0, 500)
+
+
+@given(st.lists(st.tuples(counts, counts, st.booleans()), min_size=1, max_size=8))
+def test_the_numbers_in_reasons_are_true(sizes: list[tuple[int, int, bool]]) -> None:
+    files = [
+        changed_file(f"src/part{at}/core.py", added, deleted, status="added" if is_new else "modified")
+        for at, (added, deleted, is_new) in enumerate(sizes)
+    ]
+    added = sum(file.additions for file in files)
+    possible = {
+        f"adds {added:,} lines of product or build code": added >= 16,
+        f"touches {len(files)} product folders": len(files) >= 2,
+    }
+    said = assess(pull(files=files, title="Rename things")).reasons
+    assert set(said) == {sentence for sentence, holds in possible.items() if holds}
+
+
+@given(st.from_regex(r"[a-z][a-z0-9-]{0,38}", fullmatch=True), st.booleans())
+def test_the_author_changes_nothing(login: str, is_bot: bool) -> None:
+    by_another = pull(files=RISKY, author=Account(login, is_bot), merged_by=Account(login))
+    assert assess(by_another) == assess(pull(files=RISKY))

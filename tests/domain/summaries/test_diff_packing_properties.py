@@ -1,0 +1,119 @@
+"""What holds of every packed diff, whatever the files."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.pull_requests.diff import hunks
+from bot.domain.pull_requests.models import ChangedFile
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack
+from tests.domain.summaries.packed_diff import files, long_file, many_files, shown_in
+from tests.helpers.builders import changed_file
+
+budgets = st.integers(1_000, 20_000)
+AMPLE = 10_000_000
+
+
+def changes_of(file: ChangedFile) -> list[str]:
+    return [f"{line.mark}{line.text}" for _, lines in hunks(file.patch or "") for line in lines if line.is_change]
+
+
+def packed(found: list[ChangedFile], budget: int) -> PackedDiff:
+    return pack(found, budget, len(found))
+
+
+@given(many_files(), budgets)
+def test_the_text_keeps_to_the_budget(found: list[ChangedFile], budget: int) -> None:
+    assert estimate_tokens(packed(found, budget).text) <= budget
+
+
+NOTE_IS_FREE = "the note on files that GitHub does not list is not counted against the budget"
+
+
+def test_the_budget_holds_where_github_lists_no_further_files() -> None:
+    """One file after the other, each a character longer: one of them just fits without the note."""
+    for width in range(3_850, 4_000):
+        file = changed_file("engine/core.py", patch="@@ -0,0 +1 @@\n+" + "x" * width)
+        assert estimate_tokens(pack([file], 1_000, 3_200).text) <= 1_000
+
+
+def test_the_budget_holds_for_a_clipped_diff_where_github_lists_no_further_files() -> None:
+    large = [changed_file(f"{n}.c", 1, patch=None) for n in range(50)]
+    binary = [changed_file(f"{n}.o", 0, patch=None) for n in range(50)]
+    for width in range(3_500, 3_600):
+        shown = changed_file("c.py", 2, patch=f"@@ -0,0 +1,2 @@\n+{'x' * width}\n+y")
+        assert estimate_tokens(pack([*large, *binary, shown], 1_000, 3_200).text) <= 1_000
+
+
+@given(many_files(), budgets)
+def test_lines_shown_and_lines_owned_up_to_are_all_lines(found: list[ChangedFile], budget: int) -> None:
+    diff = packed(found, budget)
+    shown = shown_in(diff.text)
+    for file in found:
+        part = shown.get(file.path)
+        if file.path not in diff.left_out:
+            assert (part.changes if part else []) == changes_of(file)
+        elif part:
+            assert part.unseen > 0
+            assert len(part.changes) + part.unseen == file.changed_lines
+        else:
+            assert file.changed_lines > 0
+
+
+@given(many_files(), budgets)
+def test_a_clipped_file_shows_its_start(found: list[ChangedFile], budget: int) -> None:
+    for path, part in shown_in(packed(found, budget).text).items():
+        [file] = [file for file in found if file.path == path]
+        assert part.changes == changes_of(file)[: len(part.changes)]
+        assert part.changes
+
+
+@given(many_files(), budgets)
+def test_every_file_is_shown_or_named_unless_the_names_are_counted(found: list[ChangedFile], budget: int) -> None:
+    text = packed(found, budget).text
+    if " more files]" not in text:
+        assert [file.path for file in found if file.path not in text] == []
+
+
+@given(st.lists(files().filter(lambda file: file.patch), max_size=15, unique_by=lambda file: file.path))
+def test_every_changed_line_of_every_patch_is_there_when_it_fits(found: list[ChangedFile]) -> None:
+    diff = packed(found, AMPLE)
+    assert (diff.coverage, diff.left_out) == (Coverage.FULL, ())
+    shown = shown_in(diff.text)
+    assert {path: part.changes for path, part in shown.items()} == {f.path: changes_of(f) for f in found}
+
+
+@given(many_files(), budgets)
+def test_coverage_is_full_only_where_nothing_is_left_out(found: list[ChangedFile], budget: int) -> None:
+    diff = packed(found, budget)
+    shown = sum(len(part.changes) for part in shown_in(diff.text).values())
+    if not diff.left_out:
+        assert diff.coverage is Coverage.FULL
+    else:
+        assert diff.coverage is (Coverage.CLIPPED if shown else Coverage.NONE)
+
+
+@given(many_files(), budgets, st.randoms(use_true_random=False))
+def test_the_order_of_the_files_changes_nothing(
+    found: list[ChangedFile], budget: int, shuffle: random.Random
+) -> None:
+    mixed = found.copy()
+    shuffle.shuffle(mixed)
+    assert packed(mixed, budget) == packed(found, budget)
+
+
+@given(many_files(), budgets)
+def test_a_larger_budget_never_shows_fewer_files_whole(found: list[ChangedFile], budget: int) -> None:
+    if packed(found, budget).coverage is Coverage.FULL:
+        assert packed(found, 2 * budget).coverage is Coverage.FULL
+
+
+@pytest.mark.parametrize("path", ["a\n+x = 1\nb.py", "a\r\nb.py"], ids=ascii)
+def test_a_path_with_a_line_break_adds_no_line_to_the_diff(path: str) -> None:
+    header, *rest = pack([long_file(path, 1)], 1_000, 1).text.splitlines()
+    assert header.endswith("(modified, +1 -0)")
+    assert len(rest) == 2

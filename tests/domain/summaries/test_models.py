@@ -1,0 +1,170 @@
+"""What of a model's words is kept, and what stands in for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.models import ChangedFile
+from bot.domain.pull_requests.path_classes import PathClass, PathClasses
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import (
+    HEADLINE_LIMIT,
+    ChangeType,
+    Evidence,
+    Quote,
+    fallback_summary,
+    files_by_size,
+    files_kinds,
+    verify,
+    without_unproven,
+)
+from tests.helpers.builders import changed_file, pull, summary
+
+CORE = changed_file(
+    "engine/core.py", patch="@@ -7,2 +7,2 @@\n-    return old_count\n+    return new_count\n     # ends"
+)
+OTHER = changed_file("engine/other.py", patch="@@ -1 +1 @@\n+something_else()")
+BINARY = changed_file("logo.png", 0, patch=None)
+CHANGE = pull(files=[CORE, OTHER, BINARY])
+PROOF = Evidence("engine/core.py", "return new_count", Side.NEW, 7)
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        pytest.param(Quote("engine/core.py", "return new_count"), [PROOF], id="added-line"),
+        pytest.param(Quote("engine/core.py", "  return new_count\n"), [PROOF], id="blanks-around"),
+        pytest.param(
+            Quote("engine/core.py", "return old_count"),
+            [Evidence("engine/core.py", "return old_count", Side.OLD, 7)],
+            id="deleted-line",
+        ),
+        pytest.param(Quote("engine/core.py", "return no_count"), [], id="not-in-the-diff"),
+        pytest.param(Quote("engine/other.py", "return new_count"), [], id="in-another-file"),
+        pytest.param(Quote("core.py", "return new_count"), [], id="wrong-path"),
+        pytest.param(Quote("a/engine/core.py", "return new_count"), [], id="path-as-git-prints-it"),
+        pytest.param(Quote("logo.png", "return new_count"), [], id="file-without-a-patch"),
+        pytest.param(Quote("engine/core.py", "return"), [], id="too-short"),
+        pytest.param(Quote("", ""), [], id="empty"),
+    ],
+)
+def test_only_quotes_that_stand_in_their_file_are_kept(quote: Quote, found: list[Evidence]) -> None:
+    assert verify([quote], CHANGE) == tuple(found)
+
+
+def test_false_quotes_go_and_true_ones_stay_in_order() -> None:
+    quotes = [
+        Quote("engine/other.py", "something_else()"),
+        Quote("engine/other.py", "something_false()"),
+        Quote("engine/core.py", "return new_count"),
+    ]
+    assert [found.path for found in verify(quotes, CHANGE)] == ["engine/other.py", "engine/core.py"]
+
+
+def test_nothing_is_proven_where_the_files_are_not_loaded() -> None:
+    assert verify([Quote("engine/core.py", "return new_count")], pull(files=None)) == ()
+
+
+def test_a_claim_without_proof_is_dropped() -> None:
+    said = summary(risk_reason="It counts twice", action="Set the flag")
+    assert without_unproven(said) == summary()
+    assert without_unproven(replace(said, evidence=(PROOF,))) == replace(said, evidence=(PROOF,))
+
+
+DOC, TEST, CI = "docs/a.md", "tests/test_a.py", ".github/ci.yml"
+
+
+@pytest.mark.parametrize(
+    ("files", "trivial"),
+    [
+        pytest.param([changed_file(DOC, 9_000)], True, id="documentation-of-any-size"),
+        pytest.param([changed_file(TEST, 20)], True, id="few-lines-of-tests"),
+        pytest.param([changed_file(TEST, 21)], False, id="more-lines-of-tests"),
+        pytest.param([changed_file(CI, 10), changed_file(DOC, 10)], True, id="few-lines-of-ci-and-docs"),
+        pytest.param([changed_file(CI, 10), changed_file(DOC, 11)], False, id="more-of-both"),
+        pytest.param([changed_file(DOC), changed_file("engine/core.py")], False, id="product"),
+        pytest.param([changed_file("pyproject.toml")], False, id="build"),
+        pytest.param([changed_file("uv.lock")], False, id="lock"),
+        pytest.param([changed_file("a.bin", 0, patch=None)], False, id="unknown-kind"),
+    ],
+)
+def test_the_type_of_a_fallback_is_set_by_rule(files: list[ChangedFile], trivial: bool) -> None:
+    said = fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
+    assert said.type is (ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL)
+
+
+def test_a_pull_request_whose_files_are_unknown_is_not_called_trivial() -> None:
+    said = fallback_summary(pull(files=None), "its files could not be loaded", Coverage.NONE)
+    assert said.type is ChangeType.SUBSTANTIAL
+    assert "The files could not be read." in said.technical_impact
+    assert said.key_insights == "Read the pull request itself."
+
+
+def test_a_fallback_says_that_it_is_one_and_why_in_its_first_line() -> None:
+    said = fallback_summary(pull(body="Counts once."), "the model is busy", Coverage.FULL)
+    first, *rest = said.what_changed_and_why.split("\n")
+    assert first == "*No model summary: the model is busy. The facts stand in for it.*"
+    assert rest == ["", "Title: Change number 1", "", "Description: Counts once."]
+    assert said.potential_risks == "Not assessed: no model has read the diff."
+    assert (said.fallback, said.coverage, said.is_fallback) == ("the model is busy", Coverage.FULL, True)
+
+
+def test_a_fallback_claims_nothing_that_only_a_model_could() -> None:
+    said = fallback_summary(pull(), "the model is busy", Coverage.FULL)
+    assert (said.risk_reason, said.action, said.evidence) == ("", "", ())
+
+
+def test_a_fallback_states_size_and_kinds() -> None:
+    files = [changed_file("engine/a.py", 1_000, 5), changed_file("engine/b.py", 2), changed_file(DOC, 30)]
+    said = fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
+    assert said.technical_impact == "3 files, +1032 -5 lines. By kind of file: 2 product, 1 docs."
+    assert said.key_insights == "Most changed: `engine/a.py`, `docs/a.md`, `engine/b.py`."
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<!-- describe your change -->Counts once.", "Counts once."),
+        ("Counts\n\n<!-- hint\nmore -->\nonce.", "Counts once."),
+        ("Counts once. <!-- never closed\nhint", "Counts once."),
+        ("<!-- only a hint -->", "The pull request has no description."),
+        ("", "The pull request has no description."),
+        ("\0 \n", "The pull request has no description."),
+    ],
+    ids=ascii,
+)
+def test_hints_of_a_template_are_no_description(body: str, said: str) -> None:
+    found = fallback_summary(pull(body=body), "the model is busy", Coverage.FULL).what_changed_and_why
+    assert found.rsplit("Description: ", 1)[1].strip() == said
+
+
+@given(st.text(max_size=400), st.text(max_size=2_000))
+def test_a_fallback_keeps_to_the_lengths_of_a_summary(title: str, body: str) -> None:
+    said = fallback_summary(pull(title=title, body=body), "the model is busy", Coverage.FULL)
+    assert len(said.headline) <= HEADLINE_LIMIT
+    assert len(said.what_changed_and_why.split("Description: ", 1)[-1]) <= len(title) + 700
+    assert len(said.what_changed_and_why.splitlines()) == 5
+
+
+def test_the_three_largest_files_are_named_largest_first_then_by_path() -> None:
+    files = [
+        changed_file("c.py", 1),
+        changed_file("b.py", 9),
+        changed_file("a.py", 9),
+        changed_file("d.py", 0, 30),
+    ]
+    assert files_by_size(pull(files=files)) == ("d.py", "a.py", "b.py")
+
+
+def test_kinds_are_counted_with_the_classes_of_a_repository() -> None:
+    classes = PathClasses(((PathClass.DOCS, "book/"),))
+    found = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
+    assert files_kinds(found, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
+    assert fallback_summary(
+        pull(files=[changed_file("book/a.py")]), "it is away", Coverage.FULL, classes
+    ).is_trivial

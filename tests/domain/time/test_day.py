@@ -1,0 +1,132 @@
+"""A local day is exactly the instants whose date on the zone's clocks is that day."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.time.day import LocalDay, date_of, yesterday, zone_of
+
+# zones with every kind of change since GitHub exists: none, an hour, half an hour, at midnight, a lost day
+ZONES = (
+    "UTC America/Los_Angeles Europe/Berlin Asia/Kolkata Asia/Kathmandu Australia/Lord_Howe Pacific/Apia"
+    " America/Sao_Paulo America/Havana Asia/Beirut Africa/Cairo America/Santiago America/Nuuk Pacific/Chatham"
+).split()
+# the years of GitHub, in which the clocks of ZONES never went back over a midnight
+FIRST, LAST = datetime(2008, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+zone_names = st.sampled_from(ZONES)
+dates = st.dates(FIRST.date(), LAST.date())
+instants = st.datetimes(FIRST.replace(tzinfo=None), LAST.replace(tzinfo=None), timezones=st.just(UTC))
+
+
+def day(text: str, zone: str) -> LocalDay:
+    return LocalDay(date_of(text), zone_of(zone))
+
+
+@pytest.mark.parametrize(
+    ("zone", "text", "start", "hours"),
+    [
+        pytest.param("UTC", "2026-02-28", "2026-02-28T00:00", 24, id="UTC"),
+        pytest.param("America/Los_Angeles", "2026-02-28", "2026-02-28T08:00", 24, id="winter"),
+        pytest.param("America/Los_Angeles", "2026-07-01", "2026-07-01T07:00", 24, id="summer"),
+        pytest.param("America/Los_Angeles", "2026-03-08", "2026-03-08T08:00", 23, id="los-angeles-short"),
+        pytest.param("America/Los_Angeles", "2026-11-01", "2026-11-01T07:00", 25, id="los-angeles-long"),
+        pytest.param("Europe/Berlin", "2026-03-29", "2026-03-28T23:00", 23, id="berlin-short"),
+        pytest.param("Europe/Berlin", "2026-10-25", "2026-10-24T22:00", 25, id="berlin-long"),
+        pytest.param("Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00", 24.5, id="half-hour-longer"),
+        pytest.param("Australia/Lord_Howe", "2026-10-04", "2026-10-03T13:30", 23.5, id="half-hour-shorter"),
+        pytest.param("Asia/Kathmandu", "2026-02-28", "2026-02-27T18:15", 24, id="quarter-hours"),
+        pytest.param("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00", 23, id="midnight-does-not-exist"),
+        pytest.param("America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00", 25, id="back-at-midnight"),
+        pytest.param("America/Havana", "2026-11-01", "2026-11-01T04:00", 25, id="midnight-twice"),
+        pytest.param("Pacific/Apia", "2011-12-29", "2011-12-29T10:00", 24, id="before-the-lost-day"),
+        pytest.param("Pacific/Apia", "2011-12-30", "2011-12-30T10:00", 0, id="the-day-that-never-was"),
+        pytest.param("Pacific/Apia", "2011-12-31", "2011-12-30T10:00", 24, id="after-the-lost-day"),
+    ],
+)
+def test_a_day_starts_and_lasts_as_the_clocks_of_its_zone_say(
+    zone: str, text: str, start: str, hours: float
+) -> None:
+    found = day(text, zone)
+    assert found.start == datetime.fromisoformat(start).replace(tzinfo=UTC)
+    assert found.end - found.start == timedelta(hours=hours)
+
+
+@given(zone_names, dates)
+def test_days_follow_each_other_without_gap_or_overlap(zone: str, when: date) -> None:
+    first, second = (LocalDay(found, zone_of(zone)) for found in (when, when + timedelta(days=1)))
+    assert first.end == second.start
+    assert first.start <= first.end
+
+
+@given(zone_names, instants)
+def test_an_instant_is_in_the_day_of_its_local_date_and_in_no_other(zone: str, instant: datetime) -> None:
+    local = instant.astimezone(zone_of(zone)).date()
+    days = (local + timedelta(days=offset) for offset in (-2, -1, 0, 1, 2))
+    assert [found for found in days if instant in LocalDay(found, zone_of(zone))] == [local]
+
+
+@given(zone_names, dates)
+def test_both_ends_of_a_day_are_where_the_local_date_changes(zone: str, when: date) -> None:
+    found = LocalDay(when, zone_of(zone))
+    if found.start == found.end:
+        return  # the day that never was has no instants
+    assert (found.local(found.start).date(), found.local(found.end - SECOND).date()) == (when, when)
+    assert found.local(found.start - SECOND).date() < when < found.local(found.end).date()
+
+
+@pytest.mark.parametrize(("offset", "inside"), [(-SECOND, False), (0 * SECOND, True)], ids=["before", "first"])
+def test_a_day_holds_its_first_instant_and_not_its_end(offset: timedelta, inside: bool) -> None:
+    found = day("2026-03-08", "America/Los_Angeles")
+    assert (found.start + offset in found) is inside
+    assert (found.end + offset in found) is not inside
+
+
+def test_an_instant_given_in_another_zone_is_found_in_the_day() -> None:
+    berlin = datetime(2026, 3, 1, 8, 59, 59, tzinfo=zone_of("Europe/Berlin"))
+    assert berlin in day("2026-02-28", "America/Los_Angeles")
+    assert berlin + SECOND not in day("2026-02-28", "America/Los_Angeles")
+
+
+@pytest.mark.parametrize(
+    ("zone", "text", "abbreviation"),
+    [
+        ("America/Los_Angeles", "2026-03-07", "PST"),
+        ("America/Los_Angeles", "2026-03-08", "PST"),
+        ("America/Los_Angeles", "2026-03-09", "PDT"),
+        ("America/Los_Angeles", "2026-11-01", "PDT"),
+        ("America/Los_Angeles", "2026-11-02", "PST"),
+        ("Europe/Berlin", "2026-07-01", "CEST"),
+        ("UTC", "2026-02-28", "UTC"),
+        ("America/Sao_Paulo", "2018-11-04", "-02"),
+    ],
+)
+def test_the_abbreviation_is_that_of_the_start_of_the_day(zone: str, text: str, abbreviation: str) -> None:
+    assert day(text, zone).abbreviation == abbreviation
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "expected"),
+    [
+        pytest.param("2026-03-01T08:00", "America/Los_Angeles", "2026-02-28", id="midnight-itself"),
+        pytest.param("2026-03-01T07:59", "America/Los_Angeles", "2026-02-27", id="a-minute-before-midnight"),
+        pytest.param("2026-03-01T08:00", "Pacific/Auckland", "2026-02-28", id="ahead-of-UTC"),
+        pytest.param("2026-02-28T11:00", "Pacific/Auckland", "2026-02-28", id="already-tomorrow-there"),
+        pytest.param("2026-01-01T12:00", "UTC", "2025-12-31", id="new-year"),
+        pytest.param("2024-03-01T12:00", "UTC", "2024-02-29", id="leap-day"),
+        pytest.param("2026-03-09T07:00", "America/Los_Angeles", "2026-03-08", id="after-the-short-day"),
+    ],
+)
+def test_yesterday_is_the_last_complete_local_day(now: str, zone: str, expected: str) -> None:
+    found = yesterday(datetime.fromisoformat(now).replace(tzinfo=UTC), zone_of(zone))
+    assert found == day(expected, zone)
+
+
+@given(zone_names, instants)
+def test_yesterday_is_over(zone: str, now: datetime) -> None:
+    assert yesterday(now, zone_of(zone)).end <= now

@@ -1,0 +1,305 @@
+"""What is counted of the bot's own lists, worked out by hand, and what the counts allow to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.track_record.posted_ratings import Issue, Rated, Ratings
+from bot.domain.track_record.score import Score, Tally, Verdict, score_of
+from bot.domain.track_record.statistics import Draw, at_least, at_most, spread
+from tests.helpers.builders import NOON, pull
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+NOW = NOON + 100 * DAY
+
+
+def rated(number: int, lines: int = 10, *, listed: bool = False, merged: timedelta = timedelta()) -> Rated:
+    return Rated(number, NOON + merged, 12.0 if listed else 3.0, lines, listed)
+
+
+def issue(*shown: Rated, after: timedelta = DAY, key: str = "digest:1", known: tuple[int, ...] = ()) -> Issue:
+    """A digest posted so long after noon, a day after the merges if not said."""
+    return Issue(key, NOON + after, Ratings("rules.v2", shown, known))
+
+
+def end(number: int, after: timedelta = 2 * DAY, fate: Fate = Fate.REVERTED) -> TakenBack:
+    """A merge of noon, taken back so long after."""
+    return TakenBack(pull(number, merged_at=NOON), pull(number + 900, merged_at=NOON + after), fate)
+
+
+def score(issues: Sequence[Issue], ends: Iterable[TakenBack] = (), now: datetime = NOW, **rest: Any) -> Score:
+    return score_of(issues, ends, now, **rest)
+
+
+def numbers(found: Score) -> list[int]:
+    return [hit.pull.number for hit in found.hits]
+
+
+# --- what is counted
+
+LISTED, OTHERS = (rated(1, 500, listed=True), rated(2, 40, listed=True)), (rated(3, 600), rated(4, 7), rated(5, 0))
+DIGEST = issue(*LISTED, *OTHERS)
+
+
+def test_nothing_is_a_score_of_nothing() -> None:
+    assert score(()) == Score()
+    assert score((), unrated=3) == Score(unrated=3)
+
+
+def test_a_digest_by_hand() -> None:
+    """Two of five are listed, two of five taken back, one of them listed."""
+    found = score([DIGEST], [end(1), end(3, fate=Fate.REPAIRED)])
+    assert (found.digests, found.listed, found.others) == (1, Tally(2, 1, 0), Tally(3, 0, 1))
+    assert (found.shown, numbers(found)) == (Tally(5, 1, 1), [1])
+    # 600 and 500 lines were added to those taken back, so that size alone finds both
+    assert [found.by_chance, found.by_lines] == pytest.approx([2 * 2 / 5, 2])
+    # of the ten pairs of five, three hold neither of the two
+    assert found.luck == pytest.approx(7 / 10)
+    # doubled odds: 1 to hold both weighs 4, 6 to hold one weigh 2, 3 hold none
+    assert found.shortfall == pytest.approx((3 + 12) / 19)
+    assert (found.young, found.known, found.unrated, found.versions) == (0, 0, 0, ("rules.v2",))
+
+
+@pytest.mark.parametrize(
+    ("ends", "listed", "others"),
+    [
+        pytest.param([], Tally(2), Tally(3), id="nothing"),
+        pytest.param([end(1), end(2)], Tally(2, 2), Tally(3), id="both-reverted"),
+        pytest.param([end(1, fate=Fate.PARTLY)], Tally(2, 1), Tally(3), id="in-part"),
+        pytest.param([end(1, fate=Fate.REPAIRED)], Tally(2, 0, 1), Tally(3), id="repaired"),
+        pytest.param([end(4), end(5, fate=Fate.REPAIRED)], Tally(2), Tally(3, 1, 1), id="those-not-listed"),
+        pytest.param([replace(end(1), stands=False)], Tally(2), Tally(3), id="brought-back"),
+        pytest.param([replace(end(1, HOUR), stands=False), end(1)], Tally(2, 1), Tally(3), id="back-and-forth"),
+        pytest.param([end(77)], Tally(2), Tally(3), id="one-that-no-digest-showed"),
+        pytest.param([end(1, 30 * DAY)], Tally(2, 1), Tally(3), id="on-the-last-day"),
+        pytest.param([end(1, 30 * DAY + HOUR)], Tally(2), Tally(3), id="later"),
+        pytest.param([end(1, DAY + HOUR)], Tally(2, 1), Tally(3), id="right-after-the-digest"),
+        pytest.param([end(1, DAY)], Tally(1), Tally(3), id="with-the-digest-is-no-prediction"),
+        pytest.param([end(1, HOUR)], Tally(1), Tally(3), id="before-the-digest"),
+        pytest.param(
+            [end(1, fate=Fate.REPAIRED), end(1, 3 * DAY, Fate.PARTLY)], Tally(2, 1), Tally(3), id="the-weightiest"
+        ),
+        pytest.param([end(1, fate=Fate.PARTLY), end(1, 40 * DAY)], Tally(2, 1), Tally(3), id="the-one-in-time"),
+        pytest.param([end(1, HOUR, Fate.PARTLY), end(1)], Tally(1), Tally(3), id="in-part-before-the-digest"),
+    ],
+)
+def test_what_came_of_a_list(ends: list[TakenBack], listed: Tally, others: Tally) -> None:
+    found = score([DIGEST], ends)
+    assert (found.listed, found.others) == (listed, others)
+    assert len(found.hits) == listed.taken_back
+    assert found.known == 5 - found.shown.pulls
+
+
+def test_what_a_digest_tells_as_taken_back_is_no_prediction_of_it() -> None:
+    found = score([issue(*LISTED, *OTHERS, known=(1, 3, 88))], [end(1), end(2)])
+    assert (found.listed, found.others, numbers(found), found.known) == (Tally(1, 1), Tally(2), [2], 2)
+
+
+def test_each_counts_once_in_the_first_digest_that_showed_it() -> None:
+    """The morning's digest of one channel lists 1; the others show it later, one as taken back already."""
+    late = replace(rated(1), is_listed=False)
+    morning = issue(rated(1, listed=True), rated(2), after=DAY, key="digest:b")
+    noon = issue(late, rated(3), after=2 * DAY, key="digest:a")
+    evening = issue(late, rated(2), after=3 * DAY, key="digest:0", known=(1,))
+    found = score([evening, noon, morning], [end(1, 2 * DAY + HOUR)])
+    assert (found.digests, found.listed, found.others, found.known) == (2, Tally(1, 1), Tally(2), 0)
+
+
+def test_digests_of_one_instant_are_taken_by_their_keys() -> None:
+    first, second = issue(rated(1, listed=True), key="digest:a"), issue(rated(1), key="digest:b")
+    assert score([second, first]).listed == score([first, second]).listed == Tally(1)
+
+
+def test_a_digest_that_shows_nothing_of_its_own_is_not_counted() -> None:
+    assert score([DIGEST, replace(DIGEST, key="digest:2"), issue(key="digest:3")]).digests == 1
+
+
+def test_the_young_among_the_listed_are_counted() -> None:
+    listed = [rated(n, listed=n < 3, merged=n * HOUR) for n in range(5)]
+    assert score([issue(*listed)], now=NOON + 30 * DAY + HOUR).young == 1
+    assert score([issue(*listed)], now=NOON + 30 * DAY + 2 * HOUR).young == 0
+
+
+def test_hits_are_named_the_newest_merge_first() -> None:
+    shown = [rated(n, listed=True) for n in (1, 2, 3)]
+    ends = [end(n) for n in (2, 1, 3)]
+    older = replace(ends[0], pull=replace(ends[0].pull, merged_at=NOON - HOUR))
+    assert numbers(score([issue(*shown)], [older, *ends[1:]])) == [3, 1, 2]
+
+
+def test_every_version_of_the_rules_is_named_once() -> None:
+    other = replace(DIGEST, key="digest:2", ratings=Ratings("rules.v1", (rated(9),)))
+    assert score([DIGEST, other, replace(DIGEST, key="digest:3")]).versions == ("rules.v1", "rules.v2")
+
+
+@pytest.mark.parametrize(
+    ("lines", "listed", "positive", "expected"),
+    [
+        ((9, 8, 7), 1, {0}, 1),
+        ((9, 8, 7), 1, {1}, 0),
+        ((9, 8, 7), 2, {1}, 1),
+        ((9, 9, 7), 1, {1}, 1 / 2),
+        ((9, 8, 8, 8), 2, {2}, 1 / 3),
+        ((9, 8, 8, 8), 3, {1, 2}, 4 / 3),
+        ((5, 5, 5, 5), 3, {0, 1}, 3 / 2),
+        ((5, 5), 0, {0, 1}, 0),
+    ],
+)
+def test_those_that_tie_for_the_last_places_by_lines_share_them(
+    lines: tuple[int, ...], listed: int, positive: set[int], expected: float
+) -> None:
+    shown = [rated(n, added, listed=n >= len(lines) - listed) for n, added in enumerate(lines)]
+    assert score([issue(*shown)], [end(n) for n in positive]).by_lines == pytest.approx(expected)
+
+
+# --- laws
+
+
+@st.composite
+def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[Issue]:
+    """Digests of disjoint pull requests."""
+    found = []
+    for day in range(draw(st.integers(0, many))):
+        size = draw(st.integers(0, most))
+        shown = [rated(100 * day + n, draw(st.integers(0, 3)), listed=draw(st.booleans())) for n in range(size)]
+        found.append(issue(*shown, key=f"digest:{day}", after=DAY + day * HOUR))
+    return found
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[list[Issue], list[TakenBack]]:
+    issues = draw(days())
+    shown = [each.number for one in issues for each in one.ratings.rated]
+    ends = [
+        end(number, draw(st.sampled_from([HOUR, 2 * DAY, 40 * DAY])), draw(st.sampled_from(Fate)))
+        for number in shown
+        if draw(st.booleans())
+    ]
+    return issues, ends
+
+
+def open_days(issues: Iterable[Issue], ends: Iterable[TakenBack]) -> list[tuple[list[Rated], set[int]]]:
+    """What was open in each digest, and which of them were taken back in time; said in another way."""
+    lasted = {each.pull.number: each.lasted for each in ends}
+    is_open = [[each for each in one.ratings.rated if lasted.get(each.number) != HOUR] for one in issues]
+    return [(each, {one.number for one in each if lasted.get(one.number) == 2 * DAY}) for each in is_open]
+
+
+@given(worlds())
+def test_chance_and_size_are_the_mean_of_every_choice_there_is(world: tuple[list[Issue], list[TakenBack]]) -> None:
+    issues, ends = world
+    chance = size = 0.0
+    for shown, positive in open_days(issues, ends):
+        many = sum(each.is_listed for each in shown)
+        choices = list(combinations(shown, many))
+        chance += sum(each.number in positive for way in choices for each in way) / len(choices)
+        most = max(sum(each.lines for each in way) for way in choices)
+        largest = [way for way in choices if sum(each.lines for each in way) == most]
+        size += sum(each.number in positive for way in largest for each in way) / len(largest)
+    found = score(issues, ends)
+    assert [found.by_chance, found.by_lines] == pytest.approx([chance, size])
+
+
+@given(worlds())
+def test_luck_is_the_share_of_all_choices_that_find_as_many(world: tuple[list[Issue], list[TakenBack]]) -> None:
+    issues, ends = world
+    draws = [
+        Draw(sum(each.is_listed for each in shown), len(positive), len(shown))
+        for shown, positive in open_days(issues, ends)
+    ]
+    found = score(issues, ends)
+    assert found.luck == pytest.approx(at_least(spread(draws), len(found.hits)))
+    assert found.shortfall == pytest.approx(at_most(spread(draws, 2), len(found.hits)))
+
+
+@given(worlds(), st.randoms(use_true_random=False))
+def test_the_order_in_which_all_is_given_does_not_matter(
+    world: tuple[list[Issue], list[TakenBack]], random: Any
+) -> None:
+    issues, ends = world
+    shuffled = random.sample(issues, len(issues)), random.sample(ends, len(ends))
+    assert score(*shuffled) == score(issues, ends)
+
+
+@given(worlds(), st.lists(st.integers(0, 2), max_size=4))
+def test_however_many_channels_get_a_digest_each_counts_once(
+    world: tuple[list[Issue], list[TakenBack]], again: list[int]
+) -> None:
+    issues, ends = world
+    copies = [
+        replace(one, key=f"{one.key}:{n}", at=one.at + timedelta(minutes=n + 1))
+        for n, place in enumerate(again)
+        for one in issues[place : place + 1]
+    ]
+    assert score([*issues, *copies], ends) == score(issues, ends)
+
+
+# --- the verdict
+
+
+def counted(listed: int, hits: int, taken_back: int, chance: float, luck: float, shortfall: float) -> Score:
+    """Of a thousand."""
+    return Score(
+        digests=9,
+        listed=Tally(listed, hits),
+        others=Tally(1_000 - listed, taken_back - hits),
+        by_chance=chance,
+        luck=luck,
+        shortfall=shortfall,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        pytest.param(Score(), Verdict.TOO_FEW, id="nothing"),
+        pytest.param(counted(19, 9, 20, 3, 0.001, 1), Verdict.TOO_FEW, id="few-listed"),
+        pytest.param(counted(20, 4, 4, 0.1, 0.001, 1), Verdict.TOO_FEW, id="few-taken-back"),
+        pytest.param(counted(20, 5, 5, 0.1, 0.05, 1), Verdict.BETTER, id="just-better"),
+        pytest.param(counted(20, 5, 5, 3, 0.051, 0.5), Verdict.TOO_FEW, id="between"),
+        pytest.param(counted(90, 1, 30, 3, 0.9, 0.1), Verdict.NOT_BETTER, id="just-not"),
+        pytest.param(counted(90, 1, 30, 3, 0.9, 0.11), Verdict.TOO_FEW, id="perhaps-doubled"),
+        pytest.param(counted(90, 0, 30, 2.9, 1, 0.02), Verdict.TOO_FEW, id="chance-finds-few-too"),
+        # many counts show a small effect: better, though less than double
+        pytest.param(counted(500, 80, 120, 60, 0.001, 0.01), Verdict.BETTER, id="a-little-better"),
+        pytest.param(counted(19, 0, 30, 4, 1, 0.001), Verdict.TOO_FEW, id="few-listed-and-none-found"),
+    ],
+)
+def test_a_verdict_needs_counts_that_bear_it(found: Score, verdict: Verdict) -> None:
+    assert (found.verdict, found.is_sparing) == (verdict, verdict is Verdict.NOT_BETTER)
+
+
+def month(hit_days: int, other_days: int) -> Score:
+    """Sixty digests of ten, of which one is listed: so often it is taken back, so often one of the others."""
+    issues, ends = [], []
+    for day in range(60):
+        shown = [rated(100 * day + n, listed=n == 0) for n in range(10)]
+        issues.append(issue(*shown, key=f"digest:{day}"))
+        ends += [end(100 * day)] if day < hit_days else []
+        ends += [end(100 * day + 5)] if hit_days <= day < hit_days + other_days else []
+    return score(issues, ends)
+
+
+@pytest.mark.parametrize(
+    ("hits", "others", "verdict"),
+    [
+        (12, 20, Verdict.BETTER),
+        (2, 30, Verdict.NOT_BETTER),
+        (0, 40, Verdict.NOT_BETTER),
+        (3, 30, Verdict.TOO_FEW),
+        (1, 3, Verdict.TOO_FEW),
+    ],
+)
+def test_a_list_is_judged_by_its_digests(hits: int, others: int, verdict: Verdict) -> None:
+    found = month(hits, others)
+    assert [len(found.hits), found.by_chance] == pytest.approx([hits, (hits + others) / 10])
+    assert found.verdict is verdict

@@ -1,0 +1,177 @@
+"""The nodes of GitHub's GraphQL graph, made from what the store knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphql import GraphQLError
+
+from tests.emulators.github.pages import Info, Node, Row, connection
+from tests.emulators.github.store import SITE, PullRecord, Repository, instant, moment, sha
+
+_CHANGE_TYPES = {"added": "ADDED", "removed": "DELETED", "renamed": "RENAMED", "copied": "COPIED"}
+_CHANGE_TYPES |= {"modified": "MODIFIED", "changed": "CHANGED", "unchanged": "CHANGED"}
+
+
+def not_found(message: str) -> GraphQLError:
+    return GraphQLError(message, extensions={"type": "NOT_FOUND"})
+
+
+def actor(login: str | None, *, is_bot: bool) -> Node | None:
+    """A user or a bot; a deleted account is null. REST writes bots as ``name[bot]``, GraphQL without it."""
+    if login is None:
+        return None
+    name = login.removesuffix("[bot]")
+    is_bot = is_bot or name != login
+    kind, url = ("Bot", f"{SITE}/apps/{name}") if is_bot else ("User", f"{SITE}/{name}")
+    return {"__typename": kind, "id": f"A_{sha(login)[:12]}", "login": name, "url": url}
+
+
+def repository_node(place: Repository) -> Node:
+    owner, name = place.name.split("/")
+    return {
+        "__typename": "Repository",
+        "id": f"R_{sha(place.name)[:12]}",
+        "name": name,
+        "owner": actor(owner, is_bot=False),
+        "nameWithOwner": place.name,
+        "url": place.url,
+        "isPrivate": False,
+        "defaultBranchRef": lambda _info: {
+            "id": f"REF_{sha(place.name)[:12]}",
+            "name": place.default_branch,
+            "target": commit_node(place, next(iter(place.landed()), None)),
+        },
+        "object": lambda _info, **wanted: _object(place, wanted.get("oid") or wanted.get("expression") or ""),
+        "pullRequest": lambda _info, number: _one_pull(place, number),
+        "pullRequests": lambda info, **arguments: _pulls(info, place, arguments),
+    }
+
+
+def _one_pull(place: Repository, number: int) -> Node:
+    if number not in place.pulls:
+        raise not_found(f"Could not resolve to a PullRequest with the number of {number}.")
+    return pull_node(place, place.pulls[number])
+
+
+def _object(place: Repository, name: str) -> Node | None:
+    landed = place.landed()
+    if name in {"HEAD", place.default_branch}:
+        return commit_node(place, landed[0] if landed else None)
+    known = [item for item in place.records() if item.merge_commit_sha]
+    found = [item for item in known if name and (item.merge_commit_sha or "").startswith(name)]
+    return commit_node(place, found[0]) if found else None
+
+
+def _pulls(info: Info, place: Repository, arguments: Node) -> Node:
+    order = arguments.get("orderBy") or {"field": "CREATED_AT", "direction": "ASC"}
+    falling = order["direction"] == "DESC"
+    found = [item for item in place.records() if _asked_for(item, arguments)]
+    rows: list[Row] = [(_sort_key(item, order["field"]), item) for item in found]
+    rows.sort(key=lambda row: row[0], reverse=falling)
+    return connection(info, [(key, pull_node(place, item)) for key, item in rows], arguments, falling=falling)
+
+
+def _sort_key(item: PullRecord, order: str) -> list[Any]:
+    return [instant(item.updated_at if order == "UPDATED_AT" else item.created_at), item.number]
+
+
+def _asked_for(item: PullRecord, arguments: Node) -> bool:
+    states, base, labels = (arguments.get(name) for name in ("states", "baseRefName", "labels"))
+    return (
+        (not states or item.state in states)
+        and (base is None or item.base_ref == base)
+        and (not labels or bool(set(labels) & set(item.labels)))
+    )
+
+
+def pull_node(place: Repository, item: PullRecord) -> Node:
+    return {
+        **_pull_facts(place, item),
+        "__typename": "PullRequest",
+        "author": actor(item.author, is_bot=item.author_is_bot),
+        "mergedBy": actor(item.merged_by, is_bot=False),
+        "repository": lambda _info: repository_node(place),
+        "mergeCommit": lambda _info: commit_node(place, item) if item.merge_commit_sha else None,
+        "potentialMergeCommit": None,
+        "labels": lambda info, **arguments: connection(info, _label_rows(item), arguments),
+        "files": lambda info, **arguments: connection(info, _file_rows(item), arguments),
+    }
+
+
+def _pull_facts(place: Repository, item: PullRecord) -> Node:
+    return {
+        "id": f"PR_{sha(place.name)[:8]}{item.number}",
+        "number": item.number,
+        "title": item.title,
+        "body": item.body or "",
+        "bodyText": item.body or "",
+        "url": f"{place.url}/pull/{item.number}",
+        "state": item.state,
+        "merged": item.state == "MERGED",
+        "mergedAt": instant(item.merged_at),
+        "createdAt": instant(item.created_at),
+        "updatedAt": instant(item.updated_at),
+        "closedAt": instant(item.closed_at),
+        "isDraft": False,
+        "baseRefName": item.base_ref,
+        "headRefName": f"topic-{item.number}",
+        "baseRefOid": item.base_sha,
+        "headRefOid": item.head_sha,
+        "additions": item.additions,
+        "deletions": item.deletions,
+        "changedFiles": item.changed_files,
+    }
+
+
+def _label_rows(item: PullRecord) -> list[Row]:
+    return [([place], {"id": f"LA_{sha(name)[:12]}", "name": name}) for place, name in enumerate(item.labels)]
+
+
+def _file_rows(item: PullRecord) -> list[Row]:
+    return [([place], _file_node(file)) for place, file in enumerate(item.files)]
+
+
+def _file_node(file: dict[str, Any]) -> Node:
+    return {
+        "path": file["filename"],
+        "additions": file["additions"],
+        "deletions": file["deletions"],
+        "changeType": _CHANGE_TYPES[file["status"]],
+    }
+
+
+def commit_node(place: Repository, item: PullRecord | None) -> Node:
+    """The commit a pull request was merged as; None is the root of a repository without merges."""
+    oid = (item and item.merge_commit_sha) or sha(place.name)
+    message = _message(item) if item else "Begin"
+    return {
+        "__typename": "Commit",
+        "id": f"C_{oid[:12]}",
+        "oid": oid,
+        "message": message,
+        "messageHeadline": message.partition("\n")[0],
+        "committedDate": instant(item.merged_at) if item else "1970-01-01T00:00:00Z",
+        "associatedPullRequests": lambda info, **arguments: connection(
+            info, [([0], pull_node(place, item))] if item else [], arguments
+        ),
+        "history": lambda info, **arguments: _history(info, place, item, arguments),
+    }
+
+
+def _message(item: PullRecord) -> str:
+    proposed = f"{item.title} (#{item.number})\n\n{item.body or ''}".strip()
+    return proposed if item.commit_message is None else item.commit_message
+
+
+def _history(info: Info, place: Repository, head: PullRecord | None, arguments: Node) -> Node:
+    """Merges up to ``head``, newest first; ``since`` and ``until`` both count, as in git."""
+    landed = place.landed()
+    if head and head.merged_at:
+        landed = [item for item in landed if item.merged_at and item.merged_at <= head.merged_at]
+    since, until = arguments.get("since"), arguments.get("until")
+    dated = [(item.merged_at.replace(microsecond=0), item) for item in landed if item.merged_at]
+    kept = [
+        item for at, item in dated if (not since or at >= moment(since)) and (not until or at <= moment(until))
+    ]
+    return connection(info, [([place_], commit_node(place, item)) for place_, item in enumerate(kept)], arguments)

@@ -1,0 +1,232 @@
+"""The measures give the figures that the record of 2025 was published with, and a clone gives what it gives."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.adapters.git.clone import GitClone
+from bot.domain.evaluation.labels import Outcome, Window, cases_of
+from bot.domain.evaluation.measurement import Measurement
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.pull_requests.path_classes import DEFAULT_PATHS
+from bot.domain.risk.assessment import RULES, assess
+from bot.services.history.clone_history import history_of
+from bot.services.history.merge_timeline import past_of
+from evals.pack import LABELS, REPOSITORY, history_in, outcomes_in, pulls_in
+from tests.helpers.builders import SHARED, needs_shared
+from tests.helpers.clones import Builder, building, needs_git
+
+PACK = SHARED / "risk"
+ZONE = ZoneInfo("America/Los_Angeles")
+WINDOW = Window(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZONE)
+# how many pull requests become a clone
+REPLAYED = 600
+
+pytestmark = needs_shared
+
+
+@pytest.fixture(scope="module")
+def everything() -> tuple[PullRequest, ...]:
+    return pulls_in(PACK)
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[int, Outcome]:
+    return outcomes_in(PACK)
+
+
+@pytest.fixture(scope="module")
+def pulls(everything: tuple[PullRequest, ...]) -> list[PullRequest]:
+    return [pull for pull in everything if pull.merge_time in WINDOW]
+
+
+@pytest.fixture(scope="module")
+def measurement(outcomes: dict[int, Outcome], pulls: list[PullRequest]) -> Measurement:
+    return Measurement(cases_of(pulls, outcomes, ZONE), LABELS, 0)
+
+
+class TestPublishedFigures:
+    """Of the window from October to December: AUC of all, AUC, precision and recall of the top three a day."""
+
+    def test_so_many_happened_and_were_known(self, measurement: Measurement, pulls: list[PullRequest]) -> None:
+        assert (len(pulls), measurement.days) == (2573, 93)
+        assert [measurement.positives(label, known=True) for label in "RHY"] == [42, 52, 184]
+        assert [measurement.positives(label) for label in "RHY"] == [25, 32, 164]
+
+    @pytest.mark.parametrize(
+        ("ranking", "label", "figures"),
+        [
+            ("lines added", "R", (0.601, 0.598, 0.011, 0.12)),
+            ("lines added", "H", (0.618, 0.618, 0.022, 0.19)),
+            ("lines added", "Y", (0.743, 0.757, 0.198, 0.34)),
+            ("files changed", "R", (0.677, 0.688, 0.016, 0.18)),
+            ("files changed", "H", (0.671, 0.672, 0.023, 0.20)),
+            ("files changed", "Y", (0.709, 0.712, 0.176, 0.30)),
+            ("random", "R", (0.5, 0.5, 0.009, 0.11)),
+            ("random", "H", (0.5, 0.5, 0.013, 0.11)),
+            ("random", "Y", (0.5, 0.5, 0.065, 0.11)),
+            ("oracle", "Y", (1.0, 1.0, 0.529, 0.90)),
+        ],
+    )
+    def test_simple_rankings_have_their_figures(
+        self,
+        measurement: Measurement,
+        pulls: list[PullRequest],
+        outcomes: dict[int, Outcome],
+        ranking: str,
+        label: str,
+        figures: tuple[float, float, float, float],
+    ) -> None:
+        every: dict[str, list[float]] = {
+            "lines added": [pull.additions for pull in pulls],
+            "files changed": [pull.changed_files for pull in pulls],
+            "random": [0] * len(pulls),
+            "oracle": [pull.number in outcomes for pull in pulls],
+        }
+        row = measurement.ranking(ranking, every[ranking]).row(label)
+        found = (row.auc_all, row.auc.value, row.precision.value)
+        assert [round(each, 3) for each in found] == list(figures[:3])
+        assert round(row.recall.value, 2) == pytest.approx(figures[3], abs=0.0051)
+
+    def test_average_precision_is_that_of_the_record(
+        self, measurement: Measurement, pulls: list[PullRequest]
+    ) -> None:
+        added = measurement.ranking("lines added", [pull.additions for pull in pulls])
+        changed = measurement.ranking("files changed", [pull.changed_files for pull in pulls])
+        found = [round(each.row("Y").average_precision.value, 3) for each in (added, changed)]
+        assert found == [0.198, 0.136]
+
+
+class TestRules:
+    """The figures that docs/decisions/0019 gives: a change of rules changes them, and their name."""
+
+    @pytest.mark.parametrize(
+        ("by_titles", "figures"),
+        [
+            pytest.param(False, {"R": (0.660, 0.014), "H": (0.675, 0.025), "Y": (0.790, 0.223)}, id="labels"),
+            pytest.param(
+                True, {"R": (0.666, 0.014), "H": (0.677, 0.022), "Y": (0.792, 0.212)}, id="titled-reverts"
+            ),
+        ],
+    )
+    def test_the_list_has_its_figures(
+        self,
+        measurement: Measurement,
+        pulls: list[PullRequest],
+        figures: dict[str, tuple[float, float]],
+        *,
+        by_titles: bool,
+    ) -> None:
+        past = history_in(PACK, by_titles=by_titles).past
+        ranking = measurement.ranking("rules", [assess(pull, DEFAULT_PATHS, past).points for pull in pulls])
+        found = {
+            label: (round(ranking.row(label).auc.value, 3), round(ranking.row(label).precision.value, 3))
+            for label in figures
+        }
+        assert found == figures
+        assert RULES == "rules.v2"
+
+
+@needs_git
+def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, ...], tmp_path: Path) -> None:
+    """The first pull requests as commits, whose made-up files have the recorded numbers of lines."""
+    first = everything[:REPLAYED]
+    with building(tmp_path / "clone") as builder:
+        Replay(builder, first).write()
+    window = Window(dt.date(2025, 3, 1), dt.date(2025, 3, 31), ZONE)
+    clone = GitClone(tmp_path / "clone")
+    found = history_of(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
+    assert [facts(pull) for pull in found.pulls] == [facts(pull) for pull in first]
+    past = past_of(first, DEFAULT_PATHS)
+    assert [assess(pull, DEFAULT_PATHS, found.past) for pull in found.pulls] == [
+        assess(pull, DEFAULT_PATHS, past) for pull in first
+    ]
+
+
+def facts(pull: PullRequest) -> tuple[object, ...]:
+    files = sorted(pull.files or (), key=lambda file: file.path)
+    return pull.number, pull.title, pull.merge_time, pull.additions, pull.deletions, files
+
+
+@dataclass
+class _Known:
+    """A file that was there before: where, and how many lines it must have had for what happens to it."""
+
+    path: str
+    least: int = 4
+    gained: int = 0
+
+
+def _before(pulls: Sequence[PullRequest]) -> dict[str, int]:
+    """The lines that files had before the first of the pull requests, by path."""
+    found: list[_Known] = []
+    now: dict[str, _Known | None] = {}
+    for pull in pulls:
+        moved: dict[str, _Known | None] = {}
+        for file in pull.files or ():
+            old = file.previous_path or file.path
+            if file.status != "added" and old not in now:
+                found.append(_Known(old))
+                now[old] = found[-1]
+            known = now.pop(old, None) if file.status != "added" else None
+            if known:
+                # a renamed file has to stay alike
+                needed = file.deletions if file.status != "renamed" else 3 * (file.additions + file.deletions)
+                exact = file.deletions - known.gained
+                known.least = exact if file.status == "removed" else max(known.least, needed - known.gained)
+                known.gained += file.additions - file.deletions
+            if file.status != "removed":
+                moved[file.path] = known
+        now.update(moved)
+    return {known.path: known.least for known in found}
+
+
+class Replay:
+    """Writes pull requests as commits: every line of every file is like no other, so that counts are exact."""
+
+    def __init__(self, builder: Builder, pulls: Sequence[PullRequest]) -> None:
+        self._builder = builder
+        self._pulls = pulls
+        self._files: dict[str, list[str]] = {}
+        self._lines = 0
+        self._texts = {file.path for pull in pulls for file in pull.files or () if file.changed_lines}
+
+    def write(self) -> None:
+        self._files = {path: self._new(count) for path, count in _before(self._pulls).items()}
+        first = {path: self._content(path) for path in self._files}
+        self._builder.commit("What there was", dict(first), at=self._pulls[0].merge_time)
+        for pull in self._pulls:
+            message = f"{pull.title} (#{pull.number})"
+            self._builder.commit(message, self._changed(pull.files or ()), at=pull.merge_time)
+
+    def _changed(self, files: Sequence[ChangedFile]) -> dict[str, bytes | None]:
+        written: dict[str, bytes | None] = {}
+        kept = {file.path: self._files.get(file.previous_path or file.path, []) for file in files}
+        for file in files:
+            if file.status in ("removed", "renamed"):
+                gone = file.path if file.status == "removed" else str(file.previous_path)
+                self._files.pop(gone, None)
+                written[gone] = None
+        for file in files:
+            if file.status != "removed":
+                self._files[file.path] = kept[file.path][file.deletions :] + self._new(file.additions)
+                is_text = file.path in self._texts or file.status == "renamed"
+                written[file.path] = self._content(file.path) if is_text else self._binary()
+        return written
+
+    def _new(self, count: int) -> list[str]:
+        self._lines += count
+        return [f"line {number:012d}\n" for number in range(self._lines - count, self._lines)]
+
+    def _binary(self) -> bytes:
+        self._lines += 1
+        return b"\0%d" % self._lines
+
+    def _content(self, path: str) -> bytes:
+        return "".join(self._files[path]).encode()

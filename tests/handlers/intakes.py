@@ -1,0 +1,89 @@
+"""A desk whose queues can be looked into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.thread import Question
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.day import LocalDay
+from bot.services.questions.thread_muting import Attention
+from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.welcomes import Welcomes
+from handlers.intake import Desk, Queues
+from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
+
+ENGINE = Repository("octo", "engine")
+TODAY = LocalDay(date(2026, 3, 1), ZoneInfo("UTC"))
+
+
+@dataclass
+class Sent:
+    """``Queue`` that keeps what it is given, as one of several that share ``all``."""
+
+    name: str
+    all: list[tuple[str, tuple[Any, ...]]]
+
+    def send(self, *arguments: Any) -> None:
+        self.all.append((self.name, arguments))
+
+
+@dataclass
+class Waiting:
+    """``Line`` in a list."""
+
+    questions: list[Question] = field(default_factory=list)
+
+    def join(self, place: str, question: Question) -> None:
+        self.questions.append(question)
+
+    def first(self, place: str) -> Question | None:
+        return self.questions[0] if self.questions else None
+
+    def leave(self, place: str, question: Question) -> None:
+        self.questions.remove(question)
+
+    @contextmanager
+    def serve(self, place: str) -> Iterator[bool]:
+        yield True
+
+
+@dataclass
+class Office:
+    """A desk, and what was put on its queues."""
+
+    sent: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+    line: Waiting = field(default_factory=Waiting)
+    contexts: MemoryContexts = field(default_factory=MemoryContexts)
+
+    @property
+    def desk(self) -> Desk:
+        return Desk(
+            queues=Queues(**{each.name: Sent(each.name, self.sent) for each in fields(Queues)}),
+            admission=Admission(Allowed(frozenset({"T0TEAM"})), CountingLimiter()),
+            repositories=Repositories(ENGINE),
+            cache=MemoryCache(),
+            line=self.line,
+            attention=Attention(self.contexts),
+            welcomes=Welcomes(self.contexts),
+            today=lambda zone=None: TODAY,
+            zone_of=lambda _: TODAY.zone,
+        )
+
+    @property
+    def queues(self) -> list[str]:
+        """The names of the queues that got something, in order."""
+        return [name for name, _ in self.sent]
+
+
+def written(*, thread: str = "", channel: str = "C0DIGEST") -> Visit:
+    """Somebody's message at top level, or in a ``thread``."""
+    ts = "1772300000.000500"
+    return Visit("mention:1", "T0TEAM", channel, "U0ASKER", thread=thread or ts, message=ts)

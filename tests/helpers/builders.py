@@ -1,0 +1,94 @@
+"""Builders of values for tests: every field has a sensible default, a test names only what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
+from bot.domain.history.outcomes import TakenBack, outcomes_among
+from bot.domain.pull_requests.areas import area_of
+from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
+from bot.domain.risk.assessment import assess
+from bot.domain.summaries.models import ChangeType, Summary
+from bot.domain.time.day import LocalDay, date_of, zone_of
+
+REPOSITORY = Repository("octo", "engine")
+DAY = LocalDay(date_of("2026-02-28"), zone_of("America/Los_Angeles"))
+NOON = datetime(2026, 2, 28, 20, 0, tzinfo=UTC)  # noon of DAY
+SHARED = Path(__file__).parents[3] / "shared"
+
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the data pack ../shared is not here")
+
+
+def changed_file(path: str = "engine/core.py", added: int = 1, deleted: int = 0, **fields: Any) -> ChangedFile:
+    """A file whose patch holds as many changed lines as it says."""
+    lines = [f"-old line {n}" for n in range(deleted)] + [f"+new line {n} of {path}" for n in range(added)]
+    patch = "\n".join([f"@@ -1,{deleted} +1,{added} @@", *lines])
+    return replace(ChangedFile(path, "modified", added, deleted, patch), **fields)
+
+
+def pull(number: int = 1, *, files: Iterable[ChangedFile] | None = (), **fields: Any) -> PullRequest:
+    """A merged pull request; ``files`` empty means one small file, None means not loaded."""
+    found = None if files is None else tuple(files) or (changed_file(),)
+    counted = found or ()
+    made = PullRequest(
+        repository=REPOSITORY,
+        number=number,
+        title=f"Change number {number}",
+        body="",
+        author=Account("ada-dev"),
+        merged_by=Account("merge-bot"),
+        merged_at=NOON - timedelta(minutes=number % 600),
+        merge_commit=f"{number:040x}",
+        head_commit=f"{number + 1:040x}",
+        additions=sum(file.additions for file in counted),
+        deletions=sum(file.deletions for file in counted),
+        changed_files=len(counted),
+        base="main",
+        files=found,
+    )
+    return replace(made, **fields)
+
+
+def summary(**fields: Any) -> Summary:
+    """A substantial summary by a model."""
+    made = Summary(
+        type=ChangeType.SUBSTANTIAL,
+        headline="Requests are counted once",
+        what_changed_and_why="The counter moved.",
+        technical_impact="One place counts.",
+        potential_risks="None stand out.",
+        key_insights="Read the counter.",
+    )
+    return replace(made, **fields)
+
+
+def entry(number: int = 1, *, said: Summary | None = None, **fields: Any) -> Entry:
+    """An entry of a pull request made with ``fields``."""
+    made = pull(number, **fields)
+    return Entry(made, said or summary(), assess(made), area_of(made))
+
+
+def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> Digest:
+    """The digest of DAY with these entries, complete."""
+    made = Digest(
+        repository=REPOSITORY,
+        name="Engine",
+        day=DAY,
+        entries=entries,
+        overview=overview or Overview("A calm day."),
+        count=CountCheck(len(entries), "the commits of main"),
+        outcomes=outcomes_among(found.pull for found in entries),
+    )
+    return replace(made, **fields)
+
+
+def pairs(outcomes: Iterable[TakenBack]) -> list[tuple[int, int]]:
+    """The numbers of what was taken back, and of what did so."""
+    return [(found.pull.number, found.by.number) for found in outcomes]

@@ -1,0 +1,136 @@
+"""Runs ``prdigest`` as a process of its own, as a person or a scheduler would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Protocol
+
+from tests.helpers.fork_server import Request
+from tests.helpers.forks import Forks
+
+ROOT = Path(__file__).parents[2]
+
+
+class Process(Protocol):
+    """What a test does with a process that runs."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, number: int, /) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+# standard input, output and errors
+Files = tuple[int, int, int]
+OWN: Files = (0, 1, 2)
+
+
+class Start(Protocol):
+    """Starts a command in a folder, with this process's standard files if no others are given."""
+
+    def __call__(
+        self,
+        *arguments: str,
+        settings: Mapping[str, str],
+        folder: Path,
+        module: str = "bot",
+        files: Files = OWN,
+    ) -> Process: ...
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The bare environment of a process: a path, a home, and the settings given."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **settings}
+
+
+def command(*arguments: str, module: str = "bot") -> list[str]:
+    """The command line of a prdigest command in this interpreter."""
+    return [sys.executable, "-m", module, *arguments]
+
+
+_forks = Forks(ROOT, environment())
+
+
+def forked(
+    *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
+) -> Process:
+    """Without the second that a new interpreter takes to import: what most tests want."""
+    if any(name.startswith(("PYTHON", "LANG", "LC_")) for name in settings):
+        # meant for the start of an interpreter
+        return executed(*arguments, settings=settings, folder=folder, module=module, files=files)
+    return _forks.start(Request(module, list(arguments), environment(**settings), str(folder)), files)
+
+
+def executed(
+    *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
+) -> Process:
+    """By its command line, in an interpreter of its own."""
+    stdin, stdout, stderr = files
+    line, found = command(*arguments, module=module), environment(**settings)
+    return subprocess.Popen(line, env=found, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr)
+
+
+# the forks need Linux; elsewhere the same tests take longer
+started: Start = forked if sys.platform == "linux" else executed
+
+
+class Caught:
+    """A command whose output is caught until it has ended; ``typed`` is its standard input."""
+
+    def __init__(
+        self,
+        *arguments: str,
+        settings: Mapping[str, str],
+        folder: Path,
+        module: str = "bot",
+        typed: str = "",
+        start: Start = started,
+    ) -> None:
+        self._arguments = arguments
+        with ExitStack() as stack:
+            # files, so that nobody has to read along
+            stdin, self._stdout, self._stderr = (stack.enter_context(TemporaryFile()) for _ in range(3))
+            stdin.write(typed.encode())
+            stdin.seek(0)
+            self.process = start(
+                *arguments,
+                settings=settings,
+                folder=folder,
+                module=module,
+                files=(stdin.fileno(), self._stdout.fileno(), self._stderr.fileno()),
+            )
+            self._files = stack.pop_all()
+
+    def ended(self, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        """Wait for its end; it is killed where that takes too long."""
+        with self._files:
+            try:
+                code = self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise
+            said, complaint = (_text(file) for file in (self._stdout, self._stderr))
+        return subprocess.CompletedProcess(self._arguments, code, said, complaint)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+def prdigest(
+    *arguments: str, settings: Mapping[str, str], folder: Path, typed: str = "", start: Start = started
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in a folder; ``typed`` is its standard input."""
+    return Caught(*arguments, settings=settings, folder=folder, typed=typed, start=start).ended()

@@ -1,0 +1,153 @@
+"""Forks ``python -m`` processes that have imported before they begin: ``python -m …fork_server SOCKET``.
+
+Most of the time of a short command goes into importing, and the tests run a hundred of them. This process imports
+once what the bot imports; each process that it is asked for is a fork of it that goes on as ``python -m`` would.
+:mod:`tests.helpers.forks` asks for them. (The forkserver of ``multiprocessing`` ends its forks without the
+interpreter's own end, and can't give them a standard input and output.)
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+# What the bot imports, also what it imports late; ``bot.__main__`` itself is run by each fork. What its libraries
+# import late stays late: the order in which modules came is that in which things end.
+PRELOADED = (
+    "bot.cli",
+    "bot.container",
+    "bot.processes",
+    "bot.adapters.claude.completion",
+    "bot.adapters.claude.chat",
+    "bot.adapters.embedded.keeper",
+)
+MOST = 100_000  # bytes of a request; a socket holds more
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a process is to be: a module as the main one, its arguments, environment and working folder."""
+
+    module: str
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+
+    def dumped(self) -> bytes:
+        return json.dumps(vars(self)).encode()
+
+    @classmethod
+    def loaded(cls, text: bytes) -> Request:
+        return cls(**json.loads(text))
+
+
+class _Server:
+    """Takes requests until nobody is left who could ask."""
+
+    def __init__(self, asked: socket.socket) -> None:
+        self._asked = asked
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(asked, selectors.EVENT_READ)
+
+    def serve(self) -> Request | None:
+        """Returns in each fork, with what it is to be, and in the server at the end."""
+        while True:
+            for key, _ in self._selector.select():
+                if key.data:
+                    self._reap(key.fd, *key.data)
+                    continue
+                text, files, _, _ = socket.recv_fds(self._asked, MOST, 4)
+                if not text:
+                    return None
+                if self._fork(files):
+                    return Request.loaded(text)
+
+    def _fork(self, files: list[int]) -> bool:
+        """Whether this is the fork. ``files``: its standard files, and where to say its pid and how it ended."""
+        assert sys.platform == "linux"
+        *standard, told = files
+        pid = os.fork()
+        if pid == 0:
+            self._let_go()
+            for number, file in enumerate(standard):
+                os.dup2(file, number)
+            _close(*files)
+            return True
+        _close(*standard)
+        _say(told, pid)
+        self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, told))
+        return False
+
+    def _reap(self, ended: int, pid: int, told: int) -> None:
+        self._selector.unregister(ended)
+        _, status = os.waitpid(pid, 0)
+        _say(told, os.waitstatus_to_exitcode(status))
+        _close(ended, told)
+
+    def _let_go(self) -> None:
+        """What is the server's is not the fork's."""
+        for key in list(self._selector.get_map().values()):
+            if key.data:
+                _close(key.fd, key.data[1])
+        self._selector.close()
+        self._asked.close()
+
+
+def _say(told: int, number: int) -> None:
+    # who asked may have forgotten about it
+    with suppress(BrokenPipeError):
+        os.write(told, f"{number}\n".encode())
+
+
+def _close(*files: int) -> None:
+    for file in files:
+        os.close(file)
+
+
+def _preload() -> None:
+    for module in PRELOADED:
+        importlib.import_module(module)
+    # what is there now is never collected, so that looking for garbage copies no page of it in each fork
+    gc.collect()
+    gc.freeze()
+    # a fork has only the thread that forks: a lock that another one holds would stay locked in it
+    assert threading.active_count() == len(list(Path("/proc/self/task").iterdir())) == 1
+
+
+def _become(request: Request) -> None:
+    """Go on as ``python -m`` in that folder would, to the end of this interpreter."""
+    os.chdir(request.folder)
+    os.environ.clear()
+    os.environ.update(request.environment)
+    time.tzset()
+    sys.path[0] = request.folder
+    sys.argv[1:] = request.arguments
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    runpy.run_module(request.module, run_name="__main__", alter_sys=True)
+
+
+def main() -> None:
+    # Ctrl-C is meant for the tests; it is blocked, not ignored: forks shall have the handler of a new process
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    _preload()
+    request = _Server(socket.socket(fileno=int(sys.argv[1]))).serve()
+    if request is None:
+        # nothing here needs the interpreter's own end
+        os._exit(0)
+    _become(request)
+
+
+if __name__ == "__main__":
+    main()

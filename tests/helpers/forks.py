@@ -1,0 +1,120 @@
+"""Starts processes by forking one that has imported before: real ones in all but the start of an interpreter.
+
+Each has its own pid, environment, working folder, standard files and signal handlers, and the end of a normal
+process. What it has in common with others of the same run of tests: the seed of its hashes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from weakref import finalize
+
+from tests.helpers.fork_server import MOST, Request
+
+
+class Forked:
+    """A process that was forked, with what tests use of :class:`subprocess.Popen`."""
+
+    def __init__(self, pid: int, told: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._told = told
+        self._lock = threading.Lock()
+        finalize(self, os.close, told)
+
+    def poll(self) -> int | None:
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = self._ended(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(f"fork {self.pid}", timeout or 0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Nothing where it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, timeout: float | None) -> int | None:
+        """How it ended, minus the number of a signal that ended it; None if it runs on. Any thread may ask."""
+        if self.returncode is None and _is_readable(self._told, timeout):
+            with self._lock:
+                if self.returncode is None:
+                    self.returncode = _number(self._told)
+        return self.returncode
+
+
+def _is_readable(file: int, timeout: float | None) -> bool:
+    looked = select.poll()
+    looked.register(file, select.POLLIN)
+    return bool(looked.poll(None if timeout is None else timeout * 1_000))
+
+
+def _number(told: int) -> int:
+    """The next that the server says of a process: its pid, then how it ended."""
+    said = b""
+    while not said.endswith(b"\n"):
+        byte = os.read(told, 1)
+        if not byte:
+            raise RuntimeError("the server of forks has ended: its complaint stands above")
+        said += byte
+    return int(said)
+
+
+class Forks:
+    """A server that starts when a first process is asked for, and ends with this process, however that ends."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+        self._lock = threading.Lock()
+        self._server: socket.socket | None = None
+
+    def start(self, request: Request, standard: tuple[int, int, int]) -> Forked:
+        """A process that ``request`` describes, with these as its standard files."""
+        with self._lock:
+            if self._server is None:
+                self._server = self._started()
+        asked = request.dumped()
+        assert len(asked) < MOST
+        here, there = os.pipe()
+        try:
+            socket.send_fds(self._server, [asked], [*standard, there])
+        finally:
+            os.close(there)
+        return Forked(_number(here), here)
+
+    def _started(self) -> socket.socket:
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with there:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.helpers.fork_server", str(there.fileno())],
+                cwd=self._folder,
+                env=self._environment,
+                pass_fds=[there.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        atexit.register(_end, here, process)
+        return here
+
+
+def _end(server: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    server.close()
+    process.wait()

@@ -1,0 +1,156 @@
+"""Whoever asks hears within the promised time what became of it, whatever GitHub, Claude or Slack do."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.connection import RedisPostRecords
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.thread import Question
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.domain.time.day import zone_of
+from bot.jobs import Jobs, Times
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending
+from bot.services.slack.asker_notices import Promises
+from tests.emulators.drip import Drip
+from tests.helpers.checks import eventually
+from tests.helpers.world import CHANNEL, World, add_small_day, world
+from tests.services.doubles import visit
+
+# seconds between two bytes; what jobs may take and askers are promised, shorter than those of a bot
+INTERVAL = 0.2
+TIMES = Times(quick=3.0, long=6.0)
+PROMISES = Promises(told=3.5, working=0.5, telling=2.0, excusing=1.0, moment=0.5, answered=2.5, showing=1.0)
+SOON = 12.0
+
+
+@dataclass
+class Team:
+    """Jobs at work, and what stands before the services."""
+
+    world: World
+    wiring: Wiring
+    jobs: Jobs
+    drips: dict[str, Drip]
+
+    def asked(self, key: str = "command:1.2.3") -> Visit:
+        return visit(key, response_url=self.world.slack.response_url(CHANNEL, "U0ASKER"))
+
+    def slow(self, *names: str) -> None:
+        for name in names:
+            self.drips[name].interval = INTERVAL
+
+    @property
+    def whispers(self) -> list[str]:
+        return [found["text"] for found in self.world.slack.ephemerals]
+
+    def is_told(self, words: str) -> bool:
+        return any(words in said for said in self.whispers)
+
+
+@pytest.fixture
+def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
+    variables = {"github": "GITHUB_API_URL", "claude": "ANTHROPIC_BASE_URL", "slack": "SLACK_API_URL"}
+    with ExitStack() as stack:
+        there, ending = stack.enter_context(world(store_url)), Ending()
+        add_small_day(there.github)
+        drips = {name: stack.enter_context(Drip(there.settings[variable])) for name, variable in variables.items()}
+        own = {variables[name]: drip.url for name, drip in drips.items()}
+        for name, value in {**there.settings, **own, "PRDIGEST_REPO": "octo/engine"}.items():
+            monkeypatch.setenv(name, value)
+        made = Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES)
+        wiring = stack.enter_context(closing(made))
+        wiring.prepare()
+        jobs = stack.enter_context(closing(Jobs(wiring, store, ending, TIMES)))
+        for worker in jobs.workers(2):
+            worker.start()
+            stack.callback(worker.stop, 10_000)
+        stack.callback(ending.end)
+        yield Team(there, wiring, jobs, drips)
+
+
+def seconds_until(is_so: Callable[[], bool]) -> float:
+    began = time.monotonic()
+    eventually(is_so, SOON)
+    return time.monotonic() - began
+
+
+def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) -> None:
+    team.slow("github")
+    team.jobs.summary.send(asdict(team.asked()), "101 102", "channel")
+    assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
+    assert all("GitHub does not answer me right now: try again" in said for said in team.whispers)
+
+
+def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
+    team.drips["github"].match = "/files"
+    team.slow("github")
+    team.jobs.risks.send(asdict(team.asked()), "2026-02-28", "channel")
+    assert seconds_until(lambda: bool(team.world.slack.messages(CHANNEL) or team.whispers)) < SOON / 2
+
+
+def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
+    team.slow("claude")
+    team.jobs.summary.send(asdict(team.asked()), "101", "channel")
+    assert seconds_until(lambda: bool(team.world.slack.messages(CHANNEL))) < SOON / 2
+    assert "did not answer in time" in str(team.world.slack.messages(CHANNEL)[0]["blocks"])
+
+
+def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
+    team.slow("github")
+    team.jobs.overview.send(asdict(team.asked()), "2026-02-27..2026-02-28", "channel")
+    assert seconds_until(lambda: team.is_told("still at it")) < SOON / 2
+    assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
+
+
+def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
+    team.drips["slack"].match = "chat.postMessage"
+    team.slow("slack")
+    team.jobs.summary.send(asdict(team.asked()), "101", "channel")
+    assert seconds_until(lambda: team.is_told("Slack does not take my answer right now")) < SOON / 2
+    team.drips["slack"].heal()
+    eventually(lambda: bool(team.world.slack.messages(CHANNEL)), SOON)
+    assert len(team.whispers) == 1
+
+
+def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
+    thread = team.world.slack.add_message(CHANNEL, "hello there")
+    asked = Question(visit(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
+    team.slow("github", "claude")
+    team.wiring.talking.line.join(f"{CHANNEL}:{thread}", asked)
+    team.jobs.questions.send(f"{CHANNEL}:{thread}")
+    assert seconds_until(lambda: bool(team.whispers or team.world.slack.replies(CHANNEL, thread))) < SOON / 2
+
+
+def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
+    team.slow("github")
+    team.jobs.digest.send(asdict(team.asked()), "octo/engine", "2026-02-28", "America/Los_Angeles")
+    assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
+
+
+def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -> None:
+    subscription = Subscription(
+        CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), zone_of("UTC")), by="U0ASKER"
+    )
+    scheduling, due = team.wiring.scheduling, datetime(2026, 3, 1, 9, tzinfo=UTC)
+    name, key = subscription.id, scheduling.publisher.key(subscription.edition(due))
+    RedisSubscriptions(team.wiring.store).put(subscription)
+    scheduling.agenda.add(name, due)
+    team.slow("github")
+    team.jobs.deliver.send(name, due.isoformat())
+    records = RedisPostRecords(team.wiring.store)
+    assert seconds_until(lambda: "retry" in records.load(key)) < SOON
+    assert "too slowly" in records.load(key)["error"]

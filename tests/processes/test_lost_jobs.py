@@ -1,0 +1,302 @@
+"""Whatever becomes of a job, somebody hears of it: who asked, and operators; and others need not wait for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from dramatiq import Message, MessageProxy, Retry, Worker
+from redis import Redis
+
+from bot.adapters.redis.connection import connect
+from bot.adapters.redis.jobs.attempts import MOST, Attempts
+from bot.adapters.redis.jobs.broker import broker_of
+from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.jobs.retries import PutBack, SetAside, Waits
+from bot.adapters.redis.keyspace import WHOLE
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.thread import Question
+from bot.domain.operations.incident import Kind
+from bot.jobs import Jobs, Times
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending
+from bot.services.slack.asker_notices import Promises
+from tests.helpers.checks import eventually
+from tests.helpers.world import CHANNEL, World, add_small_day, world
+from tests.hostile.tables.waits import ahead
+from tests.services.doubles import visit
+
+ADMIN = "C0ADMIN"
+SOON = 15.0
+# long enough to be put off, short enough to be waited for by a test
+QUICK, PAUSE = 6.0, 5
+PROMISES = Promises(telling=2.0, excusing=1.0)
+OPERATORS_ONLY = {"deliver", "mend", "watch", "amend"}
+
+
+@dataclass
+class Team:
+    """Jobs at work, and messages as the queues hold them."""
+
+    world: World
+    wiring: Wiring
+    jobs: Jobs
+    store: Redis
+    workers: tuple[Worker, ...]
+
+    def asked(self, key: str = "command:1.2.3") -> Visit:
+        return visit(key, response_url=self.world.slack.response_url(CHANNEL, "U0ASKER"))
+
+    def question(self) -> str:
+        """The place of a question that waits."""
+        thread = self.world.slack.add_message(CHANNEL, "hello there")
+        asked = visit(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
+        self.wiring.talking.line.join(f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread))
+        return f"{CHANNEL}:{thread}"
+
+    def put(self, name: str, *arguments: Any, died: int = 0, **options: Any) -> None:
+        """Put a job on its queue, as one that began so often without an end."""
+        queue = next(each.queue_name for each in self.actors() if each.actor_name == name)
+        message: Message[Any] = Message(queue, name, arguments, {}, options)
+        if died:
+            self.store.set(f"attempts:{message.message_id}", died)
+        with closing(broker_of(self.store, _nobody_is_told)) as broker:
+            broker.enqueue(message)
+
+    def actors(self) -> list[Any]:
+        return [actor for worker in self.workers for actor in worker.broker.actors.values()]
+
+    @property
+    def whispers(self) -> list[str]:
+        return [found["text"] for found in self.world.slack.ephemerals]
+
+    @property
+    def troubles(self) -> list[str]:
+        """What the clock will tell operators of."""
+        names = (name for name, _ in self.wiring.scheduling.agenda.due(datetime(2100, 1, 1, tzinfo=UTC)))
+        return [name for name in names if name.endswith(f"#{Kind.LOST}")]
+
+
+def _nobody_is_told(*_: object) -> None:
+    raise AssertionError("this broker runs no jobs")
+
+
+@pytest.fixture
+def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
+    with ExitStack() as stack:
+        there, ending = stack.enter_context(world(store_url)), Ending()
+        add_small_day(there.github)
+        there.slack.add_channel(ADMIN, "admins")
+        own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_ADMIN_CHANNEL": ADMIN}
+        for name, value in {**there.settings, **own}.items():
+            monkeypatch.setenv(name, value)
+        wiring = stack.enter_context(
+            closing(Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES))
+        )
+        wiring.prepare()
+        jobs = stack.enter_context(closing(Jobs(wiring, store, ending, Times(quick=QUICK, long=QUICK))))
+        workers = jobs.workers(1)
+        for worker in workers:
+            worker.start()
+            stack.callback(worker.stop, 10_000)
+        stack.callback(ending.end)
+        yield Team(there, wiring, jobs, store, workers)
+
+
+ALL = (
+    *("summary", "risks", "score", "details", "tell", "say", "greet", "votes", "regular", "form", "home"),
+    *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
+)
+
+
+def given_to(team: Team, name: str) -> Any:
+    """The first thing that a job of that name gets."""
+    if name in OPERATORS_ONLY:
+        return "octo/engine"
+    return team.question() if name == "questions" else asdict(team.asked())
+
+
+def test_the_list_of_jobs_is_whole(team: Team) -> None:
+    assert {actor.actor_name for actor in team.actors()} == {*ALL, "end"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(team: Team, name: str) -> None:
+    team.put(name, given_to(team, name), died=MOST)
+    eventually(lambda: bool(RedisAside(team.store).recent(datetime.now(UTC)) and team.troubles), SOON)
+    [aside] = RedisAside(team.store).recent(datetime.now(UTC))
+    assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
+    assert ["I broke down three times" in said for said in team.whispers] == [True] * (name not in OPERATORS_ONLY)
+    assert len(team.troubles) == 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_last_try_of_a_job_tells(team: Team, name: str) -> None:
+    # nobody gives a job that much: it fails each time
+    team.put(name, given_to(team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
+    eventually(lambda: bool(team.troubles), SOON)
+    assert ["gave up: ask again" in said for said in team.whispers] == [True] * (name not in OPERATORS_ONLY)
+    assert len(team.troubles) == 1
+    assert not RedisAside(team.store).recent(datetime.now(UTC))
+
+
+def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_try(team: Team) -> None:
+    team.world.slack.fail_next("chat.postMessage", status=500, times=100)
+    team.put("summary", asdict(team.asked()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2)
+    eventually(lambda: bool(team.whispers), SOON)
+    assert ["gave up: ask again" in said for said in team.whispers] == [True]
+    team.jobs.tell.send(asdict(team.asked("another")), "Others are served.")
+    eventually(lambda: "Others are served." in team.whispers, SOON)
+
+
+def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> None:
+    place = team.question()
+    channel, thread = place.split(":")
+    asked = visit("mention:second", thread=thread, message=thread)
+    team.wiring.talking.line.join(place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}"))
+    team.put("questions", place, died=MOST)
+    eventually(lambda: team.wiring.talking.line.first(place) is None, SOON)
+    assert ["I broke down three times" in said for said in team.whispers] == [True]
+    assert len(team.world.slack.replies(channel, thread)) == 1
+
+
+def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR, "bot.jobs")
+    team.put("end", "no job", max_retries=1, min_backoff=1, max_backoff=2)
+    eventually(lambda: "nobody could be told" in caplog.text, SOON)
+    assert not team.troubles
+
+
+# --- pauses that services ask for
+
+
+def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) -> None:
+    thread = team.world.slack.add_message(CHANNEL, "hello")
+    team.world.slack.fail_next("chat.postMessage", retry_after=720)
+    team.jobs.summary.send(asdict(visit("mention:1", thread=thread, message=thread)), "101", "channel")
+    eventually(lambda: bool(team.whispers), SOON)
+    assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
+    team.jobs.summary.send(asdict(team.asked()), "102", "channel")
+    eventually(lambda: bool(team.world.slack.messages(CHANNEL)[1:]), SOON)
+    waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
+    assert len(waiting) == 1, "and the first one comes later"
+
+
+@pytest.mark.parametrize("fault", ["429", "secondary"])
+def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fault: Any) -> None:
+    team.world.github.retry_after = ahead(6 * 3_600)
+    team.world.github.fail_next(fault)
+    team.jobs.summary.send(asdict(team.asked()), "101", "channel")
+    team.jobs.summary.send(asdict(team.asked("second")), "102", "channel")
+    eventually(lambda: bool(team.whispers and team.world.slack.messages(CHANNEL)), SOON)
+    assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
+
+
+def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(team: Team) -> None:
+    team.world.github.retry_after = PAUSE
+    team.world.github.fail_next("429", match="/graphql")
+    team.jobs.summary.send(asdict(team.asked()), "101 102", "channel")
+    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 1, PAUSE)
+    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 2, SOON)
+    assert not team.whispers, "what passes within a moment needs no words"
+
+
+def test_a_service_that_asks_for_ever_longer_is_given_up(team: Team) -> None:
+    thread = team.world.slack.add_message(CHANNEL, "hello")
+    team.world.slack.fail_next("chat.postMessage", retry_after=720)
+    long_ago = int(datetime.now(UTC).timestamp() - 7_000) * 1_000
+    asked = asdict(visit("mention:1", thread=thread, message=thread))
+    team.put("summary", asked, "101", "channel", put_off_since=long_ago)
+    eventually(lambda: len(team.whispers) == 2, SOON)
+    assert "gave up: ask again" in team.whispers[1]
+
+
+def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refused(team: Team) -> None:
+    add_small_day(team.world.github, 5)
+    times: list[float] = []
+
+    def note(method: str, _: object) -> None:
+        if method == "chat.postMessage":
+            times.append(time.monotonic())
+
+    team.world.slack.before = note
+    team.jobs.summary.send(asdict(team.asked("one")), "101 102 103", "channel")
+    team.jobs.summary.send(asdict(team.asked("two")), "104 105", "channel")
+    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 5, 2 * SOON)
+    assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
+
+
+# --- attempts
+
+
+def proxy(name: str = "one") -> MessageProxy:
+    message: Message[Any] = Message("prdigest", "tell", (), {}, {}, message_id=name)
+    return MessageProxy(message)
+
+
+ENDS: dict[str, BaseException | None] = {
+    "done": None,
+    "failed": ValueError("a defect"),
+    "tried again": Retry("later"),
+    "interrupted": PutBack(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_an_attempt_that_ends_is_no_death_however_it_ends(store: Redis, end: str) -> None:
+    with closing(broker_of(store, _nobody_is_told)) as broker:
+        attempts = Attempts(store, WHOLE)
+        for _ in range(3 * MOST):
+            attempts.before_process_message(broker, proxy())
+            attempts.after_process_message(broker, proxy(), exception=ENDS[end])
+
+
+def test_an_attempt_that_was_interrupted_does_not_make_up_for_those_that_died(store: Redis) -> None:
+    with closing(broker_of(store, _nobody_is_told)) as broker:
+        for _ in range(MOST - 1):
+            Attempts(store, WHOLE).before_process_message(broker, proxy())
+        last = Attempts(store, WHOLE)
+        last.before_process_message(broker, proxy())
+        last.after_process_message(broker, proxy(), exception=PutBack())
+        last.before_process_message(broker, proxy())
+        with pytest.raises(SetAside):
+            last.before_process_message(broker, proxy())
+
+
+def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
+    for name in ("one", "two"):
+        store.set(f"attempts:{name}", MOST - 1)
+    with closing(broker_of(store, _nobody_is_told)) as broker:
+        first, second = Attempts(store, WHOLE), Attempts(store, WHOLE)
+        first.before_process_message(broker, proxy("one"))
+        for _ in range(2 * MOST):
+            with pytest.raises(Waits) as caught:
+                second.before_process_message(broker, proxy("two"))
+            second.after_process_message(broker, proxy("two"), exception=caught.value)
+        first.after_process_message(broker, proxy("one"))
+        second.before_process_message(broker, proxy("two"))
+        second.after_process_message(broker, proxy("two"))
+
+
+def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) -> None:
+    for number in range(3):
+        team.put("tell", asdict(team.asked(f"command:{number}")), f"Number {number}", died=MOST - 1)
+    eventually(lambda: len(team.whispers) == 3, SOON)
+    assert sorted(team.whispers) == ["Number 0", "Number 1", "Number 2"]
+    eventually(lambda: not team.store.keys("attempts:*"), SOON)
+
+
+def test_a_store_that_is_away_counts_nothing_and_stops_nothing(store: Redis) -> None:
+    with closing(broker_of(store, _nobody_is_told)) as broker, connect("unix:///nowhere/socket") as away:
+        attempts = Attempts(away, WHOLE)
+        attempts.before_process_message(broker, proxy())
+        attempts.after_process_message(broker, proxy())

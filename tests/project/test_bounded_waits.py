@@ -1,0 +1,133 @@
+"""Nothing waits without a bound, and no bound goes by a clock that people may set."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.domain.errors import OutOfTime
+from bot.services.operations import deadlines
+from bot.services.operations.worker_threads import Crew, result_of, results_as_done
+
+ROOT = Path(__file__).parents[2]
+WAITS = {"result", "wait", "join", "acquire", "as_completed", "communicate"}
+# calls that wait and take no bound, by file, with the reason
+UNBOUNDED = {
+    # until SIGTERM: that is what a process waits for
+    ("bot/processes.py", "stopped.wait"): 2,
+    ("bot/demo/run.py", "stopped.wait"): 1,
+    # Dramatiq's stop() ends in the seconds that it is given, and waitress's loop when its sockets are closed
+    ("bot/processes.py", "thread.join"): 1,
+    ("bot/http_server.py", "loop.join"): 1,
+    # a server that was killed
+    ("bot/adapters/embedded/process.py", "server.wait"): 1,
+    # of futures that are done: results_as_done gave them before
+    ("bot/services/operations/worker_threads.py", "future.result"): 1,
+    ("bot/services/history/backfill.py", "future.result"): 1,
+}
+# what bounds others; and what may ask the time of the day, with the reason
+BOUNDS = (
+    "bot/services/operations/deadlines.py",
+    "bot/services/operations/worker_threads.py",
+    "bot/adapters/http/bounded_calls.py",
+    "bot/adapters/redis/leases.py",
+)
+WALL = {
+    # the SDK says in its log how long a listener took
+    "bot/web.py": 1,
+}
+
+
+def calls_in(path: Path) -> Iterator[ast.Call]:
+    tree = ast.parse(path.read_text())
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("bot", "handlers"):
+        # the local Slack serves people who try the bot, in the process of the demo
+        yield from (path for path in (ROOT / folder).rglob("*.py") if "sandbox" not in path.parts)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_each_wait_has_a_bound_or_a_reason() -> None:
+    found = Counter(
+        (name_of(path), ast.unparse(call.func))
+        for path in sources()
+        for call in calls_in(path)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in WAITS and not (call.args or call.keywords)
+    )
+    assert found == UNBOUNDED
+
+
+def test_each_wait_for_several_has_a_bound() -> None:
+    names = ("as_completed", "wait")
+    several = [
+        call
+        for path in sources()
+        for call in calls_in(path)
+        if isinstance(call.func, ast.Name) and call.func.id in names
+    ]
+    assert several
+    assert all(len(call.args) > 1 or call.keywords for call in several)
+
+
+def test_no_bound_goes_by_the_time_of_the_day() -> None:
+    asked = Counter(
+        name_of(path) for path in sources() for call in calls_in(path) if ast.unparse(call.func) == "time.time"
+    )
+    assert asked == WALL
+    for name in BOUNDS:
+        assert "datetime" not in (ROOT / name).read_text()
+
+
+SOON = 8.0
+
+
+@pytest.fixture
+def hanging() -> Iterator[Callable[[], None]]:
+    """Work that never ends by itself."""
+    over = threading.Event()
+
+    def hang() -> None:
+        over.wait(60)
+
+    yield hang
+    over.set()
+
+
+def seconds_until_late(act: Callable[[], object]) -> float:
+    began = time.monotonic()
+    with deadlines.within(0.3), pytest.raises(OutOfTime):
+        act()
+    return time.monotonic() - began
+
+
+def test_work_that_waits_for_a_thread_ends_at_its_deadline(hanging: Callable[[], None]) -> None:
+    assert seconds_until_late(lambda: result_of(Crew(1, "one").submit(hanging))) < SOON
+
+
+def test_work_that_waits_for_many_threads_ends_at_its_deadline(hanging: Callable[[], None]) -> None:
+    def wait_for_all() -> None:
+        crew = Crew(4, "many")
+        for _ in results_as_done([crew.submit(hanging) for _ in range(8)]):
+            raise AssertionError("none of them ends")
+
+    assert seconds_until_late(wait_for_all) < SOON
+    assert seconds_until_late(lambda: Crew(4, "each").each(lambda _: hanging(), range(8))) < SOON
+
+
+def test_the_deadline_of_the_work_holds_in_its_threads_and_theirs(hanging: Callable[[], None]) -> None:
+    def within_threads() -> None:
+        Crew(1, "outer").each(lambda _: Crew(1, "inner").each(lambda _: hanging(), [1]), [1])
+
+    assert seconds_until_late(within_threads) < SOON

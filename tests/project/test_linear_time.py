@@ -1,0 +1,261 @@
+"""Whatever reads text from outside takes time in proportion to its length, also of texts that are made to hurt.
+
+Ten times the text may take thirty times the time, and what is quadratic takes a hundred times. The time is that of
+the thread on the processor: others may be at work beside it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.adapters.git.clone import named_on_github
+from bot.adapters.git.records import commits_in
+from bot.adapters.redis.history import brief
+from bot.domain.conversations.commands import (
+    DigestRequest,
+    Repositories,
+    RisksRequest,
+    ScoreRequest,
+    SummaryRequest,
+)
+from bot.domain.conversations.search import Where, search
+from bot.domain.conversations.slack_text import labelled, typed
+from bot.domain.conversations.thread import is_for_others, is_remark
+from bot.domain.conversations.thread_subject import subject_of
+from bot.domain.digest.models import Entry
+from bot.domain.errors import UsageError
+from bot.domain.history.commits import Commit, merges_of, spoken_of
+from bot.domain.history.file_history import is_fix
+from bot.domain.history.mentions import references
+from bot.domain.history.merge_index import title_key
+from bot.domain.history.relands import change_key, relands_among
+from bot.domain.history.repairs import repairs_among
+from bot.domain.history.revert_claims import lands_again
+from bot.domain.history.reverts import is_revert, reverts_among
+from bot.domain.pull_requests.diff import find_quote
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import default_patterns
+from bot.domain.pull_requests.path_globs import Globs
+from bot.domain.pull_requests.reference import parse_reference
+from bot.domain.risk.assessment import assess
+from bot.domain.subscriptions.request import Which, Wish, time_of
+from bot.domain.summaries.citations import Citation, proven
+from bot.domain.summaries.diff_packing import Coverage, pack
+from bot.domain.summaries.models import fallback_summary
+from bot.domain.text.description import prose
+from bot.domain.text.issue_numbers import without_unknown_numbers
+from bot.domain.text.redaction import patch_without_secrets, without_secrets
+from bot.domain.text.strings import one_line, printable, without_comments
+from bot.domain.time.date_range import span_of
+from bot.domain.time.day import date_of, zone_of
+from bot.render.blocks import mrkdwn, rich_text, sanitize
+from bot.render.blocks.terminal import summary as in_terminal
+from bot.render.conversations.streaming import AnswerMarkdown, Links
+from bot.render.digest.report import report
+from bot.render.digest.thread import thread
+from bot.render.summaries.details import details_view
+from bot.render.summaries.post import summary_post
+from bot.services.questions.plain_search import found_by_words
+from bot.services.questions.tools.selection import places
+from bot.services.summaries.prompts import fenced, summary_prompt
+from tests.helpers.attacks import PIECES, attack
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull
+
+Parser = Callable[[str], object]
+# what is done within that many seconds may be noise
+FLOOR = 0.03
+MOST_GROWTH, USUAL_GROWTH = 30, 18
+SHORT, LONG, LONGEST = 1_000, 10_000, 100_000
+TRIES = 4
+KNOWN = Repositories(REPOSITORY)
+DEEP, SEARCHING = "a/" * 60 + "b", Globs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
+CLASSES = Globs(" ".join(default_patterns().values()).split())
+
+
+def refusing(parse: Parser) -> Parser:
+    """A parser of what people type: most of it is refused."""
+
+    def read(text: str) -> object:
+        try:
+            return parse(text)
+        except (UsageError, ValueError):
+            return None
+
+    return read
+
+
+def among_others(find: Callable[[Iterable[PullRequest]], object], field: str) -> Parser:
+    """Three pull requests, of which the later ones have the text, behind a word that begins a repair."""
+
+    def read(text: str) -> object:
+        said: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
+        return find([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)])
+
+    return read
+
+
+def called(text: str) -> Entry:
+    """An entry of a pull request with this title and description, rated as if they were others."""
+    made = entry(1)
+    return replace(made, pull=replace(made.pull, title=text, body=text))
+
+
+def said_of(text: str) -> Entry:
+    """An entry of which the model says this, and which changes a file of this name."""
+    made = entry(1, files=[changed_file(text)])
+    return replace(made, summary=replace(made.summary, what_changed_and_why=text, key_insights=text))
+
+
+def commit(text: str) -> Commit:
+    return Commit("a" * 40, NOON, "Ada", text, ())
+
+
+def record_of(text: str) -> bytes:
+    return b"\0".join((b"a" * 40, b"1772308800", b"Ada", text.encode(), b""))
+
+
+def answered(text: str) -> object:
+    """As it is streamed, some characters at a time."""
+    answer = AnswerMarkdown(Links(lambda _: None, lambda _: None))
+    for at in range(0, len(text), 40):
+        answer.feed(text[at : at + 40])
+    return answer.end()
+
+
+PARSERS: dict[str, Parser] = {
+    "one_line": one_line,
+    "printable": printable,
+    "without_comments": without_comments,
+    "prose": prose,
+    "typed": typed,
+    "labelled": labelled,
+    "without_secrets": without_secrets,
+    "patch_without_secrets": patch_without_secrets,
+    "fenced": lambda text: fenced("data", text),
+    "title_key": title_key,
+    "change_key": change_key,
+    "lands_again": lands_again,
+    "is_fix": is_fix,
+    "references": lambda text: list(references(text)),
+    "numbers": lambda text: without_unknown_numbers(text, frozenset({1})),
+    **{
+        f"{name}-in-{field}": among_others(find, field)
+        for name, find in (("reverts", reverts_among), ("repairs", repairs_among), ("relands", relands_among))
+        for field in ("title", "body", "commit_message")
+    },
+    "revert-of-title": lambda text: reverts_among([pull(1, title=text), pull(2, title=f"Revert {text}")]),
+    "revert-quoted": lambda text: reverts_among([pull(1, title=text), pull(2, title=f'Revert "{text}"')]),
+    "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
+    "assess": lambda text: assess(pull(title=text, body=text)),
+    "merges_of": lambda text: merges_of([commit(text)], REPOSITORY, "main"),
+    "merges_of-body": lambda text: merges_of([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
+    "spoken_of": lambda text: spoken_of([commit(text)]),
+    "git_records": lambda text: list(commits_in([record_of(text)])),
+    "brief": lambda text: brief(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
+    "pack": lambda text: pack((changed_file(patch=text),), 30_000, 1),
+    "find_quote": lambda text: find_quote(text, "never there"),
+    "find_quote-long": lambda text: find_quote("@@ -1 +1 @@\n+one line", text),
+    "find_quote-itself": lambda text: find_quote(f"@@ -1 +1 @@\n+{text}", text),
+    "proven": lambda text: proven(Citation("1", "engine/core.py", text), pull(files=[changed_file(patch=text)])),
+    "search": lambda text: list(search([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)),
+    "search-text": lambda text: list(search([called(text)], ["x"], Where.TEXT)),
+    "places": lambda text: places((changed_file(patch=text),), "x"),
+    "found_by_words": lambda text: found_by_words(text, [called(text)]),
+    "fallback": lambda text: fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
+    "prompt": lambda text: summary_prompt("m", pull(title=text, body=text), pack((), 1_000, 0)),
+    "is_remark": is_remark,
+    "is_for_others": lambda text: is_for_others(text, "U1"),
+    "reference": refusing(lambda text: parse_reference(text, REPOSITORY)),
+    "repository": refusing(Repository.parse),
+    "span": refusing(lambda text: span_of(text, DAY, 14)),
+    "summary-request": refusing(lambda text: SummaryRequest.parse(text, KNOWN)),
+    "risks-request": refusing(lambda text: RisksRequest.parse(text, KNOWN, DAY)),
+    "digest-request": refusing(lambda text: DigestRequest.parse(text, KNOWN, DAY)),
+    "score-request": refusing(lambda text: ScoreRequest.parse(text, KNOWN, DAY)),
+    "wish": refusing(lambda text: Wish.parse(text, KNOWN)),
+    "which": refusing(lambda text: Which.parse(text, KNOWN)),
+    "time": refusing(time_of),
+    "date": refusing(date_of),
+    "zone": refusing(zone_of),
+    "subject": lambda text: subject_of(text, KNOWN, DAY),
+    "subject-of-digest": lambda text: subject_of(f"digest:T1:C1:{text}", KNOWN, DAY),
+    "origin": named_on_github,
+    "globs": lambda text: Globs([text]).match(DEEP),
+    "globs-of-a-path": SEARCHING.match,
+    "globs-of-classes": CLASSES.match,
+    "escape": mrkdwn.escape,
+    "literal": sanitize.literal,
+    "rich-prose": lambda text: rich_text.prose(text, {1: "https://x"}, 100_000),
+    "summary_post": lambda text: summary_post(called(text)),
+    "details_view": lambda text: details_view(called(text)),
+    "in_terminal": lambda text: in_terminal(called(text)),
+    "report": lambda text: report(digest(called(text), outcomes=())),
+    "report-of-a-model": lambda text: report(digest(said_of(text), outcomes=())),
+    "thread": lambda text: thread(digest(called(text), outcomes=())),
+    "answer": answered,
+    "answer-open": lambda text: answered(f"<answer>{text}"),
+}
+
+# each took the square of its length, or ended in a defect
+ONCE_SLOW = [
+    ("title_key", "own-numbers-unended"),
+    ("title_key", "numbers-unspaced"),
+    ("change_key", "own-numbers-unended"),
+    ("reverts-in-title", "own-numbers-unended"),
+    ("repairs-in-title", "numbers-unspaced"),
+    ("revert-quoted", "own-numbers"),
+    ("numbers", "blanks"),
+    ("numbers", "windows-lines"),
+    ("span", "range-blanks"),
+    ("zone", "folders"),
+    ("literal", "angles"),
+    ("globs", "double-stars"),
+    ("globs-of-a-path", "folders"),
+    ("git_records", "letters"),
+]
+
+
+def seconds(parse: Parser, text: str) -> float:
+    before = time.thread_time()
+    parse(text)
+    return time.thread_time() - before
+
+
+def grows(parse: Parser, name: str, short: int, long: int, most: float) -> bool:
+    """Whether ten times the text takes more than ``most`` times the time, each time that it is tried."""
+    return all(
+        (taken := seconds(parse, attack(name, long))) > FLOOR
+        and taken > most * seconds(parse, attack(name, short))
+        for _ in range(TRIES)
+    )
+
+
+def slow(parse: Parser) -> Iterator[str]:
+    """The texts that take too long. The longest are tried only where the shorter ones leave a doubt."""
+    for name in PIECES:
+        is_doubtful = grows(parse, name, SHORT, LONG, USUAL_GROWTH)
+        if is_doubtful and grows(parse, name, LONG, LONGEST, MOST_GROWTH):
+            yield name
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_no_text_takes_the_square_of_its_length(name: str) -> None:
+    assert list(slow(PARSERS[name])) == []
+
+
+@pytest.mark.parametrize(("parser", "piece"), ONCE_SLOW)
+def test_what_took_the_square_of_its_length_takes_it_no_more(parser: str, piece: str) -> None:
+    assert not grows(PARSERS[parser], piece, SHORT, LONG, MOST_GROWTH)
+    assert not grows(PARSERS[parser], piece, LONG, LONGEST, MOST_GROWTH)
+
+
+def test_what_takes_the_square_of_its_length_is_noticed() -> None:
+    """The pattern that was looked for from the front, for the numbers at the end of a title."""
+    numbers = re.compile(r"(?:\s?\(#\d{1,9}\))+$")
+    assert grows(numbers.search, "own-numbers-unended", SHORT, LONG, MOST_GROWTH)

@@ -1,0 +1,133 @@
+"""What the project says of itself is true: settings, manifest, README, imports."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import time
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.cli import cli
+from bot.config import Settings
+from bot.demo.sample.sources import NOTE, Sample
+from tests.helpers.builders import SHARED, needs_shared
+from tests.helpers.command import ROOT
+from tests.helpers.golden import answers_of
+
+
+def _examples() -> dict[str, str]:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    pairs = [line.split("=", 1) for line in lines if line and not line.startswith("#")]
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), "a setting is documented twice"
+    return dict(pairs)
+
+
+def test_every_setting_is_documented_once() -> None:
+    assert set(_examples()) == {name.upper() for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+def test_the_documented_default_is_the_real_one(name: str) -> None:
+    default = Settings.model_fields[name].get_default(call_default_factory=True)
+    shown = _examples()[name.upper()]
+    if isinstance(default, time):
+        assert shown == f"{default:%H:%M}"
+    elif isinstance(default, ZoneInfo):
+        assert shown == default.key
+    elif not default or isinstance(default, Path):
+        assert shown == ""
+    else:
+        assert shown == (f"{default:g}" if isinstance(default, float) else str(default))
+
+
+class TestManifest:
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+
+    def test_its_texts_keep_slacks_limits(self) -> None:
+        shown = self.manifest["display_information"]
+        assert len(shown["name"]) <= 35
+        assert len(shown["description"]) <= 140
+        assert 175 <= len(shown["long_description"]) <= 4000
+
+    def test_it_names_exactly_the_commands_that_are_answered(self) -> None:
+        named = [command["command"] for command in self.manifest["features"]["slash_commands"]]
+        answered = re.findall(r'listen\("(/\w+)"', (ROOT / "handlers" / "commands" / "registry.py").read_text())
+        assert sorted(named) == sorted(answered)
+        assert all(len(name) <= 32 for name in named)
+
+    def test_it_asks_for_what_the_bot_listens_to(self) -> None:
+        settings = self.manifest["settings"]
+        sources = "".join(path.read_text() for path in sorted((ROOT / "handlers").rglob("*.py")))
+        heard = re.findall(r'@app\.event\("(\w+)"\)', sources)
+        told = settings["event_subscriptions"]["bot_events"]
+        own = ["app_home_opened", "app_mention", "member_joined_channel"]
+        assert [name.partition(".")[0] for name in told] == [*own, *["message"] * 4]
+        assert list(dict.fromkeys(name.partition(".")[0] for name in told)) == sorted(heard)
+        assert self.manifest["features"]["app_home"]["home_tab_enabled"]
+        # without their scopes Slack sends none of them
+        kinds = {f"{name.partition('.')[2]}:history" for name in told if name.startswith("message.")}
+        assert kinds <= set(self.manifest["oauth_config"]["scopes"]["bot"])
+        assert settings["interactivity"]["is_enabled"]
+        assert "app_mentions:read" in self.manifest["oauth_config"]["scopes"]["bot"]
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    get = "git clone <address of this repository> prdigest && cd prdigest"
+    uv = "python3 -m venv .uv && .uv/bin/pip install -q uv"
+    demo = ".uv/bin/uv run --no-dev --compile-bytecode prdigest demo"
+    assert f"```\n{get}\n{uv} && {demo}\n.uv/bin/uv run pytest\n```" in text
+
+
+def test_the_readme_speaks_only_of_commands_that_exist() -> None:
+    spoken = re.findall(r"(?<![@/])prdigest (\w+) (?:--|\d)", (ROOT / "README.md").read_text())
+    assert spoken
+    assert set(spoken) <= set(cli.commands)
+
+
+class TestSample:
+    def test_its_facts_add_up(self) -> None:
+        digest = Sample().digest()
+        assert len(digest.entries) == 18
+        for entry in digest.entries:
+            assert entry.pull.merge_time in digest.day
+            assert entry.pull.additions == sum(file.additions for file in entry.pull.files or ())
+            assert len(entry.summary.headline) <= 120
+        times = [entry.pull.merge_time for entry in digest.entries]
+        assert times == sorted(times, reverse=True)
+
+    def test_it_says_what_it_is(self) -> None:
+        assert "the summaries were written for this sample, no model was asked" in NOTE
+
+    @needs_shared
+    def test_its_facts_are_those_of_the_public_day(self) -> None:
+        records = json.loads((SHARED / "replay" / "2026-02-28" / "pulls.json").read_text())["pulls"]
+        sample = {entry.number: entry.pull for entry in Sample().digest().entries}
+        assert {record["number"]: record["title"] for record in records} == {
+            number: pull.title for number, pull in sample.items()
+        }
+        assert all(sample[record["number"]].additions == record["additions"] for record in records)
+
+    @needs_shared
+    def test_its_prose_is_its_own(self) -> None:
+        """No run of eight words is shared with the report of that day."""
+        golden = " ".join(
+            text
+            for answer in answers_of(SHARED / "golden" / "2026-02-28.md").values()
+            for text in answer.values()
+            if isinstance(text, str)
+        )
+        theirs = _runs(golden)
+        for entry in Sample().digest().entries:
+            said = entry.summary
+            ours = _runs(" ".join((said.what_changed_and_why, said.technical_impact, said.potential_risks)))
+            assert not ours & theirs
+
+
+def _runs(text: str, length: int = 8) -> set[tuple[str, ...]]:
+    words = re.findall(r"[\w'-]+", text.lower())
+    return {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}

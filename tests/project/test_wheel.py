@@ -1,0 +1,105 @@
+"""The wheel, made from the source distribution and installed apart from the checkout, has all that is needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.helpers.command import ROOT, environment
+
+# the environment is made with its own pip, which some systems keep in a package apart
+_LACKS = next((name for name in ("hatchling", "ensurepip") if importlib.util.find_spec(name) is None), "")
+pytestmark = pytest.mark.skipif(bool(_LACKS), reason=f"there is no {_LACKS} to make and install a wheel with")
+SECONDS = 120
+# the first Python 3.11 does without, later ones warn
+_SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+
+
+class Installed(NamedTuple):
+    """An environment with the wheel in it, and the names of all files of the wheel."""
+
+    command: Path
+    names: frozenset[str]
+
+
+def run(*arguments: str | Path, folder: Path, **settings: str) -> bytes:
+    """What a process prints. It knows nothing of the checkout."""
+    given = {name: value for name, value in environment(**settings).items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        arguments, cwd=folder, env=given, input=b"", capture_output=True, timeout=SECONDS, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def build_wheel(folder: Path) -> Path:
+    """As whoever publishes it does: the source distribution first, the wheel from what is in that."""
+    build = (sys.executable, "-m", "hatchling", "build", "-d", folder)
+    run(*build, "-t", "sdist", folder=ROOT)
+    (packed,) = folder.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder / "source", **_SAFELY)  # noqa: S202 (it was made a moment ago)
+    run(*build, "-t", "wheel", folder=next((folder / "source").iterdir()))
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel, place = build_wheel(folder), folder / "installed"
+    run(sys.executable, "-m", "venv", place, folder=folder)
+    python = place / "bin" / "python"
+    pip = (python, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check")
+    # pip warns of its own parts
+    run(*pip, wheel, folder=folder, PYTHONWARNINGS="default")
+    own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
+    # what it depends on is here already; the link to the checkout that is here too is not followed from there
+    Path(own.decode().strip(), "dependencies.pth").write_text(os.path.dirname(pytest.__path__[0]))  # noqa: PTH120
+    with zipfile.ZipFile(wheel) as archive:
+        return Installed(place / "bin" / "prdigest", frozenset(archive.namelist()))
+
+
+def test_it_has_every_file_of_both_packages(installed: Installed) -> None:
+    kept = [path for name in ("bot", "handlers") for path in (ROOT / name).rglob("*") if path.is_file()]
+    expected = {str(path.relative_to(ROOT)) for path in kept if "__pycache__" not in path.parts}
+    assert {"bot/py.typed", "handlers/py.typed", "bot/demo/sample/day.json"} <= expected
+    assert {Path(name).suffix for name in expected} >= {".md", ".html", ".css", ".js", ".svg"}
+    assert expected - installed.names == set()
+
+
+def test_it_has_no_other_package(installed: Installed) -> None:
+    tops = {name.partition("/")[0] for name in installed.names}
+    assert tops == {"bot", "handlers", next(top for top in tops if top.endswith(".dist-info"))}
+
+
+@pytest.mark.parametrize(("command", "name"), [("manifest", "manifest.json"), ("env", ".env.example")])
+def test_what_setting_up_needs_is_printed_as_it_is(
+    installed: Installed, tmp_path: Path, command: str, name: str
+) -> None:
+    assert run(installed.command, command, folder=tmp_path) == (ROOT / name).read_bytes()
+
+
+def test_its_code_is_its_own(installed: Installed, tmp_path: Path) -> None:
+    python = installed.command.with_name("python")
+    code = "import bot, handlers; print(bot.__file__, handlers.__file__)"
+    assert str(ROOT) not in run(python, "-c", code, folder=tmp_path).decode()
+
+
+def test_the_sample_day_and_the_prompts_are_there(installed: Installed, tmp_path: Path) -> None:
+    assert b"#35617" in run(installed.command, "demo", "--text", folder=tmp_path)
+    code = "from bot.services.summaries.prompts import *; print(instructions(ANSWER))"
+    assert b"pull request" in run(installed.command.with_name("python"), "-c", code, folder=tmp_path)
+
+
+def test_its_help_tells_of_both_commands(installed: Installed, tmp_path: Path) -> None:
+    told = " ".join(run(installed.command, "--help", folder=tmp_path).decode().split())
+    assert "manifest Print the manifest that a Slack app is created from." in told
+    assert "env Print .env.example, which explains every setting" in told

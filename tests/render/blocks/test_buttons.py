@@ -1,0 +1,382 @@
+"""Buttons below messages: Slack takes them, and what they carry reads back as what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
+from bot.domain.digest.models import Digest, Entry, Overview
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.areas import area_of
+from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference, parse_reference
+from bot.domain.risk.assessment import Risk, assess
+from bot.domain.time.date_range import Span
+from bot.domain.track_record.score import Score
+from bot.ports import Post
+from bot.render.blocks import buttons
+from bot.render.blocks.rich_text import characters
+from bot.render.blocks.terminal import message
+from bot.render.conversations.notices import notice
+from bot.render.digest.lead import lead
+from bot.render.digest.parts import named, second_look
+from bot.render.digest.post import render
+from bot.sandbox.slack.rules.blocks import BLOCK
+from bot.sandbox.slack.rules.limits import check_message, mentions
+from bot.services.digest.builder import DailyDigest
+from bot.services.digest.composer import Editions
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.slack.answers import Answers
+from bot.services.slack.replies import Answer
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from bot.services.summaries.summarizer import Summarised
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull, summary
+from tests.render.accepted import (
+    MOST_CHARACTERS,
+    actions_of,
+    assert_accepted,
+    assert_taken,
+    invisible,
+    seen,
+    strings,
+)
+from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day, texts
+from tests.services.doubles import MemoryCache, ScriptedPulls
+
+LAST = 999_999_999  # the highest number that a reference may have
+KINDS = (buttons.SHARE_SUMMARY, buttons.SHARE_RISKS, buttons.SHARE_DIGEST)
+SPAN = Span(DAY.date, DAY.date, DAY.zone)
+WEEK = Span(DAY.date.replace(day=22), DAY.date, DAY.zone)
+KNOWN = Repositories(REPOSITORY, (LONGEST,))
+
+pulls = st.lists(st.builds(pull, st.integers(1, LAST), title=texts(256)), max_size=20)
+
+
+def ids(post: Post) -> list[str]:
+    return [element["action_id"] for element in actions_of(post)]
+
+
+def options(found: Any) -> list[tuple[str, str]]:
+    return [(option["text"]["text"], option["value"]) for option in found["options"]] if found else []
+
+
+def row(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "actions", "elements": list(elements)}
+
+
+# Buttons alone
+
+
+@given(pulls)
+def test_hostile_titles_make_a_menu_that_slack_takes(found: list[PullRequest]) -> None:
+    menu = buttons.details_of(found)
+    assert (menu is None) == (not found)
+    assert menu is None or BLOCK(row(menu))
+    assert [text for text, _ in options(menu) if invisible(text) or "\n" in text or len(text) > 75] == []
+
+
+@given(st.builds(pull, st.integers(1, LAST), title=texts(256)), st.sampled_from(KINDS))
+def test_every_button_of_a_hostile_pull_request_is_taken(found: PullRequest, kind: str) -> None:
+    request = str(SummaryRequest((Reference(found.repository, found.number),)))
+    post = buttons.below(notice("Here."), buttons.details(found), buttons.ask(), buttons.share(kind, request))
+    assert_taken(post, ())
+    assert len(set(ids(post))) == 3
+
+
+@pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
+def test_what_a_button_carries_names_the_same_pull_request(repository: Repository) -> None:
+    made = pull(LAST, repository=repository, title="W" * 256)
+    button, menu = buttons.details(made), buttons.details_of([made])
+    assert menu is not None
+    assert BLOCK(row(button, menu))
+    assert button["value"] == menu["options"][0]["value"] == buttons.named(made)
+    assert len(buttons.named(made)) <= 150
+    assert parse_reference(buttons.named(made), None) == Reference(repository, LAST)
+
+
+def test_actions_are_named_apart() -> None:
+    assert len({buttons.DETAILS, buttons.DETAILS_OF, buttons.ASK, *KINDS}) == 6
+
+
+def test_a_menu_names_each_pull_request_once_in_the_order_given() -> None:
+    menu = buttons.details_of([pull(3), pull(1), pull(3), pull(2)])
+    assert options(menu) == [(f"#{n} Change number {n}", f"octo/engine#{n}") for n in (3, 1, 2)]
+
+
+def test_a_menu_is_no_longer_than_anybody_reads() -> None:
+    assert len(options(buttons.details_of(pull(number) for number in range(1, 100)))) == 10
+
+
+def test_there_is_no_menu_of_nothing() -> None:
+    assert buttons.details_of([]) is None
+    assert ids(buttons.below(notice("Here."), None, buttons.ask())) == [buttons.ASK]
+
+
+def test_a_row_leaves_the_message_above_as_it_was() -> None:
+    post = notice("Here.")
+    below = buttons.below(post, buttons.ask())
+    assert (below.text, below.blocks[:-1]) == (post.text, post.blocks)
+    assert len(below.blocks) == 2
+
+
+# Requests that buttons carry
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "today private",
+        "7d top:10",
+        'path:vllm/v1 path:"a b/c" author:ada label:"good first issue"',
+        f"repo:{LONGEST} 2026-02-22..2026-02-28",
+        "label:“curly quotes” author:o'brien",
+        " ".join(f"path:{n}" for n in range(8)),
+    ],
+)
+def test_a_shared_list_asks_for_the_same_again(text: str) -> None:
+    request = RisksRequest.parse(text, KNOWN, DAY)
+    button = buttons.share(buttons.SHARE_RISKS, str(request))
+    assert BLOCK(row(button))
+    assert RisksRequest.parse(button["value"], KNOWN, DAY) == replace(request, is_private=False)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["path", "author", "label"]), texts(60)), max_size=8))
+def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(found: list[tuple[str, str]]) -> None:
+    words = " ".join(f'{kind}:"{value}"' for kind, value in found)
+    try:
+        request = RisksRequest.parse(words, KNOWN, DAY)
+    except UsageError:
+        return
+    button = buttons.share(buttons.SHARE_RISKS, str(request))
+    assert BLOCK(row(button))
+    assert RisksRequest.parse(button["value"], KNOWN, DAY) == request
+
+
+def test_as_many_filters_as_are_taken_can_be_shared() -> None:
+    request = RisksRequest.parse(" ".join(f"path:{n}" for n in range(10)), KNOWN, DAY)
+    assert RisksRequest.parse(str(request), KNOWN, DAY) == request
+
+
+@pytest.mark.parametrize("length", range(700, 1_701, 50))
+def test_a_list_that_is_too_long_to_be_shared_is_refused_at_once(length: int) -> None:
+    try:
+        request = RisksRequest.parse(f"path:{'x' * length} repo:{LONGEST}", KNOWN, DAY)
+    except UsageError:
+        return
+    assert BLOCK(row(buttons.share(buttons.SHARE_RISKS, str(request))))
+    assert RisksRequest.parse(str(request), KNOWN, DAY) == request
+
+
+def test_the_longest_requests_fit_a_button() -> None:
+    references = tuple(Reference(LONGEST, LAST - n) for n in range(5))
+    summaries, overview = SummaryRequest(references), DigestRequest(LONGEST, WEEK)
+    requests = (RisksRequest(LONGEST, WEEK, Filters(("x" * 800,)), 10), summaries, overview)
+    assert all(BLOCK(row(buttons.share(buttons.SHARE_RISKS, str(request)))) for request in requests)
+    assert SummaryRequest.parse(str(summaries), KNOWN) == summaries
+    assert DigestRequest.parse(str(overview), KNOWN, DAY) == overview
+
+
+# The row of the lead
+
+
+@given(digests())
+def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> None:
+    post = render(found).lead
+    assert_accepted(post, found)
+    assert (buttons.ASK in ids(post)) == bool(found.entries)
+    assert len(ids(post)) == len(set(ids(post)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 300])
+@pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, text: str) -> None:
+    found = full_day(count, text)
+    payload = render(found).lead.payload()
+    assert check_message(payload) is None
+    assert mentions(payload) == []
+
+
+@pytest.mark.parametrize("count", [43, 67, 300])
+def test_the_lead_of_a_full_day_stays_within_the_budget_with_its_buttons(count: int) -> None:
+    assert characters(list(render(full_day(count, WORST["blanks"])).lead.blocks)) <= MOST_CHARACTERS
+
+
+@pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+def test_the_lead_of_a_repository_with_the_longest_name_is_short(text: str) -> None:
+    found = elsewhere(full_day(67, text), LONGEST)
+    assert_accepted(render(found).lead, found)
+
+
+def test_the_lead_of_a_day_whose_texts_are_full_of_numbers_is_short() -> None:
+    found = full_day(67, NUMBERS)
+    assert_accepted(render(found).lead, found)
+
+
+def test_a_lead_without_merges_has_no_buttons() -> None:
+    assert render(digest()).lead == lead(digest())
+
+
+def test_a_day_of_which_nothing_is_worth_opening_has_no_menu() -> None:
+    found = digest(*full_day(3, "a", trivial=True).entries)
+    quiet = [replace(each, risk=Risk(0, ()), summary=replace(each.summary, action="")) for each in found.entries]
+    assert ids(render(digest(*quiet)).lead) == [buttons.ASK]
+
+
+def trivial(number: int, **fields: Any) -> Entry:
+    made = full_day(1, "a", trivial=True).entries[0].summary
+    return entry(number, said=replace(made, action=fields.pop("action", "")), **fields)
+
+
+def test_the_menu_begins_with_what_the_lead_names() -> None:
+    risky = replace(trivial(4), risk=Risk(20, ("touches 4 product folders",)))
+    gone = trivial(3, title="Count once", merged_at=NOON)
+    back = entry(9, title='Revert "Count once"', merged_at=NOON.replace(hour=21))
+    found = digest(back, entry(8), trivial(7), gone, risky, trivial(5, action="Set the flag"))
+    menu = actions_of(render(found).lead)[0]
+    assert [value.split("#")[1] for _, value in options(menu)] == ["4", "3", "5", "9", "8"]
+
+
+def test_a_terminal_shows_no_buttons() -> None:
+    found = digest(entry(1), entry(2))
+    assert message(render(found).lead) == message(lead(found))
+    assert "Ask about this" not in message(render(found).lead)
+
+
+# What the lead shares with other messages
+
+
+@given(texts(256))
+def test_a_named_pull_request_is_a_link_and_its_title_on_one_line(title: str) -> None:
+    link, text = named(pull(5, title=title))
+    assert (link["text"], link["url"]) == ("#5", pull(5).url)
+    assert len(text["text"]) <= 91
+    assert invisible(text["text"]) == []
+    assert "\n" not in text["text"]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "claim", "expected"),
+    [
+        (("one",), "", "#5 Change number 5, highest band: one"),
+        (("one", "two", "three", "four"), "", "#5 Change number 5, highest band: one; two; three"),
+        (("one",), "It may count twice.", "#5 Change number 5, highest band: one. It may count twice."),
+        (("a" * 30,), "b" * 30, f"#5 Change number 5, highest band: {'a' * 19}…. {'b' * 19}…"),
+    ],
+)
+def test_a_second_look_gives_three_reasons_and_the_claim(
+    reasons: tuple[str, ...], claim: str, expected: str
+) -> None:
+    made = replace(entry(5, said=summary(risk_reason=claim)), risk=Risk(20, reasons))
+    assert "".join(strings(second_look(made, {}, 20))) == expected
+
+
+def test_a_claim_links_only_to_known_numbers() -> None:
+    made = replace(entry(5, said=summary(risk_reason="As in #6 and #7.")), risk=Risk(20, ("one",)))
+    found = [element["url"] for element in second_look(made, {6: pull(6).url}) if element["type"] == "link"]
+    assert found == [pull(5).url, pull(6).url]
+
+
+# Answers
+
+
+LARGE = (changed_file("engine/core.py", 600, 300),)
+
+
+def answers(
+    *found: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
+) -> Answers:
+    """Over a repository whose every day has these merges."""
+    known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in found), files=files)
+    reader = Reader(known, lambda _: Summarised(summary()))
+    entries = Entries(known, reader, MemoryCache(), "v1")
+
+    def read(each: PullRequest) -> Entry:
+        loaded = known.with_files(each)
+        return Entry(loaded, summary(), assess(loaded), area_of(loaded))
+
+    daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), known.with_files, 1)
+    return Answers(
+        entries,
+        RiskLister(known, reader, entries, 1),
+        Editions(daily, lambda each: each.name, lambda _: DAY.zone).days,
+        lambda each: each.name,
+        lambda: DAY,
+        lambda *_: Score(),
+    )
+
+
+def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:
+    """The same message twice: with a thread to ask in and who asked for everybody, or to be shared."""
+    assert answer.public.blocks[:-2] == answer.private.blocks[:-1]
+    assert "".join(strings(answer.public.blocks[-2])) == "Asked for by ada"
+    assert answer.public.text == answer.private.text
+    assert ids(answer.public) == [*more, buttons.ASK]
+    assert ids(answer.private) == [*more, kind]
+    assert actions_of(answer.private)[-1]["value"] == value
+
+
+@pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
+def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) -> None:
+    reference = Reference(repository, LAST)
+    answer = answers(pull(LAST, files=None), repository=repository).summary(reference, "ada")
+    assert_twice(answer, buttons.SHARE_SUMMARY, f"{repository}#{LAST}", buttons.DETAILS)
+    assert actions_of(answer.public)[0]["value"] == str(reference)
+    assert "Requests are counted once" in seen(answer.public)
+    for post in (answer.public, answer.private):
+        assert_taken(post, {f"https://github.com/{reference.repository}/pull/{LAST}"})
+
+
+@pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
+def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
+    request = RisksRequest(repository, SPAN, EVERYTHING, 3)
+    gone = pull(3, title="Count once", merged_at=NOON.replace(hour=8))
+    back = pull(9, title='Revert "Count once"', merged_at=NOON)
+    answer = answers(back, gone, pull(5), repository=repository).risks(request, "ada")
+    assert_twice(answer, buttons.SHARE_RISKS, str(request), buttons.DETAILS_OF)
+    assert [value for _, value in options(actions_of(answer.public)[0])] == [f"{repository}#5", f"{repository}#3"]
+    for post in (answer.public, answer.private):
+        assert_taken(post, {f"https://github.com/{repository}/pull/{number}" for number in (3, 5, 9)})
+
+
+def test_a_list_of_nothing_has_no_menu() -> None:
+    request = RisksRequest(REPOSITORY, SPAN)
+    assert_twice(answers(files=()).risks(request, "ada"), buttons.SHARE_RISKS, str(request))
+    assert_twice(answers(pull(1), files=()).risks(request, "ada"), buttons.SHARE_RISKS, str(request))
+
+
+def test_an_overview_has_a_menu_of_its_riskiest() -> None:
+    request = DigestRequest(REPOSITORY, SPAN)
+    answer = answers(*(pull(number) for number in range(1, 6))).overview(request, "ada", "C0DIGEST")
+    assert_twice(answer, buttons.SHARE_DIGEST, str(request), buttons.DETAILS_OF)
+    assert len(options(actions_of(answer.public)[0])) == 3
+    for post in (answer.public, answer.private):
+        assert_taken(post, {pull(number).url for number in range(1, 6)})
+
+
+def test_an_overview_of_calm_days_has_no_menu() -> None:
+    request = DigestRequest(REPOSITORY, WEEK)
+    assert_twice(
+        answers(pull(1), files=()).overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, str(request)
+    )
+    assert_twice(answers().overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, str(request))
+
+
+def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
+    answer = answers(pull(1)).overview(DigestRequest(REPOSITORY, SPAN), "", "C0DIGEST")
+    assert answer.public.blocks[:-1] == answer.private.blocks[:-1]
+
+
+@given(texts(80))
+def test_the_name_of_an_asker_neither_pings_nor_links_nor_breaks_the_line(asker: str) -> None:
+    post = buttons.signed(notice("Here."), asker)
+    assert_taken(post, ())
+    assert post.blocks[: len(notice("Here.").blocks)] == notice("Here.").blocks
+    assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

@@ -1,0 +1,171 @@
+"""What stands around an answer: Slack takes it, and nothing that strangers wrote is alive in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.diff import Side
+from bot.domain.summaries.models import Evidence
+from bot.domain.text.strings import one_line
+from bot.ports import Post
+from bot.render.conversations.answers import BAD, GOOD, VOTE, below, cited, found_without_model, thumbs
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
+from tests.helpers.builders import entry, pull, summary
+from tests.render.conversations.test_streaming_properties import addresses, touching
+from tests.render.hostile_days import TOKENS, texts
+
+TITLE = "Friday 27 February 2026"
+LONG = "😀 <" * 5_000
+PLAIN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong."
+
+
+def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, object]:
+    return Post(text, blocks).payload()
+
+
+def small_print(*given: object) -> str:
+    """What stands below an answer."""
+    block, _ = below(*given)  # type: ignore[arg-type]
+    return str(block["elements"][0]["text"])
+
+
+def evidence(path: str = "src/a.py", side: Side = Side.NEW, line: int = 13) -> Evidence:
+    return Evidence(path, "total = 1", side, line)
+
+
+@pytest.mark.parametrize(
+    ("found", "label", "address"),
+    [
+        pytest.param(evidence(), "a.py:13", "/blob/{commit}/src/a.py#L13", id="a-line"),
+        pytest.param(evidence("a.py"), "a.py:13", "/blob/{commit}/a.py#L13", id="in-no-folder"),
+        pytest.param(
+            evidence("a (b)/[c] d.py"),
+            "[c] d.py:13",
+            "/blob/{commit}/a%20%28b%29/%5Bc%5D%20d.py#L13",
+            id="brackets-and-blanks",
+        ),
+        pytest.param(evidence("é/漢.py"), "漢.py:13", "/blob/{commit}/%C3%A9/%E6%BC%A2.py#L13", id="letters"),
+        pytest.param(
+            evidence("a\nb\u202ec.py"), "a bc.py:13", "/blob/{commit}/a%0Ab%E2%80%AEc.py#L13", id="hidden"
+        ),
+        pytest.param(evidence("x" * 90), f"{'x' * 59}…:13", f"/blob/{{commit}}/{'x' * 90}#L13", id="a-long-name"),
+        pytest.param(evidence(f"{'d/' * 400}a.py"), "a.py:13", "/pull/7/files", id="a-long-path"),
+    ],
+)
+def test_a_citation_names_its_line_and_leads_to_it(found: Evidence, label: str, address: str) -> None:
+    change = pull(7)
+    expected = f"https://github.com/{change.repository}" + address.format(commit=change.commit)
+    assert cited(change, found) == (label, expected)
+
+
+def test_a_citation_of_a_line_that_is_gone_leads_to_the_diff() -> None:
+    label, address = cited(pull(7), evidence(side=Side.OLD))
+    assert label == "a.py:13 (removed)"
+    assert address.startswith(f"{pull(7).url}/files")
+
+
+@given(texts(200), st.sampled_from(Side), st.integers(1, 99_999))
+def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: Side, line: int) -> None:
+    label, address = cited(pull(7), evidence(f"x{path.encode('utf-8', 'replace').decode()}", side, line))
+    assert address.startswith(f"https://github.com/{pull(7).repository}/")
+    assert not set(address) & set("()[]<>|` \n\t")
+    assert len(address) <= 500
+    assert "\n" not in label
+
+
+def test_what_an_answer_rests_on_stands_below_it() -> None:
+    assert small_print("", "", "", 0) == PLAIN
+    said = "I stopped. Read: 2 days. Not seen: a.bin of #7. 2 quotes were not in the diff and not linked."
+    assert small_print("I stopped.", "2 days", "a.bin of #7", 2) == f"{said} {PLAIN}"
+    assert "1 quote was not" in small_print("", "", "", 1)
+
+
+def test_the_thumbs_say_which_is_which() -> None:
+    [buttons] = thumbs()["elements"]
+    assert buttons["action_id"] == VOTE
+    assert (buttons["positive_button"]["value"], buttons["negative_button"]["value"]) == (GOOD, BAD)
+
+
+@given(texts(400), texts(4_000), texts(4_000), st.integers(0, 10**9))
+def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, failed: int) -> None:
+    found = message({"type": "markdown", "text": "x" * 9_000}, *below(note, read, not_seen, failed))
+    assert check_message(found) is None
+    assert (mentions(found), links(found)) == ([], [])
+
+
+def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
+    block, _ = below("", "a", "", 0, stands_in="Put together by rules.")
+    assert block["elements"][0]["text"] == "Read: a. Put together by rules."
+
+
+def test_slack_takes_the_longest_that_can_stand_below() -> None:
+    found = message({"type": "markdown", "text": "x" * 9_000}, *below(LONG, LONG, LONG, 10**9))
+    assert check_message(found) is None
+
+
+def test_a_plain_search_says_that_it_is_one() -> None:
+    made = entry(7, title="Change a <default>", said=summary(headline="A default changed"))
+    fallback = entry(8, title="Another", said=summary(fallback="no model"))
+    assert found_without_model("No model.", TITLE, [made, fallback]).splitlines() == [
+        f"**Without the model.** No model. A plain search for your words in the pull requests of {TITLE}:",
+        f"- [#7]({made.pull.url}) Change a &lt;default&gt;: A default changed",
+        f"- [#8]({fallback.pull.url}) Another",
+    ]
+
+
+def test_a_plain_search_that_finds_nothing_says_so() -> None:
+    found = found_without_model("It gave no\nanswer: x.", TITLE, [])
+    assert found.endswith(
+        f"It gave no answer: x. A plain search found none of your words in the pull requests of {TITLE}."
+    )
+
+
+def alive(text: str, listed: list[Entry]) -> list[str]:
+    """What in it pings, or leads elsewhere than to the pull requests that it lists."""
+    found = message({"type": "markdown", "text": text})
+    own = [each.pull.url for each in listed]
+    rest = text
+    for each in listed:
+        rest = rest.replace(f"[#{each.number}]({each.pull.url})", "\0")
+    abroad = [address for address in (*links(found), *addresses(text)) if address not in own]
+    return [*mentions(found), *abroad, *touching(rest)]
+
+
+listed = st.builds(
+    lambda number, title, headline: entry(number, title=title, said=summary(headline=one_line(headline))),
+    st.integers(1, 9),
+    texts(256),
+    texts(120),
+)
+
+
+@given(st.lists(listed, max_size=8), texts(300))
+def test_nothing_of_a_plain_search_is_alive_but_its_links(found: list[Entry], reason: str) -> None:
+    text = found_without_model(reason, TITLE, found)
+    assert not alive(text, found)
+    assert len(text.split("\n")) == 1 + len(found)
+    assert check_message(message({"type": "markdown", "text": text})) is None
+
+
+@pytest.mark.parametrize(
+    "token", [*TOKENS, "[x][1]", "[1]: http://evil", "[x](tel:1)", "- ", "# ", "> "], ids=ascii
+)
+def test_a_hostile_title_is_a_line_like_others(token: str) -> None:
+    made = entry(7, title=f"{token} a {token}", said=summary(headline=one_line(f"{token}x")))
+    text = found_without_model(f"{token}.", TITLE, [made])
+    assert not alive(text, [made])
+    assert len(text.splitlines()) == 2
+
+
+@pytest.mark.parametrize("filler", ["<", "w" * 9, "@here ", "x", "😀"])
+def test_the_longest_plain_search_fits_a_message(filler: str) -> None:
+    said = summary(headline=filler * 500)
+    found = [replace(entry(number, title=filler * 500), summary=said) for number in range(100_001, 100_009)]
+    text = found_without_model(filler * 500, TITLE, found)
+    assert len(text) <= 12_000
+    assert check_message(message({"type": "markdown", "text": text})) is None

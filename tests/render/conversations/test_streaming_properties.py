@@ -1,0 +1,232 @@
+"""What holds of every answer that a model may write, wherever the stream cuts it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from copy import copy
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.render.blocks.sanitize import literal
+from bot.render.conversations.streaming import AnswerMarkdown
+from bot.sandbox.slack.rules.limits import links, mentions
+from tests.render.conversations.test_streaming import (
+    ADDRESSES,
+    BAD,
+    ENDLESS,
+    GOOD,
+    LINK,
+    LINKS,
+    SECRET,
+    SEVEN,
+    cited,
+    fed,
+    written,
+)
+
+MANY = settings(max_examples=max(120, settings().max_examples))
+
+# what is harmless alone, and alive where its parts meet
+TOUCHING = re.compile(r"://|\]\(|\]:|www\.|@(?:channel|here|everyone|group)", re.I)
+OWN = (LINK.strip(), SEVEN)
+
+PINGS = "<!here> <!channel> <@U123> <@W0ABC|you> <!subteam^S1> <#C1|x> @channel @HERE <!date^1^x^http://evil|x>".split()
+ADDRESSED = (
+    *"<https://evil.example|x> <mailto:a@evil.example> https://evil.example www.evil.com WWW.Evil.com".split(),
+    *"[label](https://evil.example/?q=1) ![i](http://evil) [x](tel:1) [x][](y)(mailto:a@b.c) [](x)".split(),
+    *"https:// http: // :// mailto:a@b.c ]( ]: [x]( [a][1] w. w W : ] [ ( ) ! @".split(),
+    "[a][1] and\n\n[1]: http://evil",
+)
+MARKS = ("<answer>", "</answer>", "<ans", "wer>", "</", "<", ">", "<cite", "<cite ", "</cite>", "</ci", "te>")
+NUMBERS = "#7 #99 octo/other#7 a#7 #7a #7_ ##7 !#7 &#7; # #7# 7 /".split()
+CODE = ("`", "``", "```", "\n```\n", "`x`", "`#7`", "`a ", "~~~")
+ODD = (
+    "\0",
+    "\x1b[31m",
+    "\u202e",
+    "\u2066",
+    "\u200b",
+    "\u200d",
+    "\ud800",
+    "\u2028",
+    "\r\n",
+    "\t",
+    "\n",
+    "\n\n",
+    " ",
+)
+LONG = ("x" * 90, "x" * 3_100, "[" * 40, "(" * 40, "(" + "x" * 490 + ")", "9" * 20, "a " * 40, "`" * 7)
+CITES = (
+    cited(GOOD),
+    cited(BAD),
+    cited(""),
+    cited(f"{SECRET}{cited(GOOD)}"),
+    cited(SECRET, path="b.py"),
+    cited(f"{SECRET} " * 200),
+    f'<cite pr="7" path="a.py">{SECRET}',
+    f"<cite>{SECRET}</cite>",
+    f"<cite pr='7'>{SECRET}</cite>",
+)
+HURTFUL = ("https://evil.example", "[x](mailto:a@b.c)", "www.evil.com", "@channel", "[1]: http://evil", "<!here>")
+UNSEEN = ("</cite>", cited(BAD), "<answer>", "[](x)", "\u200b", "\0", "`", "```")
+
+
+@st.composite
+def broken(draw: st.DrawFn) -> str:
+    """Something that would be alive, with something in it that is not shown, or a part of it as a link's label."""
+    whole = draw(st.sampled_from(HURTFUL))
+    begin = draw(st.integers(1, len(whole) - 1))
+    end = draw(st.integers(begin, len(whole)))
+    between = draw(st.sampled_from((*UNSEEN, f"[{whole[begin:end]}](x)")))
+    return whole[:begin] + between + whole[end if whole[begin:end] in between else begin :]
+
+
+piece = st.one_of(
+    *map(st.sampled_from, (PINGS, ADDRESSED, MARKS, NUMBERS, CODE, ODD, LONG, CITES)),
+    broken(),
+    st.text(max_size=4),
+)
+texts = st.lists(piece, max_size=8).map("".join)
+answers = st.one_of(texts.map("<answer>{}".format), texts.map("<answer>{}".format), texts)
+
+
+@st.composite
+def streams(draw: st.DrawFn, text: st.SearchStrategy[str] = answers) -> list[str]:
+    """A text in pieces, often cut where something begins."""
+    whole = draw(text)
+    if draw(st.booleans()) and len(whole) < 400:
+        return list(whole)
+    cuts = sorted(draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+    return [whole[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+
+
+def alive(shown: str) -> list[str]:
+    """What of a Markdown text pings, or links to where no code of ours sends a reader."""
+    post = {"blocks": [{"type": "markdown", "text": shown}]}
+    abroad = [address for address in (*links(post), *addresses(shown)) if address not in ADDRESSES]
+    return [*mentions(post), *abroad, *touching(shown)]
+
+
+def addresses(shown: str) -> list[str]:
+    """Where the links and images of a Markdown text lead, as CommonMark reads it."""
+    found = [token for part in MarkdownIt().parse(shown) for token in part.children or ()]
+    named = [token.attrs.get("href") or token.attrs.get("src") for token in found]
+    return [str(address) for address in named if address]
+
+
+def touching(shown: str) -> list[str]:
+    """The parts of something live that stand together outside of our own links."""
+    for link in OWN:
+        shown = shown.replace(link, "\0")
+    return TOUCHING.findall(shown)
+
+
+def test_the_judge_sees_what_is_alive() -> None:
+    for text in ("<!here>", "<@U1>", "https://evil.example", "[x](https://evil.example)", "[x](mailto:a@b.c)"):
+        assert alive(text)
+    for text in ("www.evil.com", "@channel", "[x]: y", "[x](y)", "[x][1]\n\n[1]: //evil.example"):
+        assert alive(text)
+    for text in ("", "plain", f"see {LINK} and {SEVEN}", "&lt;!here&gt;", "`code` ```"):
+        assert not alive(text)
+
+
+@MANY
+@given(streams())
+@example([f"<answer>{cited(BAD)}", " then"])
+@example([f"<answer>{cited('')} then ", "</cite>"])
+@example([f"<answer>[a](({'x' * 490})({'x' * 490})({'x' * 490})({'x' * 490})", f"({'x' * 490}))"])
+def test_it_makes_no_difference_where_a_stream_is_cut(pieces: list[str]) -> None:
+    whole, piecemeal = written("".join(pieces), ENDLESS), AnswerMarkdown(LINKS, ENDLESS)
+    assert fed(piecemeal, *pieces) == whole.shown
+    assert (piecemeal.shown, piecemeal.said) == (whole.shown, whole.said)
+    assert not whole.is_cut
+    assert not piecemeal.is_cut
+
+
+@MANY
+@given(streams())
+@example(["<answer>https:</cite>//evil.example"])
+@example(["<answer>[x][](y)(mailto:a@b.c)"])
+@example(["<answer>[ww](x)w.evil.com"])
+def test_nothing_is_alive_at_any_time(pieces: list[str]) -> None:
+    markdown, shown = AnswerMarkdown(LINKS), ""
+    for each in pieces:
+        more = markdown.feed(each)
+        shown += more
+        assert not more or not alive(shown)
+    assert not alive(shown + markdown.end())
+
+
+@MANY
+@given(streams(), st.integers(0, 200))
+@example(["<answer>https:    //evil.example"], 9)
+def test_nothing_is_alive_where_an_answer_is_cut(pieces: list[str], limit: int) -> None:
+    markdown = AnswerMarkdown(LINKS, limit)
+    shown = fed(markdown, *pieces)
+    assert shown == markdown.shown
+    assert len(shown) <= limit + len("\n```")
+    assert not alive(shown)
+
+
+@MANY
+@given(streams(), st.integers(0, 400))
+@example(["<answer>```\nof code"], 8)
+def test_a_fence_is_closed(pieces: list[str], limit: int) -> None:
+    markdown = AnswerMarkdown(LINKS, limit)
+    assert fed(markdown, *pieces).count("```") % 2 == 0
+
+
+@MANY
+@given(streams())
+@example([f"<answer>`{cited(SECRET)}`"])
+def test_the_quote_of_no_citation_is_shown(pieces: list[str]) -> None:
+    markdown = AnswerMarkdown(LINKS)
+    assert SECRET not in fed(markdown, *pieces)
+    assert SECRET not in markdown.said
+
+
+@MANY
+@given(st.lists(texts, max_size=3), texts, streams())
+def test_a_copy_knows_nothing_of_what_comes_later(rounds: list[str], lost: str, pieces: list[str]) -> None:
+    markdown, other = AnswerMarkdown(LINKS), AnswerMarkdown(LINKS)
+    for each in rounds:
+        markdown.feed(each)
+        other.feed(each)
+        markdown.turn()
+        other.turn()
+    kept = copy(markdown)
+    markdown.feed(lost)
+    markdown.turn()
+    assert fed(kept, *pieces) == fed(other, *pieces)
+    assert (kept.shown, kept.said, kept.is_cut) == (other.shown, other.said, other.is_cut)
+
+
+@MANY
+@given(st.lists(streams(), min_size=1, max_size=4))
+@example([["<answer>https:</answer>//"], ["x"]])
+@example([["<answer>w</cite>"], ["ww.evil.com"]])
+def test_nothing_is_alive_after_any_round_of_tools(rounds: Sequence[list[str]]) -> None:
+    markdown, shown = AnswerMarkdown(LINKS), ""
+    for pieces in rounds:
+        for each in pieces:
+            shown += markdown.feed(each)
+        assert not alive(shown)
+        shown += markdown.turn()
+    shown += markdown.end()
+    assert not alive(shown)
+    assert shown == markdown.shown
+
+
+@MANY
+@given(st.lists(piece, max_size=14).map("".join))
+def test_a_literal_text_is_alive_nowhere(text: str) -> None:
+    assert not alive(literal(text))
+
+
+@MANY
+@given(st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<>`[]@#:wW"), max_size=200))
+def test_plain_words_are_shown_as_they_are(text: str) -> None:
+    assert written(f"<answer>{text}</answer>").shown == text

@@ -1,0 +1,159 @@
+"""The line that admits what the digest rests on, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.domain.digest.models import CountCheck, Entry, Overview
+from bot.domain.digest.view import Only, View
+from bot.domain.operations.budget import ALL_SPENT, NEARLY_SPENT
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import ChangeType
+from bot.render.digest.coverage import count_difference, coverage
+from tests.helpers.builders import digest, entry, summary
+
+WHERE = "the commits of main"
+
+
+def made(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **said: Any) -> Entry:
+    return replace(entry(number, said=summary(**said)), from_cache=cached, cost=cost)
+
+
+def several(count: int, **said: Any) -> list[Entry]:
+    return [made(number, **said) for number in range(count, 0, -1)]
+
+
+CLIPPED: dict[str, Any] = {"coverage": Coverage.CLIPPED}
+NONE: dict[str, Any] = {"coverage": Coverage.NONE}
+AWAY: dict[str, Any] = {"fallback": "the model is busy"}
+FULL = "all from full diffs"
+
+
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        pytest.param([made()], f"1 of 1 read · 1 substantial, 0 trivial · {FULL} · no model cost", id="one"),
+        pytest.param(
+            [made(2, type=ChangeType.TRIVIAL), made()],
+            f"2 of 2 read · 1 substantial, 1 trivial · {FULL} · no model cost",
+            id="trivial",
+        ),
+        pytest.param(
+            [made(3, **CLIPPED), made(2, **NONE), made()],
+            "3 of 3 read · 3 substantial, 0 trivial · not from full diffs: #3, #2 · no model cost",
+            id="clipped-and-none",
+        ),
+        pytest.param(
+            several(7, **CLIPPED),
+            "7 of 7 read · 7 substantial, 0 trivial · not from full diffs: #7, #6, #5, #4, #3, #2 and 1 more"
+            " · no model cost",
+            id="more-clipped-than-are-named",
+        ),
+        pytest.param(
+            several(6, **CLIPPED),
+            "6 of 6 read · 6 substantial, 0 trivial · not from full diffs: #6, #5, #4, #3, #2, #1 · no model cost",
+            id="as-many-clipped-as-are-named",
+        ),
+        pytest.param(
+            [made(3), made(2, **AWAY), made(1, **AWAY)],
+            f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only: #2, #1 · no model cost",
+            id="fallbacks",
+        ),
+        pytest.param(
+            [made(4), made(3, fallback=NEARLY_SPENT), made(2, **AWAY), made(1, fallback=NEARLY_SPENT)],
+            f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
+            "budget for the model is nearly used up: #3, #1 · no model cost",
+            id="fallbacks-for-want-of-money",
+        ),
+        pytest.param(
+            [made(2, cached=True), made()],
+            f"2 of 2 read · 2 substantial, 0 trivial · {FULL} · 1 from cache · no model cost",
+            id="cache",
+        ),
+    ],
+)
+def test_the_line_counts_what_was_read_and_from_what(entries: list[Entry], line: str) -> None:
+    assert coverage(digest(*entries)) == line
+
+
+def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:
+    assert FULL not in coverage(digest(*several(3, **AWAY)))
+
+
+@pytest.mark.parametrize(
+    ("overview", "entries", "said"),
+    [
+        pytest.param(0.0, [0.0], "no model cost", id="nothing"),
+        pytest.param(0.0, [0.004], "under $0.01", id="less-than-a-cent"),
+        pytest.param(0.0, [0.005], "$0.01", id="a-cent"),
+        pytest.param(0.25, [1.0, 0.5], "$1.75", id="all-together"),
+        pytest.param(1_234.5, [0.0], "$1234.50", id="much"),
+        pytest.param(None, [1.0], "cost unknown", id="overview-unknown"),
+        pytest.param(0.25, [1.0, None], "cost unknown", id="entry-unknown"),
+    ],
+)
+def test_the_line_says_what_the_run_cost(overview: float | None, entries: list[float | None], said: str) -> None:
+    found = digest(
+        *(made(number, cost=cost) for number, cost in enumerate(entries, 1)), overview=Overview("", cost=overview)
+    )
+    assert coverage(found).split(" · ")[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("counted", "merges", "said"),
+    [
+        pytest.param(2, 2, "", id="equal"),
+        pytest.param(0, 0, "", id="none-and-none"),
+        pytest.param(3, 2, "incomplete? the commits of main name 3 merges, not 2", id="more"),
+        pytest.param(1, 2, "incomplete? the commits of main name 1 merge, not 2", id="fewer"),
+        pytest.param(1, 0, "incomplete? the commits of main name 1 merge, not 0", id="a-day-without-merges"),
+        pytest.param(None, 2, "count not checked: the commits of main gave none", id="not-counted"),
+        pytest.param(None, 0, "count not checked: the commits of main gave none", id="not-counted-none"),
+    ],
+)
+def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, merges: int, said: str) -> None:
+    found = digest(*several(merges), count=CountCheck(counted, WHERE))
+    assert count_difference(found) == said
+    assert coverage(found).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "hidden", "said"),
+    [
+        pytest.param(View(only=Only.RISKY), 1, 17, "1 of 18 shown: only:risky · 1 of 1 read · ", id="risky"),
+        pytest.param(View(only=Only.RISKY), 0, 1_800, "0 of 1,800 shown: only:risky", id="nothing-shown"),
+        pytest.param(View(only=Only.RISKY), 0, 0, "", id="nothing-merged"),
+        pytest.param(
+            View(Filters(paths=("vllm/v1",), not_authors=("bots",)), Only.SUBSTANTIAL),
+            2,
+            0,
+            "2 of 2 shown: path:vllm/v1 not-author:bots only:substantial · 2 of 2 read · ",
+            id="all-the-words",
+        ),
+    ],
+)
+def test_a_view_says_how_much_it_leaves_out_and_by_which_words(
+    view: View, shown: int, hidden: int, said: str
+) -> None:
+    found = digest(*several(shown), view=view, hidden=hidden, count=CountCheck(shown + hidden, WHERE))
+    assert coverage(found).startswith(said)
+    assert bool(said) == bool(coverage(found))
+
+
+def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
+    found = digest(*several(1), view=View(only=Only.RISKY), hidden=2, count=CountCheck(4, WHERE))
+    assert count_difference(found) == "incomplete? the commits of main name 4 merges, not 3"
+
+
+def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
+    assert coverage(digest()) == ""
+
+
+def test_an_overview_that_was_saved_is_named() -> None:
+    saved = digest(made(), overview=Overview("", fallback=ALL_SPENT))
+    assert "no overview because today's budget for the model is used up" in coverage(saved)
+    assert "no overview" not in coverage(digest(made(), overview=Overview("", fallback="the model is busy")))

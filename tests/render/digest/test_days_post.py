@@ -1,0 +1,230 @@
+"""Several days as all that is posted: one lead, a dated thread with every pull request once, one report."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest, Repositories
+from bot.domain.digest.models import Digest, Entry, Overview
+from bot.domain.digest.multi_day import CatchUp
+from bot.domain.digest.view import Only, View
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay
+from bot.ports import Post
+from bot.render.blocks.rich_text import characters
+from bot.render.digest.multi_day import catch_up_post
+from bot.render.digest.post import Rendered, render, render_days, skipped_note
+from bot.render.digest.report import report
+from bot.render.digest.thread import thread
+from bot.sandbox.slack.rules.limits import UPDATE_TEXT, check_message, links, mentions
+from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, summary
+from tests.render.accepted import items, seen
+from tests.render.digest.test_multi_day import days, numbered
+from tests.render.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
+
+# 13,200 is where Slack has been seen to refuse; lower still with many rich blocks
+FAR_BELOW = 10_000
+
+
+def friday_to_sunday(*sizes: int) -> CatchUp:
+    """Days of so many pull requests, numbered through."""
+    first = 1
+    made: list[Digest] = []
+    for size in sizes:
+        made.append(digest(*(entry(number) for number in range(first + size - 1, first - 1, -1))))
+        first += size
+    return days(*made)
+
+
+def heads(post: Post) -> list[str]:
+    """The numbers of the pull requests in a post of the thread."""
+    return [item[0]["text"] for item in items(post)]
+
+
+def assert_postable(made: Rendered, urls: set[str]) -> None:
+    for message in (made.lead.payload(), *(part.payload() for part in made.thread)):
+        # what is posted may be edited later, and edits take less
+        assert check_message(message, text_limit=UPDATE_TEXT) is None
+        assert characters(message["blocks"]) <= FAR_BELOW
+        assert (mentions(message), set(links(message)) - urls) == ([], set())
+
+
+def test_days_are_one_lead_one_thread_and_one_report() -> None:
+    found = friday_to_sunday(2, 0, 3)
+    made = render_days(found)
+    assert made.lead.blocks[:-1] == catch_up_post(found).blocks
+    assert [element["type"] for element in made.lead.blocks[-1]["elements"]] == ["static_select", "button"]
+    assert (made.merged, made.gaps) == (5, ())
+    assert made.attachment is not None
+    assert made.attachment.name == "Engine-2026-02-26..2026-02-28.md"
+    assert made.attachment.title == "Full report of 2026-02-26..2026-02-28"
+    assert made.attachment.text == "".join(report(each) for each in found.digests)
+
+
+def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
+    made = render_days(friday_to_sunday(2, 0, 3))
+    titles = [part.blocks[0]["text"]["text"] for part in made.thread]
+    assert titles == ["Thursday 26 February", "Saturday 28 February"]
+    assert [part.text.partition(",")[0] for part in made.thread] == titles
+    assert [part.blocks[0]["type"] for part in made.thread] == ["header", "header"]
+    assert [heads(part) for part in made.thread] == [["#2", "#1"], ["#5", "#4", "#3"]]
+
+
+def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
+    found = friday_to_sunday(70, 1)
+    made = render_days(found)
+    alone = [part for each in found.digests for part in thread(each)]
+    assert [part.blocks[1:] for part in made.thread] == [part.blocks for part in alone]
+    assert len(made.thread) > 2
+
+
+@pytest.mark.parametrize("worst", ["many numbers", "wide signs"])
+def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst: str) -> None:
+    full = [numbered(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)]
+    found = days(*full)
+    made = render_days(found, ["A note. " * 40])
+    urls = {each.pull.url for each in found.whole.entries}
+    assert_postable(made, urls)
+    linked = [item[0]["url"] for part in made.thread for item in items(part)]
+    assert sorted(linked) == sorted(urls)
+    assert len(linked) == len(set(linked)) == 3 * 67
+    titles = dict.fromkeys(part.blocks[0]["text"]["text"] for part in made.thread)
+    assert list(titles) == ["Thursday 26 February", "Friday 27 February", "Saturday 28 February"]
+
+
+@settings(max_examples=10)
+@given(st.lists(digests(3), min_size=1, max_size=3))
+def test_hostile_days_are_plain_json_that_slack_takes(found: list[Digest]) -> None:
+    made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
+    rendered = render_days(made, ["<!channel> https://evil.example"])
+    assert_postable(rendered, {each.pull.url for each in made.whole.entries})
+    assert json.loads(json.dumps(rendered.payload())) == rendered.payload()
+
+
+def test_days_without_merges_are_a_lead_alone() -> None:
+    made = render_days(friday_to_sunday(0, 0, 0))
+    assert (made.thread, made.attachment, made.merged) == ((), None, 0)
+    assert seen(made.lead).startswith("Engine · 26 – 28 February 2026 · nothing merged")  # noqa: RUF001 (a dash)
+
+
+def test_the_gaps_of_a_day_are_those_of_the_digest() -> None:
+    found = friday_to_sunday(1, 1)
+    late = replace(found.digests[0], overview=Overview("Most of it.", fallback="the model is busy"))
+    made = render_days(replace(found, digests=(late, found.digests[1])))
+    assert made.gaps == ("2026-02-27: no overview by the model (the model is busy)",)
+
+
+# --- views
+
+BOTS = View(Filters(not_authors=("bots",)))
+
+
+@pytest.mark.parametrize("view", [View(only=Only.RISKY), BOTS], ids=str)
+def test_the_file_of_a_view_has_a_name_of_its_own(view: View) -> None:
+    for made in (
+        render(digest(entry(1), view=view, hidden=2)),
+        render_days(days(digest(entry(1), view=view), digest(view=view))),
+    ):
+        assert made.attachment is not None
+        assert re.fullmatch(rf"Engine-[\d.-]*2026-02-28-{view.mark}\.md", made.attachment.name)
+        assert made.attachment.title.startswith("Report of ")
+
+
+def test_a_view_that_shows_nothing_of_some_days_is_a_lead_that_says_so() -> None:
+    found = [replace(digest(view=BOTS), hidden=hidden) for hidden in (3, 2)]
+    made = render_days(days(*found))
+    assert (made.thread, made.attachment, made.merged) == ((), None, 5)
+    assert "0 of 5 merged" in seen(made.lead)
+    assert "0 of 5 shown: not-author:bots" in seen(made.lead)
+
+
+# --- notes
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_notes_stand_in_small_print_above_the_buttons(size: int) -> None:
+    notes = ["First <!here>", "Second"]
+    for made in (render(digest(*[entry(1)][:size]), notes), render_days(friday_to_sunday(size, 0), notes)):
+        blocks = [block for block in made.lead.blocks if block["type"] != "actions"]
+        assert [block["elements"][0]["text"] for block in blocks[-2:]] == notes
+        assert {block["elements"][0]["type"] for block in blocks[-2:]} == {"plain_text"}
+        assert mentions(made.lead.payload()) == []
+
+
+KNOWN = Repositories(REPOSITORY, (Repository("Octo", "Big.Repo-1"),))
+_COMMAND = re.compile(r"To see it: /prdigest (.+)$")
+
+
+@pytest.mark.parametrize("repository", [KNOWN.default, *KNOWN.others], ids=str)
+@pytest.mark.parametrize(("length", "shown"), [(1, 1), (3, 3), (14, 14), (15, 14), (90, 14)])
+def test_what_was_skipped_comes_with_a_command_that_shows_it(
+    repository: Repository, length: int, shown: int
+) -> None:
+    skipped = Span(DAY.date - timedelta(days=length - 1), DAY.date, DAY.zone)
+    note = skipped_note(repository, skipped)
+    assert note.startswith(f"Not posted, as I was away for too long: {skipped.title}. ")
+    found = _COMMAND.search(note)
+    assert found
+    much_later = LocalDay(DAY.date + timedelta(days=200), DAY.zone)
+    request = DigestRequest.parse(found[1], KNOWN, much_later)
+    assert (request.repository, request.span.last, len(request.span)) == (repository, DAY.date, shown)
+    assert request.span.zone == DAY.zone
+    assert shown <= LONGEST_OVERVIEW
+
+
+def test_the_command_is_shown_whole() -> None:
+    note = skipped_note(LONGEST, Span(DAY.date - timedelta(days=13), DAY.date, DAY.zone))
+    assert note in seen(render(digest(entry(1)), [note]).lead)
+
+
+# --- what tells the same
+
+
+def costly(found: CatchUp, cost: float, *, kept: bool) -> CatchUp:
+    def priced(each: Entry) -> Entry:
+        return replace(each, cost=cost, from_cache=kept)
+
+    return replace(
+        found,
+        digests=tuple(replace(each, entries=tuple(map(priced, each.entries))) for each in found.digests),
+    )
+
+
+def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
+    found = friday_to_sunday(2, 1)
+    makes: Sequence[tuple[Rendered, Rendered]] = [
+        (render_days(costly(found, 0.5, kept=False)), render_days(costly(found, 0, kept=True))),
+        (
+            render(costly(found, 0.5, kept=False).digests[0], ["n"]),
+            render(costly(found, 0, kept=True).digests[0], ["n"]),
+        ),
+    ]
+    for first, again in makes:
+        assert first.lead != again.lead
+        assert (first.unpriced, first.thread) == (again.unpriced, again.thread)
+    assert [one.unpriced for one, _ in makes if one.unpriced is None] == []
+
+
+def test_notes_tell_a_digest_from_one_without() -> None:
+    found = friday_to_sunday(1, 1)
+    made = [render_days(found, notes).unpriced for notes in ([], ["One"], ["Two"])]
+    assert all(one != other for one, other in pairwise(made))
+
+
+def test_the_overview_of_a_revert_over_two_days_names_it() -> None:
+    first = digest(entry(1, title="Count once", said=summary(action="Set the flag")))
+    second = digest(entry(2, title='Revert "Count once"', merged_at=NOON + timedelta(days=1)))
+    made = render_days(days(first, second))
+    assert "Already reverted or repaired#1 Count once, reverted after 24.0 h by #2\n" in seen(made.lead)
+    assert "Set the flag" not in seen(made.lead)

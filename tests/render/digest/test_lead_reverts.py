@@ -1,0 +1,39 @@
+"""What was taken back, also of earlier days, as the lead names it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.digest.models import Digest
+from bot.render.digest.lead import lead
+from tests.helpers.builders import NOON, digest, entry
+from tests.render.accepted import assert_accepted, seen
+
+
+def older(count: int) -> Digest:
+    return digest(*(entry(number, title=f'Revert "Change {number} of May"') for number in range(count, 0, -1)))
+
+
+def test_a_revert_of_an_earlier_day_is_named_as_one() -> None:
+    found = older(1)
+    assert [made.number for made in found.older_reverts] == [1]
+    assert 'Already reverted or repaired#1 Revert "Change 1 of May", which takes back an earlier change' in seen(
+        lead(found)
+    )
+
+
+def test_a_revert_of_the_day_is_not_of_an_earlier_one() -> None:
+    second = entry(2, title="Revert #1", merged_at=NOON + timedelta(hours=1))
+    assert digest(second, entry(1)).older_reverts == ()
+
+
+@pytest.mark.parametrize("count", [1, 43, 67, 300])
+def test_a_day_of_reverts_is_accepted(count: int) -> None:
+    found = older(count)
+    assert_accepted(lead(found), found)
+
+
+def test_reverts_that_are_not_shown_are_counted() -> None:
+    assert "and 5 more" in seen(lead(older(12)))

@@ -1,0 +1,74 @@
+"""A digest as all that is posted: lead, thread, and the report as a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from bot.domain.digest.models import Digest
+from bot.render.digest.lead import lead
+from bot.render.digest.post import render
+from bot.render.digest.report import report
+from bot.render.digest.thread import thread
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
+from tests.helpers.builders import digest, entry
+from tests.render.hostile_days import digests
+
+
+def test_a_digest_is_its_lead_its_thread_and_its_report() -> None:
+    found = digest(entry(2), entry(1))
+    rendered = render(found)
+    assert (rendered.lead.blocks[:-1], rendered.thread) == (lead(found).blocks, thread(found))
+    assert [element["type"] for element in rendered.lead.blocks[-1]["elements"]] == ["static_select", "button"]
+    assert rendered.attachment is not None
+    assert rendered.attachment.name == "Engine-2026-02-28.md"
+    assert rendered.attachment.title == "Full report of 2026-02-28"
+    assert rendered.attachment.text == report(found)
+
+
+def test_a_day_without_merges_is_a_lead_alone() -> None:
+    rendered = render(digest())
+    assert (rendered.thread, rendered.attachment) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("vLLM", "vLLM"),
+        ("My Team's repo", "My-Team-s-repo"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("a/b\\c:d", "a-b-c-d"),
+        ("..", "report"),
+        ("", "report"),
+        ("漢字", "report"),
+        ("<!channel>", "channel"),
+        ("evil\u202egnp.exe", "evil-gnp.exe"),
+    ],
+    ids=ascii,
+)
+def test_the_file_is_named_without_odd_signs(name: str, stem: str) -> None:
+    found = render(replace(digest(entry(1)), name=name)).attachment
+    assert found is not None
+    assert found.name == f"{stem}-2026-02-28.md"
+
+
+@given(digests())
+def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
+    rendered = render(found)
+    payload = rendered.payload()
+    assert json.loads(json.dumps(payload)) == payload
+    assert set(payload) == {"lead", "thread"}
+    known = {entry.pull.url for entry in found.entries}
+    for message in (payload["lead"], *payload["thread"]):
+        assert check_message(message) is None
+        assert (mentions(message), set(links(message)) - known) == ([], set())
+    assert rendered.attachment is None or re.fullmatch(r"[\w.-]+\.md", rendered.attachment.name, re.A)
+
+
+@given(digests())
+def test_rendering_twice_gives_the_same(found: Digest) -> None:
+    assert render(found) == render(found)

@@ -1,0 +1,64 @@
+"""What lands again names its earlier tries, with links; and a band says what it was made without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.digest.models import Entry
+from bot.domain.history.relands import Try
+from bot.domain.risk.assessment import Risk
+from bot.render.digest.lead import lead
+from bot.render.digest.thread import thread
+from bot.render.summaries.post import summary_post
+from bot.sandbox.slack.rules.limits import check_message, links, mentions
+from tests.helpers.builders import REPOSITORY, digest, entry
+from tests.render.accepted import seen
+
+TRIES = (Try(2, 3), Try(7, None))
+
+
+def trying(tries: tuple[Try, ...], *, without_history: bool = False) -> Entry:
+    risk = Risk(20, ("adds 400 lines",), tries=tries, without_history=without_history)
+    return replace(entry(9, title="Count once"), risk=risk)
+
+
+def test_the_history_of_tries_is_linked_in_the_thread_and_in_the_list() -> None:
+    found = digest(trying(TRIES))
+    (part,) = thread(found)
+    said = "; lands again #2 (reverted by #3), #7"
+    assert f"Count once: Requests are counted once{said} (" in seen(part)
+    assert f"#9 Count once, highest band: adds 400 lines{said}" in seen(lead(found))
+    known = {f"https://github.com/{REPOSITORY}/pull/{number}" for number in (2, 3, 7)}
+    assert known <= set(links(part.payload()))
+    assert known <= set(links(lead(found).payload()))
+
+
+def test_what_was_never_tried_has_no_history() -> None:
+    assert "lands again" not in seen(thread(digest(trying(())))[0])
+
+
+@given(st.lists(st.builds(Try, st.integers(1, 10**9), st.none() | st.integers(1, 10**9)), max_size=60))
+def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Try]) -> None:
+    (part,) = thread(digest(trying(tuple(tries))))
+    assert check_message(part.payload()) is None
+    assert mentions(part.payload()) == []
+    assert len(links(part.payload())) <= 1 + 2 * 5
+
+
+@pytest.mark.parametrize(("without", "said"), [(True, "highest band without history"), (False, "highest band")])
+def test_a_band_says_what_it_was_made_without(*, without: bool, said: str) -> None:
+    made = trying((), without_history=without)
+    assert f"#9 Count once, {said}: adds 400 lines" in seen(lead(digest(made)))
+    assert f"Risk: {said}: adds 400 lines (in this band" in seen(summary_post(made))
+
+
+def test_where_lists_found_no_more_than_chance_one_of_the_highest_band_is_named_and_why() -> None:
+    entries = [replace(entry(n), risk=Risk(points, ("one",))) for n, points in ((4, 13.0), (3, 17.0), (2, 18.0))]
+    text = seen(lead(replace(digest(*entries), is_sparing=True)))
+    assert "the highest band alone: lists found no more here than chance would, see /prrisks score" in text
+    listed = text.partition("Worth a second look")[2]
+    assert ("#2 " in listed, "#3 " in listed, "#4 " in listed) == (True, False, False)

@@ -1,0 +1,234 @@
+"""The answer to ``/prrisks score``: readable, true to its counts, and accepted whatever the titles say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.date_range import Span
+from bot.domain.track_record.score import Score, Tally
+from bot.render.risk.score import score_lines, score_post
+from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
+from tests.render.accepted import assert_taken, invisible, items, seen, strings
+from tests.render.hostile_days import LONGEST, WORST, lines, texts
+
+SPAN = Span(DAY.date - timedelta(days=89), DAY.date, DAY.zone)
+# as on a busy repository in a quarter
+USUAL = Score(
+    digests=71,
+    listed=Tally(64, 3, 4),
+    others=Tally(1_826, 18, 21),
+    by_chance=1.43,
+    by_lines=5.0,
+    luck=0.0004,
+    shortfall=0.99,
+)
+
+
+def hit(
+    number: int, title: str = "", fate: Fate = Fate.REVERTED, repository: Repository = REPOSITORY
+) -> TakenBack:
+    first = pull(number, title=title or f"Change number {number}", merged_at=NOON, repository=repository)
+    return TakenBack(first, replace(first, number=number + 500, merged_at=NOON + timedelta(hours=30)), fate)
+
+
+def known(hits: Iterable[TakenBack]) -> set[str]:
+    return {half.url for each in hits for half in (each.pull, each.by)}
+
+
+def said(**fields: Any) -> list[str]:
+    """The lines of a terminal, which are those of the message."""
+    return [line.strip(" •") for line in score_lines(replace(USUAL, **fields)).splitlines() if line]
+
+
+def test_the_whole_of_it_as_it_is_read() -> None:
+    found = replace(USUAL, hits=(hit(9), hit(7, fate=Fate.REPAIRED)), young=7, known=12, unrated=5)
+    assert score_lines(found) == (
+        "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later taken back: 3 reverted and 4 repaired "
+        "(11 %, 95 % interval 5.4 to 21 %), of all others 2.1 %.\n"
+        "  • As many drawn at random from each digest would have found 1.4, those with the most lines added 5; "
+        "the list found 7.\n"
+        "  • Of 21 that were reverted after the digest, 3 had been listed; of 25 that were repaired after the "
+        "digest, 4 had been listed.\n\n"
+        "Better than chance: chance alone would find as many or more in less than 0.1 % of such periods.\n\n"
+        "Listed, and later taken back\n"
+        "  • #9 Change number 9, reverted after 30.0 h by #509\n"
+        "  • #7 Change number 7, repaired after 30.0 h by #507 Change number 7\n\n"
+        "Counted: reverts and repairs that name what they undo, after its digest and within 30 days of its merge. "
+        "7 of the listed are younger than 30 days: some may still be reverted. "
+        "12 pull requests were left out: already taken back when the digest came. "
+        "5 digests were posted before scores were kept."
+    )
+
+
+def test_the_title_names_repository_and_days() -> None:
+    post = score_post("R&D <!here>", SPAN, USUAL)
+    title = "How good was the risk list? · R&D <!here> · 1 December 2025 – 28 February 2026"  # noqa: RUF001 (a dash)
+    assert post.blocks[0]["text"]["text"] == title
+    assert post.text.startswith("How good was the risk list? · R&amp;D &lt;!here&gt; · ")
+
+
+def test_the_message_says_what_the_terminal_does() -> None:
+    found = replace(USUAL, hits=(hit(9),))
+    in_slack = " ".join(seen(score_post("Engine", SPAN, found)).split())
+    for line in score_lines(found).splitlines():
+        assert line.strip(" •") in in_slack
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"listed": Tally(), "others": Tally(1_826, 18, 21)},
+            "requests, in 71 digests. Later taken back: 18 reverted and 21 repaired (2.1 %).",
+        ),
+        (
+            {"listed": Tally(20)},
+            "None of them was reverted or repaired (0 %, 95 % interval 0 to 16 %), of all others 2.1 %.",
+        ),
+        (
+            {"digests": 1, "listed": Tally(1, 1), "others": Tally()},
+            "pull request, in 1 digest. Later taken back: 1 reverted (100 %, 95 % interval 21 to 100 %).",
+        ),
+        (
+            {"listed": Tally(64, 0, 2), "others": Tally(5_000, 1)},
+            "Later taken back: 2 repaired (3.1 %, 95 % interval 0.9 to 11 %), of all others less than 0.1 %.",
+        ),
+    ],
+    ids=["none listed", "none taken back", "all", "rare"],
+)
+def test_what_was_listed_is_told_in_counts(fields: dict[str, Any], sentence: str) -> None:
+    assert said(**fields)[0].endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("listed", "others", "sentence"),
+    [
+        (Tally(9), Tally(90), "Nothing that was shown was reverted or repaired after its digest."),
+        (Tally(9), Tally(90, 1), "Of 1 that was reverted after the digest, none had been listed."),
+        (Tally(9, 0, 2), Tally(90), "Of 2 that were repaired after the digest, 2 had been listed."),
+    ],
+)
+def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) -> None:
+    assert said(listed=listed, others=others)[2] == sentence
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"listed": Tally(12, 1), "others": Tally(90, 1, 1)},
+            "Too few to tell: a verdict takes 20 listed and 5 reverted or repaired, and here are 12 and 3.",
+        ),
+        (
+            {"luck": 0.2, "by_chance": 1.43},
+            "Too few to tell: chance would find 1.4, and a verdict takes 3.",
+        ),
+        (
+            {"luck": 0.19, "shortfall": 0.2, "by_chance": 7.3},
+            "as many or more in 19 % of such periods, and a list that doubles the odds so few in 20 %.",
+        ),
+        (
+            {"luck": 0.9, "shortfall": 0.021, "by_chance": 7.3},
+            "Not better than chance: a list that doubles the odds would find so few in only 2.1 % of such",
+        ),
+        (
+            {"luck": 0.034},
+            "Better than chance: chance alone would find as many or more in 3.4 % of such periods.",
+        ),
+    ],
+    ids=["few", "little chance", "between", "not better", "better"],
+)
+def test_the_verdict_says_why(fields: dict[str, Any], sentence: str) -> None:
+    assert sentence in said(**fields)[3]
+
+
+def test_a_list_without_a_signal_says_that_less_will_be_listed() -> None:
+    told = said(luck=0.9, shortfall=0.02, by_chance=7.3)[3]
+    assert "digests list at most one pull request, of the highest band" in told
+    assert "at most one" not in said()[3]
+
+
+def test_without_digests_it_says_what_to_do() -> None:
+    post = score_post("Engine", SPAN, Score(unrated=1))
+    assert "There is nothing to score" in seen(post)
+    assert "/prdigest subscribe at 09:00" in seen(post)
+    assert "1 digest was posted before scores were kept." in seen(post)
+    assert len(score_post("Engine", SPAN, Score()).blocks) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "note"),
+    [
+        ({"young": 1}, "1 of the listed is younger than 30 days"),
+        ({"known": 1}, "1 pull request was left out"),
+        ({"listed": Tally(64), "others": Tally(236)}, "Perhaps reverts are written in another way here"),
+        ({"versions": ("rules.v1", "rules.v2")}, "The rules changed meanwhile: rules.v1, rules.v2."),
+    ],
+)
+def test_the_small_print_says_what_the_counts_rest_on(fields: dict[str, Any], note: str) -> None:
+    (usual,), (told,) = said()[4:], said(**fields)[4:]
+    assert note in told
+    assert note not in usual
+
+
+@pytest.mark.parametrize("others", [Tally(235), Tally(236, 1), Tally(236, 0, 1)])
+def test_few_without_reverts_are_no_wonder(others: Tally) -> None:
+    assert "in another way" not in "".join(said(listed=Tally(64), others=others))
+
+
+@pytest.mark.parametrize(("many", "more"), [(0, 0), (8, 0), (9, 2), (40, 33)])
+def test_hits_beyond_eight_lines_are_counted(many: int, more: int) -> None:
+    post = score_post("Engine", SPAN, replace(USUAL, hits=tuple(hit(n) for n in range(1, many + 1))))
+    named = items(post)[3:]
+    assert len(named) == min(many, 8)
+    if more:
+        assert named[-1] == [{"type": "text", "text": f"and {more} more: ask for fewer days"}]
+
+
+tallies = st.builds(Tally, st.integers(40, 9_999), st.integers(0, 20), st.integers(0, 20))
+hits = st.builds(hit, st.integers(1, 400), texts(256), st.sampled_from(Fate))
+shares = st.floats(0, 1)
+scores = st.builds(
+    Score,
+    digests=st.integers(0, 400),
+    listed=tallies | st.just(Tally()),
+    others=tallies,
+    hits=st.lists(hits, max_size=12).map(tuple),
+    by_chance=st.floats(0, 99),
+    by_lines=st.floats(0, 99),
+    luck=shares,
+    shortfall=shares,
+    young=st.integers(0, 9),
+    known=st.integers(0, 9),
+    unrated=st.integers(0, 9),
+    versions=st.lists(lines(80), max_size=5).map(tuple),
+)
+
+
+@given(scores, texts(100))
+def test_a_hostile_score_makes_a_message_that_slack_takes(found: Score, name: str) -> None:
+    post = score_post(name, SPAN, found)
+    assert_taken(post, known(found.hits))
+    assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
+
+
+@given(scores)
+def test_no_title_steers_a_terminal(found: Score) -> None:
+    assert invisible(score_lines(found)) == []
+
+
+@pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
+@pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+def test_the_longest_score_stays_within_the_budget(text: str, repository: Repository) -> None:
+    worst = tuple(hit(999_999_000 - n, text[:256], Fate.PARTLY, repository) for n in range(99))
+    found = replace(USUAL, hits=worst, young=64, known=9_999, unrated=999, versions=(text,) * 9)
+    assert_taken(score_post(text[:100], SPAN, found), known(worst))

@@ -1,0 +1,249 @@
+"""The form of a subscription: Slack opens it, and what is filled in is read back, or refused at its field."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import json
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.digest.view import Only, View
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.domain.subscriptions.request import Wish
+from bot.render.subscriptions.form import FormErrors, filled, form, zones_like
+from bot.sandbox.slack.kept.shown import first_settings, named
+from bot.sandbox.slack.methods.views import VIEW
+from bot.sandbox.slack.rules.limits import mentions
+from tests.helpers.builders import REPOSITORY
+from tests.helpers.checks import is_one_sentence
+from tests.render.hostile_days import LONGEST, texts
+from tests.services.doubles import visit
+
+WEB = Repository("Acme", "web.app")
+KNOWN = Repositories(REPOSITORY, (WEB,))
+BERLIN = ZoneInfo("Europe/Berlin")
+USUAL = (dt.time(9), ZoneInfo("America/Los_Angeles"))
+VIEWED = View(Filters(paths=("src",), labels=("a b",)), Only.RISKY)
+OLD = Subscription("C0OPEN", WEB, Timing(dt.time(17, 30), BERLIN, weekdays=True), VIEWED, by="U0ADA")
+Json = dict[str, Any]
+
+
+def opened(old: Subscription | None = None, asked: Visit | None = None) -> Json:
+    return form((REPOSITORY, WEB), USUAL, old, asked or visit())
+
+
+def sent(view: Json, **values: Json) -> Json:
+    """As Slack sends it, with what somebody put into some fields."""
+    settings = first_settings(named(view["blocks"]), None)
+    state = {block: {action: setting} for (block, action), setting in settings.items()}
+    for name, value in values.items():
+        state[name][name] = {**state[name][name], **value}
+    return {**view, "state": {"values": state}}
+
+
+def option(value: str) -> Json:
+    return {"selected_option": {"text": {"type": "plain_text", "text": value}, "value": value}}
+
+
+def errors(view: Json, values: dict[str, Json], known: Repositories = KNOWN) -> dict[str, str]:
+    with pytest.raises(FormErrors) as caught:
+        filled(sent(view, **values), known)
+    assert [said for said in caught.value.errors.values() if not is_one_sentence(said)] == []
+    return caught.value.errors
+
+
+# --- the window
+
+
+@pytest.mark.parametrize("old", [None, OLD], ids=["new", "known"])
+def test_slack_opens_it(old: Subscription | None) -> None:
+    view = opened(old)
+    assert VIEW(view)
+    assert mentions({"blocks": view["blocks"]}) == []
+    assert [view[part]["text"] for part in ("title", "submit", "close")] == ["Regular digest", "Save", "Cancel"]
+    labels = [block["label"]["text"] for block in view["blocks"]]
+    assert labels == ["Repository", "Where", "Channel", "At", "Time zone", "Days", "Show", "Only what fits"]
+
+
+def test_the_largest_is_opened_too() -> None:
+    many = tuple(Repository("o" * 39, f"{number}".rjust(100, "n")) for number in range(150))
+    long = Subscription(
+        "C0OPEN", LONGEST, OLD.timing, View(Filters(labels=("x" * 490,))), by="U0ADA", follows="U0ADA"
+    )
+    view = form(many, USUAL, long, visit(response_url="https://hooks.slack.test/" + "x" * 200))
+    assert VIEW(view)
+
+
+@given(st.lists(texts(60), max_size=4))
+def test_hostile_filters_are_literal(labels: list[str]) -> None:
+    old = Subscription("C0OPEN", WEB, OLD.timing, View(Filters(labels=tuple(labels))), by="U0ADA")
+    assert mentions({"blocks": opened(old)["blocks"]}) == []
+
+
+# --- what comes back
+
+
+def test_what_was_shown_comes_back_as_it_was() -> None:
+    wish, channel, replaces = filled(sent(opened(OLD)), KNOWN)
+    assert wish == Wish(WEB, dt.time(17, 30), BERLIN, weekdays=True, view=VIEWED)
+    assert (channel, replaces) == ("C0OPEN", OLD.id)
+
+
+def test_a_new_one_comes_back_with_what_is_usual() -> None:
+    wish, channel, replaces = filled(sent(opened()), KNOWN)
+    assert (wish, channel, replaces) == (Wish(REPOSITORY, *USUAL, weekdays=False), "C0DIGEST", "")
+
+
+def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
+    wish, channel, _ = filled(sent(opened(asked=visit(channel="D0ADA"))), KNOWN)
+    assert (wish.is_personal, wish.is_mine, wish.zone, channel) == (True, True, None, "")
+
+
+CHOSEN: dict[str, tuple[dict[str, Json], Wish]] = {
+    "repository": ({"repository": option("Acme/web.app")}, Wish(WEB, *USUAL, weekdays=False)),
+    "time": (
+        {"at": {"selected_time": "00:00"}},
+        Wish(REPOSITORY, dt.time(0), USUAL[1], weekdays=False),
+    ),
+    "zone": ({"zone": option("Europe/Berlin")}, Wish(REPOSITORY, dt.time(9), BERLIN, weekdays=False)),
+    "own zone": ({"zone": option("mine")}, Wish(REPOSITORY, dt.time(9), is_mine=True, weekdays=False)),
+    "days": ({"days": option("weekdays")}, Wish(REPOSITORY, *USUAL, weekdays=True)),
+    "weight": ({"only": option("risky")}, Wish(REPOSITORY, *USUAL, weekdays=False, view=View(only=Only.RISKY))),
+    "filters": (
+        {"filter": {"value": "  path:src label:“a b” "}},
+        Wish(REPOSITORY, *USUAL, weekdays=False, view=View(VIEWED.filters)),
+    ),
+    "to me": ({"where": option("me")}, Wish(REPOSITORY, *USUAL, weekdays=False, is_personal=True)),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), CHOSEN.values(), ids=CHOSEN)
+def test_each_field_is_read(values: dict[str, Json], expected: Wish) -> None:
+    wish, channel, _ = filled(sent(opened(), **values), KNOWN)
+    assert (wish, channel) == (expected, "" if expected.is_personal else "C0DIGEST")
+    assert Wish.parse(str(wish), KNOWN) == wish
+
+
+NOWHERE = {"channel": "Choose a channel, or have the digest sent to you alone."}
+UNKNOWN = "write path:…, author:…, label:… or not-author:… here."
+WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
+    "no channel": ({"channel": {"selected_conversation": None}}, NOWHERE),
+    "words": ({"filter": {"value": "vllm/v1"}}, {"filter": f"I don't know 'vllm/v1': {UNKNOWN}"}),
+    "hostile": ({"filter": {"value": "<!here>\u202e"}}, {"filter": f"I don't know '<!here>': {UNKNOWN}"}),
+    "other option": (
+        {"filter": {"value": "repo:a/b"}},
+        {"filter": "I don't know repo: here, use path:… author:… label:… not-author:… instead."},
+    ),
+    "open quotes": (
+        {"filter": {"value": 'label:"a'}},
+        {"filter": "A quotation mark is open: close it, or leave it out."},
+    ),
+    "path": (
+        {"filter": {"value": "path:[a]"}},
+        {"filter": "path:'[a]' can't be used: write vllm/v1, *.cu or csrc/**/moe instead."},
+    ),
+    "no time": ({"at": {"selected_time": None}}, {"at": "'' is no time: write it as 09:00 or 9am."}),
+    "zone": (
+        {"zone": option("Mars/Base")},
+        {"zone": "'Mars/Base' is no time zone: use an IANA name, as America/Los_Angeles."},
+    ),
+    "weight": (
+        {"only": option("heavy")},
+        {"only": "only:'heavy' can't be used: write only:substantial or only:risky."},
+    ),
+    "all of it": (
+        {"channel": {"selected_conversation": ""}, "filter": {"value": "label:"}},
+        {**NOWHERE, "filter": "label: needs a value right after the colon."},
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), WRONG.values(), ids=WRONG)
+def test_what_can_not_be_used_is_told_at_its_field(values: dict[str, Json], expected: dict[str, str]) -> None:
+    assert errors(opened(), values) == expected
+
+
+def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_field() -> None:
+    assert errors(opened(OLD), {}, Repositories(REPOSITORY)) == {
+        "repository": "I don't speak of Acme/web.app here: ask about octo/engine."
+    }
+
+
+def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
+    values = {"filter": {"value": "label:" + "x" * 900}}
+    found = errors(form((LONGEST,), USUAL, None, visit()), values, Repositories(LONGEST))
+    assert found == {"filter": "That is too long to be a command: use up to 1,000 characters."}
+
+
+@given(texts(500))
+def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
+    view = sent(opened(), filter={"value": typed})
+    try:
+        wish, _, _ = filled(copy.deepcopy(view), KNOWN)
+    except UsageError:
+        return
+    assert Wish.parse(str(wish), KNOWN) == wish
+
+
+def test_what_it_knows_of_where_it_was_opened_fits() -> None:
+    view = opened(OLD, visit(response_url="https://hooks.slack.test/1"))
+    assert json.loads(view["private_metadata"]) == {
+        "id": OLD.id,
+        "channel": "C0DIGEST",
+        "answer": "https://hooks.slack.test/1",
+    }
+
+
+# --- the picker of zones
+
+
+def zones(typed: str) -> list[str]:
+    return [option["value"] for option in zones_like(typed)]
+
+
+FOUND: dict[str, list[str]] = {
+    "berlin": ["Europe/Berlin"],
+    "Europe/BER": ["Europe/Berlin"],
+    " los angeles ": ["America/Los_Angeles"],
+    "new york": ["America/New_York"],
+    "my own": ["mine"],
+    "nowhere": [],
+    "<!here>": [],
+    "../": [],
+}
+
+
+@pytest.mark.parametrize(("typed", "expected"), FOUND.items(), ids=map(repr, FOUND))
+def test_zones_are_found_by_what_somebody_types(typed: str, expected: list[str]) -> None:
+    assert zones(typed) == expected
+
+
+def test_before_they_type_there_is_their_own_and_the_usual_ones() -> None:
+    found = zones("")
+    assert found[0] == "mine"
+    assert {"America/Los_Angeles", "UTC", "Europe/Berlin", "Asia/Kolkata"} < set(found)
+    assert zones("  ") == found
+
+
+@pytest.mark.parametrize("typed", ["", "a", "america", "o", "x" * 3_000])
+def test_there_are_never_more_than_slack_shows(typed: str) -> None:
+    found = zones_like(typed)
+    assert len(found) <= 100
+    assert [each for each in found if not (0 < len(each["text"]["text"]) <= 75 and each["value"])] == []
+    assert len({each["value"] for each in found}) == len(found)
+
+
+def test_every_zone_that_is_offered_can_be_kept() -> None:
+    for name in zones("a"):
+        if name != "mine":
+            assert ZoneInfo(name).key == name

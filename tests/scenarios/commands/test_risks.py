@@ -1,0 +1,157 @@
+"""``/prrisks``: what was taken back first, then what deserves a second look."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.helpers.world import as_read
+from tests.scenarios import RISKY, Bot, labels
+
+FILTERS = {"path": "path:csrc", "author": "author:Ada-Dev", "label": "label:perf", "blank": 'label:"needs care"'}
+
+
+def risks(bot: Bot, text: str) -> str:
+    """The list that is posted in a channel of its own, as it is read."""
+    channel = bot.channel()
+    ack = bot.person().slash("/prrisks", text, channel).ack
+    assert ack.text.startswith("Looking at octo/"), ack
+    (message,) = bot.posted(channel)
+    return as_read(message)
+
+
+@pytest.mark.parametrize(
+    ("days", "listed"),
+    [
+        ("", [1]),
+        ("yesterday", [1]),
+        ("today", [0]),
+        ("7d", [0, 1, 2, 3, 4, 5, 6]),
+        ("{3}", [3]),
+        ("{6}..{3}", [3, 4, 5, 6]),
+    ],
+    ids=["default", "yesterday", "today", "7d", "date", "range"],
+)
+def test_the_risky_merges_of_the_days_are_listed(days: str, listed: list[int], bot: Bot) -> None:
+    repository = bot.repository()
+    numbers = {ago: bot.pull(repository, merged_at=bot.noon(ago), **RISKY) for ago in range(8)}
+    dates = {ago: str(bot.noon(ago).date()) for ago in range(8)}
+    said = risks(bot, f"{days.format(*dates.values())} repo:{repository} top:10")
+    assert {ago for ago, number in numbers.items() if f"#{number} " in said} == set(listed)
+    assert f"{len(listed)} merged" in said
+    assert "adds 450 lines of product or build code" in said
+
+
+def test_without_a_word_it_is_yesterday_of_the_bots_own_repository(bot: Bot) -> None:
+    number, channel = bot.pull(merged_at=bot.noon(1), **RISKY), bot.channel()
+    day = bot.noon(1)
+    ack = bot.person().slash("/prrisks", "", channel).ack
+    assert ack.text == f"Looking at octo/engine, {day:%A} {day.day} {day:%B %Y}…"
+    (message,) = bot.posted(channel)
+    assert f"#{number} " in as_read(message)
+
+
+def test_what_was_taken_back_comes_first_and_is_not_listed_again(bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(3)
+    bad = bot.pull(repository, merged_at=noon, **RISKY)
+    bot.pull(repository, merged_at=noon + timedelta(hours=3), title='Revert "x"', body=f"Reverts #{bad}")
+    other = bot.pull(repository, merged_at=noon, **RISKY)
+    said = risks(bot, f"{noon.date()} repo:{repository}")
+    assert said.index("Already reverted or repaired") < said.index(f"#{bad} ") < said.index("Worth a second look")
+    assert "reverted after 3.0 h by" in said
+    assert said.index(f"#{other} ") > said.index("Worth a second look")
+    assert said.count(f"#{bad} ") == 1
+
+
+def test_a_repair_on_a_later_day_counts_too(bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(5)
+    bad = bot.pull(repository, merged_at=noon)
+    bot.pull(repository, merged_at=bot.noon(2), title="Fix it", body=f"Fixes a regression from #{bad}")
+    assert "repaired after 3 days by" in risks(bot, f"{noon.date()} repo:{repository}")
+
+
+@pytest.mark.parametrize("wanted", FILTERS.values(), ids=FILTERS)
+def test_filters_leave_out_what_does_not_fit(wanted: str, bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(2)
+    fitting = bot.pull(repository, merged_at=noon, author="ada-dev", labels=("perf", "needs care"), **RISKY)
+    files = ({**RISKY["files"][0], "filename": "engine/attention.py"},)
+    other = bot.pull(repository, merged_at=noon, **{**RISKY, "files": files})
+    said = risks(bot, f"{noon.date()} {wanted} repo:{repository}")
+    assert "1 of 2 merged" in said
+    assert f"#{fitting} " in said
+    assert f"#{other} " not in said
+    assert f"\n{wanted}\n" in said
+
+
+def test_top_says_how_many_are_listed(bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(2)
+    numbers = [bot.pull(repository, merged_at=noon, **RISKY) for _ in range(7)]
+    for top, many in (("", 5), ("top:7", 7)):
+        said = risks(bot, f"{noon.date()} repo:{repository} {top}")
+        assert sum(f"#{number} " in said for number in numbers) == many
+
+
+def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(2)
+    high = bot.pull(repository, merged_at=noon, **RISKY)
+    others = [bot.pull(repository, merged_at=noon) for _ in range(3)]
+    assert not any(f"#{number} " in risks(bot, f"{noon.date()} repo:{repository}") for number in others)
+    said = risks(bot, f"{noon.date()} repo:{repository} top:3")
+    above, _, below = said.partition("Below the bar (listed because of top:3)")
+    assert f"#{high} " in above
+    assert sum(f"#{number} " in below for number in others) == 2
+    said = risks(bot, f"{noon.date()} repo:{repository} top:10")
+    assert all(f"#{number} " in said for number in others)
+    assert "top:10: only 4 pull requests can be ranked." in said
+
+
+@pytest.mark.parametrize(
+    ("pulls", "wanted", "sentence"),
+    [
+        (1, "", "Nothing stands out."),
+        (1, "author:nobody", "No pull request of these days fits author:nobody."),
+        (0, "", "nothing merged"),
+    ],
+    ids=["calm", "fits none", "empty"],
+)
+def test_a_list_of_nothing_says_so(pulls: int, wanted: str, sentence: str, bot: Bot) -> None:
+    repository, noon = bot.repository(), bot.noon(2)
+    bot.pull(repository, merged_at=bot.noon(4))
+    for _ in range(pulls):
+        bot.pull(repository, merged_at=noon)
+    assert sentence in risks(bot, f"{noon.date()} repo:{repository} {wanted}")
+
+
+def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    bot.pull(repository, merged_at=bot.noon(1), **RISKY)
+    ada.slash("/prrisks", f"private repo:{repository}", channel)
+    (shown,) = bot.whispered(ada)
+    assert labels(shown) == ["Details of …", "Share in channel"]
+    assert not bot.posted(channel)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("help", "Ask what may hurt: `/prrisks`,"),
+        ("soon", " names no days: write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
+        ("99d", "99 days are too many at once: ask for up to 31."),
+        ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it begins: write the earlier date first."),
+        ("2999-01-01", "2999-01-01 is still to come: name a day up to "),
+        ("top:50", " can't be used: write a number from 1 to 10."),
+        (
+            "colour:red",
+            "I don't know colour: here, use path:… author:… label:… not-author:… top:… repo:… instead.",
+        ),
+        ("path:", "path: needs a value right after the colon."),
+        ("repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
+    ],
+    ids=["help", "nonsense", "long", "backwards", "future", "top", "unknown", "no value", "other repository"],
+)
+def test_what_can_not_be_listed_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
+    channel, before = bot.channel(), bot.calls()
+    assert sentence in bot.person().slash("/prrisks", text, channel).ack.text
+    assert bot.calls() == before
+    assert not bot.posted(channel)

@@ -1,0 +1,98 @@
+"""``/prrisks score``: what came of the lists that the bot posted, in counts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from pydantic import TypeAdapter
+
+from bot.adapters.redis.connection import RedisPostRecords
+from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.posted_digests import RedisIssued
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.day import LocalDay
+from bot.domain.track_record.posted_ratings import Rated, Ratings
+from tests.helpers.builders import pull
+from tests.helpers.world import as_read
+from tests.scenarios import Bot, labels
+
+_RATINGS = TypeAdapter(Ratings)
+
+
+def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest, PullRequest]:
+    """A digest of two, as it is recorded when it is posted; of these, the listed one was reverted by the other."""
+    of, noon = Repository.parse(repository), bot.noon(days_ago)
+    first = pull(bot.unused_number(), repository=of, merged_at=noon)
+    back = pull(bot.unused_number(), repository=of, merged_at=noon + timedelta(days=2, hours=3))
+    back = pull(back.number, repository=of, merged_at=back.merged_at, title=f'Revert "{first.title}"')
+    RedisHistory(bot.store).record([first, back])
+    rated = (Rated(first.number, noon, 14.0, 400, is_listed=True), Rated(bot.unused_number(), noon, 3.0, 4))
+    day = LocalDay(noon.date(), bot.zone)
+    key = f"digest:T1:C1:{repository}:{day.date}"
+    kept = _RATINGS.dump_json(Ratings("rules.v2", rated)).decode()
+    RedisPostRecords(bot.store).save(key, ratings=kept, done=(day.end + timedelta(hours=9)).isoformat())
+    RedisIssued(bot.store).add(of, day.end, key)
+    return first, back
+
+
+@pytest.mark.parametrize("text", ["score", "score 10d", "Score 90d"])
+def test_the_score_is_posted_with_what_it_rests_on(text: str, bot: Bot) -> None:
+    repository, channel = bot.repository(), bot.channel()
+    first, back = a_digest(bot, repository)
+    ack = bot.person().slash("/prrisks", f"{text} repo:{repository}", channel).ack
+    assert ack.text.startswith(f"Looking at what became of the lists of {repository}, ")
+    (message,) = bot.posted(channel)
+    said = as_read(message)
+    assert "How good was the risk list? · part-" in said
+    assert "Listed: 1 of 2 merged pull requests, in 1 digest. Later taken back: 1 reverted" in said
+    assert "Too few to tell: a verdict takes 20 listed and 5 reverted or repaired, and here are 1 and 1." in said
+    assert f"#{first.number} {first.title}, reverted after 2 days by #{back.number}" in said
+    assert labels(message) == ["Details of …", "Ask about this"]
+
+
+def test_what_was_posted_before_the_days_does_not_count(bot: Bot) -> None:
+    repository, channel = bot.repository(), bot.channel()
+    a_digest(bot, repository)
+    bot.person().slash("/prrisks", f"score 9d repo:{repository}", channel)
+    (message,) = bot.posted(channel)
+    assert "There is nothing to score" in as_read(message)
+    assert labels(message) == ["Ask about this"]
+
+
+def test_a_score_that_was_kept_private_can_be_shared(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    a_digest(bot, repository)
+    ada.slash("/prrisks", f"score 30d private repo:{repository}", channel)
+    (shown,) = bot.whispered(ada)
+    assert labels(shown) == ["Details of …", "Share in channel"]
+    assert not bot.posted(channel)
+    ada.press(shown, "share_risks")
+    (message,) = bot.posted(channel)
+    assert message["blocks"][:-2] == shown["blocks"][:-1]
+
+
+def test_in_a_thread_it_is_asked_for_by_name(bot: Bot) -> None:
+    repository, channel = bot.repository(), bot.channel()
+    a_digest(bot, repository)
+    thread = bot.world.slack.add_message(channel, "lead")
+    bot.person().mention(f"risks score repo:{repository}", channel, thread)
+    (reply,) = bot.replied(channel, thread)
+    assert "Listed: 1 of 2 merged pull requests" in as_read(reply)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("score 366d", "366 days are too many at once: ask for up to 365."),
+        ("score well", "'well' names no days: write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
+        ("score path:a", "I don't know path: here, use repo:… instead."),
+        ("score repo:other/secret", "I don't speak of other/secret here: ask about octo/engine,"),
+        ("help", "`/prrisks score 90d` says how good my lists were (up to 365 days)."),
+    ],
+    ids=["long", "nonsense", "path", "other repository", "help"],
+)
+def test_what_can_not_be_scored_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
+    channel = bot.channel()
+    assert sentence in bot.person().slash("/prrisks", text, channel).ack.text
+    assert not bot.posted(channel)

@@ -1,0 +1,117 @@
+"""Who is answered in threads, how often, and for how much money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+
+from bot.adapters.redis.question_queue import RedisSpending
+from bot.domain.operations.budget import Hold
+from bot.sandbox.slack.people.people import Person
+from tests.emulators.github.store import pull
+from tests.scenarios import REPO, Bot
+from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conversations.asking import Thread, answer, answering, begun, named, text_of
+
+DAILY = 0.5
+LIMIT = 3
+TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+_seats = count(1)
+
+
+@pytest.fixture
+def frugal(bots: Bots, transport: str) -> Iterator[Bot]:
+    """A bot of which nobody gets a second answer by the model, and which answers only some."""
+    settings = {
+        "PRDIGEST_USER_BUDGET": "0.000001",
+        "PRDIGEST_DAILY_BUDGET": str(DAILY),
+        "PRDIGEST_ALLOWED_USERS": ",".join(f"U0SEAT{seat}" for seat in range(1, 60)),
+        "PRDIGEST_USER_LIMIT": str(LIMIT),
+    }
+    found = bots.bot(transport, "frugal", **settings)
+    found.world.github.add(REPO, pull(9_001, title="Count the frobnications", merged_at=found.noon(1)))
+    yield from unharmed(found)
+
+
+def listed(bot: Bot) -> Person:
+    """Somebody who may ask and did not yet."""
+    return bot.person(user=f"U0SEAT{next(_seats)}")
+
+
+@contextmanager
+def asked_by(bot: Bot, person: Person) -> Iterator[Thread]:
+    """A thread in which the person had one answer."""
+    with answering(bot, answer("Yes.")):
+        thread = begun(bot, person.mention("Does it?", bot.channel()))
+        assert [text_of(message) for message in thread.answers()] == ["Yes."]
+        yield thread
+
+
+def is_plain(text: str, reason: str) -> bool:
+    """Whether it is what a plain search found, and why there is no more."""
+    return text.startswith(f"**Without the model.** {reason}") and "[#9001](https://github.com/" in text
+
+
+def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: Bot) -> None:
+    ada, ben = listed(frugal), listed(frugal)
+    with asked_by(frugal, ada) as thread:
+        ada.message("And the frobnications?", thread.channel, thread.ts)
+        reply = thread.answers()[-1]
+        assert is_plain(text_of(reply), "You have used up your budget for today; it begins anew at midnight")
+        ben.message("And the frobnications?", thread.channel, thread.ts)
+        assert [text_of(message) for message in thread.answers()][2:] == ["Yes."]
+    assert not frugal.whispered(ada)
+
+
+def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: Bot) -> None:
+    ada, day = listed(frugal), str(frugal.noon(0).date())
+    spending, whole = RedisSpending(frugal.store), Hold("", 0.0, (day,))
+    before = spending.spent(day)
+    spending.settle(whole, DAILY)
+    with answering(frugal, answer("Yes.")) as asked:
+        thread = begun(frugal, ada.mention("And the frobnications?", frugal.channel()))
+        (reply,) = thread.answers()
+    spending.settle(whole, -DAILY)
+    assert spending.spent(day) == before
+    assert is_plain(text_of(reply), "Today's budget for the model is used up; it begins anew at midnight")
+    assert not asked.bodies
+
+
+def test_who_asks_too_often_is_told_to_wait_and_nobody_else(frugal: Bot) -> None:
+    ada, ben = listed(frugal), listed(frugal)
+    with asked_by(frugal, ada) as thread:
+        for _ in range(LIMIT):
+            ada.message("And the frobnications?", thread.channel, thread.ts)
+        assert len(thread.answers()) == LIMIT
+        assert [shown["text"] for shown in frugal.whispered(ada)] == [TOO_FAST]
+        ben.message("And the frobnications?", thread.channel, thread.ts)
+        assert len(thread.answers()) == LIMIT + 1
+    assert not frugal.whispered(ben)
+
+
+def test_who_may_not_ask_is_told_so_only_where_they_name_the_bot(frugal: Bot) -> None:
+    eve = frugal.person()
+    with asked_by(frugal, listed(frugal)) as thread:
+        before = frugal.calls()
+        eve.message("And the frobnications?", thread.channel, thread.ts)
+        assert not frugal.whispered(eve)
+        eve.message("quiet", thread.channel, thread.ts)
+        assert not frugal.whispered(eve)
+        eve.message(named("And the frobnications?"), thread.channel, thread.ts)
+        assert not frugal.whispered(eve)
+        eve.mention("And the frobnications?", thread.channel, thread.ts)
+        (shown,) = frugal.whispered(eve)
+        assert len(thread.replies()) == 1
+        assert frugal.calls() == before
+    assert shown["text"] == "I may not answer you here: ask whoever runs me to allow it."
+
+
+def test_people_of_another_workspace_are_left_alone_where_they_do_not_name_the_bot(frugal: Bot) -> None:
+    stranger = frugal.person(team="T0OTHER")
+    with asked_by(frugal, listed(frugal)) as thread:
+        stranger.message("And the frobnications?", thread.channel, thread.ts)
+        assert len(thread.replies()) == 1
+    assert not frugal.whispered(stranger)

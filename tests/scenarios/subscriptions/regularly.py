@@ -1,0 +1,72 @@
+"""What the scenarios of regular digests have in common: what people read, press and fill in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.domain.subscriptions.models import Subscription
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
+from tests.helpers.world import as_read
+from tests.scenarios import Bot
+
+
+def subscriptions(bot: Bot, channel: str) -> list[Subscription]:
+    """Those of a channel that are kept, once nothing is left to do."""
+    bot.settle()
+    found = [each for each in RedisSubscriptions(bot.store).all() if each.channel == channel]
+    return sorted(found, key=str)
+
+
+def is_planned(bot: Bot, subscription: Subscription) -> bool:
+    return RedisAgenda(bot.store).at(subscription.id) is not None
+
+
+def direct(person: Person) -> str:
+    """Their direct messages with the bot."""
+    return f"D{person.user[1:]}"
+
+
+def last(bot: Bot, person: Person) -> Json:
+    """What they alone read last: shown to them, or written to them directly."""
+    shown = bot.whispered(person)
+    written = bot.posted(direct(person)) if bot.world.slack.has_direct(person.user) else []
+    return max([*shown, *written], key=lambda message: float(message["ts"]))
+
+
+def typed(bot: Bot, person: Person, text: str, channel: str) -> Json:
+    """What somebody gets for ``/prdigest …``: later, and nothing at once."""
+    before = len(bot.whispered(person))
+    ack = person.slash("/prdigest", text, channel).ack
+    assert (ack.status, ack.text) == (200, "")
+    (shown,) = bot.whispered(person)[before:]
+    return shown
+
+
+def form_of(bot: Bot, person: Person) -> Json:
+    """The form in front of somebody."""
+    bot.settle()
+    view = bot.world.slack.modal_of(person.user)
+    assert view, [shown["text"] for shown in bot.whispered(person)]
+    return view
+
+
+def home(bot: Bot, person: Person) -> str:
+    """App Home as they read it."""
+    bot.settle()
+    view = bot.world.slack.home_of(person.user)
+    return as_read({"text": "", "blocks": view["blocks"]}) if view else ""
+
+
+def value(view: Json, name: str) -> Any:
+    """What a field of a form begins with."""
+    (element,) = [block["element"] for block in view["blocks"] if block["block_id"] == name]
+    first = next((element[key] for key in element if key.startswith("initial_")), None)
+    return first["value"] if isinstance(first, dict) else first
+
+
+def replaced(view: Json) -> str:
+    """The id of what the form takes the place of."""
+    return str(json.loads(view["private_metadata"])["id"])

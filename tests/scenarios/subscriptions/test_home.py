@@ -1,0 +1,171 @@
+"""App Home: what people find there, and that each button says what came of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.connection import RedisPostRecords
+from bot.adapters.slack.messenger import slack_client
+from bot.domain.digest.view import View
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.sandbox.slack.people.people import Person
+from tests.helpers.world import as_read
+from tests.scenarios import REPO, Bot
+from tests.scenarios.subscriptions.regularly import direct, form_of, home, is_planned, subscriptions, typed, value
+
+SIX = dt.time(6)
+
+
+def opened(bot: Bot, person: Person) -> str:
+    assert person.open_home().ack.status == 200
+    return home(bot, person)
+
+
+def press(bot: Bot, person: Person, action: str, name: str | None = None) -> str:
+    """Press a button there; the first line that they read then."""
+    view = bot.world.slack.home_of(person.user)
+    assert view
+    assert person.press_in(view, action, value=name).ack.status == 200
+    return home(bot, person).partition("\n")[0]
+
+
+def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    page = opened(bot, ada)
+    for title in ("The last digests", "Subscriptions", "How I am", "Clock: running", "Store: "):
+        assert title in page
+    press(bot, ada, "subscription_new")
+    view = form_of(bot, ada)
+    assert ada.submit(view, at="06:00").errors == {
+        "channel": "Choose a channel, or have the digest sent to you alone."
+    }
+    assert ada.submit(view, channel=channel, filter="label:rocm").errors == {}
+    assert home(bot, ada).startswith("Subscribed to octo/engine\n")
+    (made,) = subscriptions(bot, channel)
+    assert f"#{channel}: octo/engine, every day at 06:00 ({bot.zone}), label:rocm · {made.id}" in home(bot, ada)
+    assert press(bot, ada, "subscription_pause", made.id) == "Paused: octo/engine"
+    assert f"{made.id} · paused" in home(bot, ada)
+    assert press(bot, ada, "subscription_resume", made.id) == "Resumed: octo/engine"
+    assert is_planned(bot, made)
+    press(bot, ada, "subscription_change", made.id)
+    view = form_of(bot, ada)
+    assert (value(view, "channel"), value(view, "filter")) == (channel, "label:rocm")
+    ada.submit(view, where="me", filter=None)
+    assert home(bot, ada).startswith("Subscribed to octo/engine\n")
+    (own,) = subscriptions(bot, direct(ada))
+    assert subscriptions(bot, channel) == []
+    assert press(bot, ada, "subscription_remove", own.id) == "Unsubscribed: octo/engine"
+    assert own.id not in home(bot, ada)
+    assert (bot.whispered(ada), bot.posted(direct(ada))) == ([], [])
+    # what is somebody's own is nobody else's business
+    told = [message["text"].split()[-1] for message in bot.posted(channel)]
+    assert told == ["paused.", "resumed.", "removed."]
+
+
+def test_what_can_not_be_done_any_more_is_said_there(http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    typed(http_bot, ada, "subscribe at 06:00", channel)
+    (made,) = subscriptions(http_bot, channel)
+    opened(http_bot, ada)
+    typed(http_bot, ada, "unsubscribe", channel)
+    said = "There is no subscription here: /prdigest subscribe makes one."
+    assert press(http_bot, ada, "subscription_pause", made.id) == said
+    press(http_bot, ada, "subscription_new")
+    http_bot.world.slack.remove_bot(channel)
+    ada.submit(form_of(http_bot, ada), channel=channel, at="06:00")
+    assert home(http_bot, ada).startswith("I am not a member of that channel: invite me with /invite,")
+    assert subscriptions(http_bot, channel) == []
+
+
+def test_a_preview_comes_by_direct_message_to_the_asker_alone(http_bot: Bot) -> None:
+    repository, channel, ada = http_bot.repository(), http_bot.channel(), http_bot.person()
+    http_bot.pull(repository, merged_at=http_bot.noon(1))
+    typed(http_bot, ada, f"subscribe {repository} at 06:00", channel)
+    (made,) = subscriptions(http_bot, channel)
+    opened(http_bot, ada)
+    press(http_bot, ada, "subscription_preview", made.id)
+    said = [as_read(message) for message in http_bot.posted(direct(ada))]
+    assert any("A preview for you alone: nothing was posted." in text for text in said)
+    assert http_bot.posted(channel) == []
+
+
+def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    typed(http_bot, ada, "subscribe only:risky at 00:00", channel)
+    (made,) = subscriptions(http_bot, channel)
+    due = made.timing.last_before(dt.datetime.now(dt.UTC))
+    address = f"https://emulated.slack.com/archives/{channel}/p1"
+    text = "engine · &lt;!here&gt; 7 of 9 merged. All is calm."
+    RedisPostRecords(http_bot.store).save(
+        made.edition(due).key("T0TEAM"), done=due.isoformat(), text=text, address=address
+    )
+    assert "engine · <!here> 7 of 9 merged. All is calm. Open it" in opened(http_bot, ada)
+    assert address in str(http_bot.world.slack.home_of(ada.user))
+
+
+def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    kept = RedisSubscriptions(http_bot.store)
+    repository, timing = Repository.parse(REPO), Timing(SIX, http_bot.zone)
+    views = [View(Filters(labels=(f"label {number}",))) for number in range(60)]
+    made = [Subscription(channel, repository, timing, view, by="U0BEN", is_open=True) for view in views]
+    for each in made:
+        kept.put(each)
+    try:
+        typed(http_bot, ada, "subscribe me at 06:00", channel)
+        (own,) = subscriptions(http_bot, direct(ada))
+        page = opened(http_bot, ada)
+        assert (own.id in page, "more: /prdigest list shows those of a channel" in page) == (True, True)
+        assert press(http_bot, ada, "subscription_remove", own.id) == "Unsubscribed: octo/engine"
+    finally:
+        for each in made:
+            kept.remove(each.id)
+
+
+def test_who_opens_the_messages_finds_nothing_new_in_app_home(http_bot: Bot) -> None:
+    ada = http_bot.person()
+    assert ada.open_home("messages").ack.status == 200
+    assert (home(http_bot, ada), http_bot.whispered(ada)) == ("", [])
+
+
+def test_people_of_another_workspace_find_nothing(http_bot: Bot) -> None:
+    stranger = http_bot.person(team="T0OTHER")
+    http_bot.world.slack.set_person(stranger.user, team="T0OTHER")
+    assert opened(http_bot, stranger) == ""
+
+
+def test_people_of_another_workspace_change_nothing_there(http_bot: Bot) -> None:
+    channel, ada, stranger = http_bot.channel(), http_bot.person(), http_bot.person(team="T0OTHER")
+    typed(http_bot, ada, "subscribe at 06:00", channel)
+    (made,) = subscriptions(http_bot, channel)
+    opened(http_bot, ada)
+    view = http_bot.world.slack.home_of(ada.user)
+    assert view
+    # the same page in front of somebody else
+    slack_client(http_bot.world.slack.token, http_bot.world.slack.url).views_publish(
+        user_id=stranger.user, view={"type": "home", "blocks": view["blocks"]}
+    )
+    press(http_bot, stranger, "subscription_remove", made.id)
+    assert subscriptions(http_bot, channel) == [made]
+
+
+def test_a_home_that_is_opened_twice_or_switched_off_is_published_once(http_bot: Bot) -> None:
+    ada, ben, slack = http_bot.person(), http_bot.person(), http_bot.world.slack
+
+    def published(person: Person) -> int:
+        http_bot.settle()
+        return len([call for call in slack.calls_to("views.publish") if call["user_id"] == person.user])
+
+    assert ada.again(ada.open_home()).ack.status == 200
+    assert published(ada) == 1
+    ada.open_home()
+    assert published(ada) == 2
+    slack.enable_home(enabled=False)
+    try:
+        ben.open_home()
+        assert published(ben) == 1
+    finally:
+        slack.enable_home()

@@ -1,0 +1,325 @@
+"""Regular digests: ``/prdigest subscribe`` and its fellows, the form, direct messages, and the preview."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.sandbox.slack.people.people import Person
+from bot.sandbox.slack.shows import Values
+from tests.helpers.checks import is_one_sentence
+from tests.helpers.world import as_read
+from tests.scenarios import RISKY, Bot, labels, old_button
+from tests.scenarios.conversations.asking import answer, answering, begun, text_of
+from tests.scenarios.subscriptions.regularly import (
+    direct,
+    form_of,
+    is_planned,
+    last,
+    replaced,
+    subscriptions,
+    typed,
+    value,
+)
+
+BUTTONS = ["Preview", "Change", "Pause", "Unsubscribe"]
+
+
+# --- the verbs and their buttons
+
+
+def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> None:
+    channel, ada, ben = bot.channel(), bot.person(), bot.person()
+    text = f"subscribe {bot.repository()} at 6am tz Europe/Berlin weekdays path:vllm/v1 not-author:bots only:risky"
+    shown = typed(bot, ada, text, channel)
+    (made,) = subscriptions(bot, channel)
+    assert as_read(shown).startswith(
+        f"Subscribed: {made.repository}, from Monday to Friday at 06:00 (Europe/Berlin), "
+        "path:vllm/v1 not-author:bots only:risky. The next one comes "
+    )
+    assert (labels(shown), is_planned(bot, made)) == (BUTTONS, True)
+    ada.press(shown, "subscription_pause", channel=channel)
+    assert last(bot, ada)["text"] == f"Paused: {made.repository}"
+    assert not is_planned(bot, made)
+    listed = typed(bot, ben, "LIST", channel)
+    assert (f"{made.id} · paused" in as_read(listed), labels(listed)) == (True, ["New subscription"])
+    ben.press(listed, "subscription_resume", channel=channel)
+    assert last(bot, ben)["text"] == f"Resumed: {made.repository}"
+    assert is_planned(bot, made)
+    ben.press(listed, "subscription_remove", channel=channel)
+    assert last(bot, ben)["text"] == f"Unsubscribed: {made.repository}"
+    assert (subscriptions(bot, channel), is_planned(bot, made)) == ([], False)
+    # nobody who reads there wonders where it is
+    rest = f"the digest of {made.repository}, from Monday to Friday at 06:00 (Europe/Berlin), "
+    rest += "path:vllm/v1 not-author:bots only:risky."
+    assert [as_read(message) for message in bot.posted(channel)] == [
+        f"@{ada.user} paused {rest}",
+        f"@{ben.user} resumed {rest}",
+        f"@{ben.user} removed {rest}",
+    ]
+
+
+def test_several_are_told_apart_by_repository_and_id(http_bot: Bot) -> None:
+    bot, channel, ada = http_bot, http_bot.channel(), http_bot.person()
+    for text in (
+        "subscribe at 06:00",
+        "subscribe\tonly:risky  at 06:00",
+        f"subscribe {bot.repository()} at 06:00",
+    ):
+        typed(bot, ada, text, channel)
+    made = subscriptions(bot, channel)
+    assert len(made) == 3
+    assert "That could be any of" in typed(bot, ada, "pause octo/engine", channel)["text"]
+    (risky,) = [each for each in made if each.view]
+    assert typed(bot, ada, f"pause {risky.id}", channel)["text"] == "Paused: octo/engine"
+    typed(bot, ada, "unsubscribe all", channel)
+    assert subscriptions(bot, channel) == []
+
+
+def test_what_is_said_again_changes_only_that(http_bot: Bot) -> None:
+    channel, ada, ben = http_bot.channel(), http_bot.person(), http_bot.person()
+    typed(http_bot, ada, "subscribe at 06:00 tz Europe/Berlin weekdays", channel)
+    typed(http_bot, ben, "subscribe at 5:30", channel)
+    (made,) = subscriptions(http_bot, channel)
+    assert (f"{made.timing.at:%H:%M}", str(made.timing.zone), made.timing.weekdays) == (
+        "05:30",
+        "Europe/Berlin",
+        True,
+    )
+
+
+AT_ONCE = {
+    "subscribe please": "I don't know 'please': write owner/repo, at 09:00,",
+    "subscribe at noon": "'noon' is no time: write it as 09:00 or 9am.",
+    "subscribe tz Mars": "'Mars' is no time zone:",
+    "subscribe other/secret": "I don't speak of other/secret here:",
+    "subscribe path:[x]": "path:'[x]' can't be used:",
+    "subscribe <!channel>": "I don't know '&lt;!channel&gt;': write",
+    "unsubscribe everything": "I don't know 'everything': write a repository,",
+    "pause the first": "Which one? Write its repository,",
+    "list all": "The list takes no words:",
+    "schedule octo/engine": "The form asks for all there is:",
+    "subscribe " + "x" * 1_001: "That is too long to be a command:",
+}
+LATER = {
+    "unsubscribe": "There is no subscription here: /prdigest subscribe makes one.",
+    "pause all": "There is no subscription here: /prdigest subscribe makes one.",
+    "resume octo/engine": "There is no subscription here: /prdigest subscribe makes one.",
+    "schedule deadbeef": "That subscription is not there any more.",
+}
+
+
+def test_what_can_not_be_done_is_one_sentence_to_the_asker(http_bot: Bot) -> None:
+    channel, away, ada = http_bot.channel(), http_bot.channel(member=False), http_bot.person()
+    for text, sentence in AT_ONCE.items():
+        said = ada.slash("/prdigest", text, channel).ack.text
+        assert said.startswith(sentence)
+        # the names of all repositories may be cut
+        assert is_one_sentence(said) or said.endswith("…")
+    for text, sentence in LATER.items():
+        assert typed(http_bot, ada, text, channel)["text"].partition(" [")[0] == sentence
+    said = typed(http_bot, ada, "subscribe", away)["text"]
+    assert said.startswith("I am not a member of that channel: invite me with /invite, then subscribe again. [")
+    assert (subscriptions(http_bot, channel), http_bot.posted(channel)) == ([], [])
+
+
+def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    for text in ("subscribe at 06:00", "pause", "resume", "list", "unsubscribe"):
+        again = ada.again(ada.slash("/prdigest", text, channel))
+        assert (again.ack.status, again.ack.text) == (200, "")
+        http_bot.settle()
+    said = [shown["text"] for shown in http_bot.whispered(ada)]
+    assert said == [
+        "Subscribed to octo/engine",
+        "Paused: octo/engine",
+        "Resumed: octo/engine",
+        "1 digest comes here",
+        "Unsubscribed: octo/engine",
+    ]
+    shown = typed(http_bot, ada, "subscribe at 06:00", channel)
+    ada.again(ada.press(shown, "subscription_remove", channel=channel))
+    assert [each["text"] for each in http_bot.whispered(ada)[6:]] == ["Unsubscribed: octo/engine"]
+
+
+# --- the form
+
+
+def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: Bot) -> None:
+    channel, other, ada = bot.channel(), bot.channel(), bot.person()
+    assert ada.slash("/prdigest", "schedule", channel).ack.text == ""
+    view = form_of(bot, ada)
+    assert (value(view, "channel"), value(view, "zone"), replaced(view)) == (channel, bot.zone.key, "")
+    assert ada.submit(view, filter="vllm/v1", channel=None).errors == {
+        "channel": "Choose a channel, or have the digest sent to you alone.",
+        "filter": "I don't know 'vllm/v1': write path:…, author:…, label:… or not-author:… here.",
+    }
+    assert bot.world.slack.modal_of(ada.user)
+    offered = [option["value"] for option in ada.suggest(view, "zone", "los ang")]
+    assert offered == ["America/Los_Angeles"]
+    chosen: Values = {"zone": "America/Los_Angeles", "days": "weekdays", "only": "substantial", "at": "06:30"}
+    assert ada.submit(view, chosen, filter="path:vllm/v1", channel=other).errors == {}
+    bot.settle()
+    assert bot.world.slack.modal_of(ada.user) is None
+    (made,) = subscriptions(bot, other)
+    assert last(bot, ada)["channel"] == channel
+    assert as_read(last(bot, ada)).startswith(
+        "Subscribed: octo/engine, from Monday to Friday at 06:30 (America/Los_Angeles), "
+        "path:vllm/v1 only:substantial. "
+    )
+    assert (str(made.view), subscriptions(bot, channel)) == ("path:vllm/v1 only:substantial", [])
+
+
+def test_change_opens_it_as_it_is_and_puts_the_new_one_in_its_place(http_bot: Bot) -> None:
+    channel, ada, repository = http_bot.channel(), http_bot.person(), http_bot.repository()
+    shown = typed(http_bot, ada, "subscribe at 06:00 tz Asia/Tokyo path:src only:risky", channel)
+    (old,) = subscriptions(http_bot, channel)
+    ada.press(shown, "subscription_change", channel=channel)
+    view = form_of(http_bot, ada)
+    fields = ("repository", "channel", "at", "zone", "days", "only", "filter")
+    assert [value(view, name) for name in fields] == [
+        *("octo/engine", channel, "06:00", "Asia/Tokyo", "daily", "risky", "path:src"),
+    ]
+    ada.close(view)
+    assert subscriptions(http_bot, channel) == [old]
+    ada.press(shown, "subscription_change", channel=channel)
+    delivery = ada.submit(form_of(http_bot, ada), repository=repository, filter=None)
+    assert ada.again(delivery).ack.status == 200
+    (made,) = subscriptions(http_bot, channel)
+    assert (str(made.repository), str(made.view), made.timing) == (repository, "only:risky", old.timing)
+    assert (is_planned(http_bot, old), is_planned(http_bot, made)) == (False, True)
+    assert len(http_bot.whispered(ada)) == 2
+
+
+def test_who_sends_the_form_where_the_bot_is_not_is_answered_too(http_bot: Bot) -> None:
+    away, channel, ada = http_bot.channel(member=False), http_bot.channel(), http_bot.person()
+    ada.slash("/prdigest", "schedule", away)
+    ada.submit(form_of(http_bot, ada))
+    assert last(http_bot, ada)["text"].startswith("I am not a member of that channel: invite me with /invite,")
+    ada.slash("/prdigest", "schedule", away)
+    ada.submit(form_of(http_bot, ada), channel=channel, at="06:00")
+    assert last(http_bot, ada)["text"] == "Subscribed to octo/engine"
+    assert len(subscriptions(http_bot, channel)) == 1
+
+
+# --- to one person alone
+
+
+def by_command(bot: Bot, person: Person, channel: str) -> None:
+    typed(bot, person, "subscribe me at 06:00 label:rocm", channel)
+
+
+def by_message(bot: Bot, person: Person, _: str) -> None:
+    person.message("Subscribe at 06:00 label:rocm", direct(person))
+
+
+def by_form(bot: Bot, person: Person, channel: str) -> None:
+    person.slash("/prdigest", "schedule", channel)
+    view = form_of(bot, person)
+    person.suggest(view, "zone")
+    person.submit(view, where="me", zone="mine", at="06:00", filter="label:rocm")
+
+
+@pytest.mark.parametrize("way", [by_command, by_message, by_form])
+def test_a_personal_digest_is_in_the_persons_own_zone_and_theirs_alone(way: object, http_bot: Bot) -> None:
+    assert callable(way)
+    channel, ada, ben = http_bot.channel(), http_bot.person(), http_bot.person()
+    http_bot.world.slack.set_person(ada.user, tz="Asia/Kolkata")
+    way(http_bot, ada, channel)
+    (made,) = subscriptions(http_bot, direct(ada))
+    assert as_read(last(http_bot, ada)).startswith(
+        "Subscribed: octo/engine, every day at 06:00 (Asia/Kolkata, as your Slack is set), label:rocm. "
+    )
+    assert (made.follows, made.by, subscriptions(http_bot, channel)) == (ada.user, ada.user, [])
+    assert "There is no subscription here" in typed(http_bot, ben, f"unsubscribe {made.id}", channel)["text"]
+    for action in ("subscription_remove", "subscription_pause", "subscription_change", "subscription_preview"):
+        ben.press(old_button(action, made.id), action, channel=channel)
+        # that a preview is looked at may be told before or after what came of it
+        said = [as_read(shown) for shown in http_bot.whispered(ben)[-2:]]
+        assert any("no subscription here" in text or "somebody's own" in text for text in said)
+        assert not any("octo/engine" in text or "rocm" in text for text in said)
+    assert http_bot.world.slack.modal_of(ben.user) is None
+    assert subscriptions(http_bot, direct(ada)) == [made]
+    assert typed(http_bot, ada, "unsubscribe", direct(ada))["text"] == "Unsubscribed: octo/engine"
+
+
+# --- in messages
+
+
+def test_in_a_message_that_names_the_bot_the_verbs_are_the_same(bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    thread = ada.mention("subscribe at 06:00 weekdays", channel).payload["event"]["ts"]
+    assert (last(bot, ada)["text"], last(bot, ada)["thread_ts"]) == ("Subscribed to octo/engine", None)
+    (made,) = subscriptions(bot, channel)
+    assert made.timing.weekdays
+    ada.mention("list", channel)
+    assert last(bot, ada)["text"] == "1 digest comes here"
+    ada.mention("subscribe at noon", channel)
+    assert last(bot, ada)["text"] == "'noon' is no time: write it as 09:00 or 9am."
+    ada.mention("Unsubscribe", channel)
+    assert last(bot, ada)["text"] == "Unsubscribed: octo/engine"
+    (told,) = bot.posted(channel)
+    assert (told["text"], bot.replied(channel, thread)) == ("The digest of octo/engine was removed.", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "list the changes that touch ROCm",
+        "test coverage went down, why",
+        "pause of the scheduler: what changed",
+        "subscribe or not, does it matter?",
+    ],
+    ids=["list", "test", "pause", "subscribe"],
+)
+def test_a_sentence_that_begins_like_a_verb_is_a_question(text: str, http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    with answering(http_bot, answer("Nothing.")) as asked:
+        thread = begun(http_bot, ada.mention(text, channel))
+        assert [text_of(message) for message in thread.answers()] == ["Nothing."]
+    assert asked.questions == [text]
+    assert (subscriptions(http_bot, channel), http_bot.whispered(ada)) == ([], [])
+
+
+# --- the preview
+
+LOOKING = "Looking at yesterday for a preview…"
+
+
+def test_a_preview_shows_the_asker_alone_what_would_be_posted(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    numbers = [bot.pull(repository, merged_at=bot.noon(1), **more) for more in ({}, RISKY)]
+    before = len(bot.world.slack.calls_to("chat.postMessage"))
+    text = f"{repository} at 06:00 tz {bot.zone.key} path:csrc only:risky"
+    assert ada.slash("/prdigest", f"test {text}", channel).ack.text == LOOKING
+    thought = last(bot, ada)
+    typed(bot, ada, f"subscribe {text}", channel)
+    assert ada.slash("/prdigest", "test", channel).ack.text == LOOKING
+    shown = last(bot, ada)
+    # all but the line of what was read from the cache
+    assert (shown["text"], shown["blocks"][:3]) == (thought["text"], thought["blocks"][:3])
+    assert "A preview for you alone: nothing was posted." in as_read(shown)
+    assert "1 of 2 merged" in shown["text"]
+    assert [f"#{number}" in as_read(shown) for number in numbers] == [False, True]
+    assert bot.posted(channel) == []
+    assert len(bot.world.slack.calls_to("chat.postMessage")) == before
+    (listed,) = [typed(bot, ada, "list", channel)]
+    ada.press(listed, "subscription_preview", channel=channel)
+    assert [each["text"] for each in bot.whispered(ada)[-2:]] in (
+        [LOOKING, shown["text"]],
+        [shown["text"], LOOKING],
+    )
+
+
+def test_a_preview_of_what_nobody_can_mean_is_one_sentence(http_bot: Bot) -> None:
+    channel, ada = http_bot.channel(), http_bot.person()
+    assert ada.slash("/prdigest", "test please", channel).ack.text.startswith("I don't know 'please'")
+    assert ada.slash("/prdigest", "test deadbeef", channel).ack.text == LOOKING
+    assert last(http_bot, ada)["text"].startswith("There is no subscription")
+
+
+def test_a_preview_in_direct_messages_is_of_ones_own(http_bot: Bot) -> None:
+    ada = http_bot.person()
+    http_bot.pull(merged_at=http_bot.noon(1))
+    ada.message("test", direct(ada))
+    assert "A preview for you alone: nothing was posted." in as_read(last(http_bot, ada))
+    assert http_bot.whispered(ada) == []

@@ -1,0 +1,176 @@
+"""Who may ask: which workspaces, channels and people, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+
+from bot.sandbox.slack.people.people import HOME, Delivery, Person
+from tests.scenarios import Bot, old_button
+from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions
+
+ELSEWHERE = "I answer people of my own workspace only: ask whoever runs me to allow yours."
+WRONG_CHANNEL = "I don't answer in this channel: ask in one of mine, or ask whoever runs me."
+WRONG_USER = "I may not answer you here: ask whoever runs me to allow it."
+TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
+LIMIT = 3
+_seats = count(1)
+
+
+def command(person: Person, channel: str) -> Delivery:
+    return person.slash("/prsummary", "help", channel)
+
+
+def mention(person: Person, channel: str) -> Delivery:
+    return person.mention("help", channel)
+
+
+def click(person: Person, channel: str) -> Delivery:
+    return person.press(old_button("ask", "thread"), "ask", channel=channel)
+
+
+Ask = Callable[[Person, str], Delivery]
+kinds = pytest.mark.parametrize("ask", [command, mention, click])
+
+
+@pytest.fixture
+def guarded(bots: Bots, transport: str) -> Iterator[Bot]:
+    """A bot that is choosy, and whose environment holds what Bolt would take for an app of many workspaces."""
+    settings = {
+        "PRDIGEST_ALLOWED_WORKSPACES": "T0PARTNER,E0PARTNER",
+        "PRDIGEST_ALLOWED_CHANNELS": HOME,
+        "PRDIGEST_ALLOWED_USERS": ",".join(f"U0SEAT{seat}" for seat in range(1, 100)),
+        "PRDIGEST_USER_LIMIT": str(LIMIT),
+        "SLACK_CLIENT_ID": "1.2",
+        "SLACK_CLIENT_SECRET": "secret",
+    }
+    yield from unharmed(bots.bot(transport, "guarded", **settings))
+
+
+def listed(bot: Bot, **fields: str) -> Person:
+    """Somebody who may ask and did not yet."""
+    return bot.person(user=f"U0SEAT{next(_seats)}", **fields)
+
+
+def told(bot: Bot, person: Person, delivery: Delivery) -> str:
+    """What the person got to read, at once or later, and only they."""
+    assert delivery.ack.status == 200
+    shown = bot.whispered(person)
+    return delivery.ack.text or "".join(message["text"] for message in shown)
+
+
+def is_answer(text: str) -> bool:
+    return any(word in text for word in ("number", "pull request", "Reply to this message"))
+
+
+@kinds
+def test_people_of_another_workspace_are_refused(ask: Ask, bot: Bot) -> None:
+    stranger, channel = bot.person(team="T0OTHER"), bot.channel(shared=True)
+    assert told(bot, stranger, ask(stranger, channel)) == ELSEWHERE
+    assert not bot.posted(channel)
+
+
+def test_a_refused_stranger_causes_no_work(bot: Bot) -> None:
+    stranger, channel, before = bot.person(team="T0OTHER"), bot.channel(shared=True), bot.calls()
+    number = bot.pull()
+    told(bot, stranger, stranger.slash("/prsummary", str(number), channel))
+    stranger.mention(str(number), channel)
+    stranger.press(old_button("share_summary", f"octo/engine#{number}"), "share_summary", channel=channel)
+    assert bot.calls() == before
+    assert not bot.posted(channel)
+
+
+@kinds
+def test_people_of_a_listed_workspace_are_answered(ask: Ask, guarded: Bot) -> None:
+    partner = listed(guarded, team="T0PARTNER")
+    assert is_answer(told(guarded, partner, ask(partner, HOME)))
+
+
+@kinds
+def test_people_of_an_unlisted_workspace_are_refused_beside_a_listed_one(ask: Ask, guarded: Bot) -> None:
+    stranger = listed(guarded, team="T0OTHER")
+    assert told(guarded, stranger, ask(stranger, HOME)) == ELSEWHERE
+
+
+def test_people_of_a_listed_organisation_are_answered_to_commands(guarded: Bot) -> None:
+    # mentions and clicks do not say of which organisation a guest is
+    partner = listed(guarded, team="T0OTHER", enterprise="E0PARTNER")
+    assert is_answer(told(guarded, partner, command(partner, HOME)))
+
+
+@kinds
+def test_an_unlisted_channel_is_refused(ask: Ask, guarded: Bot) -> None:
+    ada, channel = listed(guarded), guarded.channel()
+    assert told(guarded, ada, ask(ada, channel)) == WRONG_CHANNEL
+    assert not guarded.posted(channel)
+
+
+@kinds
+def test_unlisted_people_are_refused(ask: Ask, guarded: Bot) -> None:
+    eve = guarded.person()
+    assert told(guarded, eve, ask(eve, HOME)) == WRONG_USER
+
+
+@kinds
+def test_listed_people_in_a_listed_channel_are_answered(ask: Ask, guarded: Bot) -> None:
+    ada = listed(guarded)
+    assert is_answer(told(guarded, ada, ask(ada, HOME)))
+
+
+@kinds
+def test_who_asks_too_often_waits_and_nobody_else_does(ask: Ask, guarded: Bot) -> None:
+    ada, ben = listed(guarded), listed(guarded)
+    for _ in range(LIMIT):
+        assert is_answer(command(ada, HOME).ack.text)
+    assert told(guarded, ada, ask(ada, HOME)) == TOO_FAST
+    assert is_answer(told(guarded, ben, ask(ben, HOME)))
+
+
+def test_unlisted_people_find_nothing_in_app_home(guarded: Bot) -> None:
+    eve = guarded.person()
+    assert eve.open_home().ack.status == 200
+    assert (home(guarded, eve), guarded.whispered(eve), guarded.posted(direct(eve))) == ("", [], [])
+
+
+def test_listed_people_find_app_home(guarded: Bot) -> None:
+    ada = listed(guarded)
+    ada.open_home()
+    assert "How I am" in home(guarded, ada)
+
+
+def test_listed_people_subscribe_for_listed_channels_only(guarded: Bot) -> None:
+    ada, channel = listed(guarded), guarded.channel()
+    ada.slash("/prdigest", "schedule", HOME)
+    ada.submit(form_of(guarded, ada), channel=channel, at="06:00")
+    assert guarded.whispered(ada)[-1]["text"].startswith(WRONG_CHANNEL)
+    assert subscriptions(guarded, channel) == []
+
+
+def test_a_form_that_is_sent_too_soon_may_be_sent_again(guarded: Bot) -> None:
+    ada = listed(guarded)
+    ada.slash("/prdigest", "schedule", HOME)
+    view = form_of(guarded, ada)
+    for _ in range(LIMIT - 1):
+        command(ada, HOME)
+    assert ada.submit(view).errors == {"filter": TOO_FAST}
+    # as if a minute had passed
+    guarded.store.delete(*guarded.store.keys(f"*rate:*{ada.user}*"))
+    assert ada.submit(view, channel=HOME, at="06:00", filter=f"label:{ada.user}").errors == {}
+    assert guarded.whispered(ada)[-1]["text"] == "Subscribed to octo/engine"
+
+
+def test_a_request_that_is_delivered_again_does_not_count(guarded: Bot) -> None:
+    ada = listed(guarded)
+    first = command(ada, HOME)
+    for _ in range(LIMIT):
+        ada.again(first)
+    assert is_answer(command(ada, HOME).ack.text)
+
+
+def test_with_the_settings_of_an_app_for_many_workspaces_the_bots_token_is_used(guarded: Bot) -> None:
+    number, ada = guarded.pull(), listed(guarded)
+    ada.slash("/prsummary", str(number))
+    assert f"#{number} Change {number}" in [message["text"] for message in guarded.posted(HOME)]

@@ -1,0 +1,58 @@
+"""Requests that are signed, and yet nothing that Slack sends: a line in the log, and the bot goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.tables.payloads import BODIES, CHANGES, changed
+from tests.scenarios import Bot
+
+REFUSED = "WARNING bot.web: a request that can't be used: "
+
+
+def refusals(bot: Bot, before: int) -> list[str]:
+    """What the log has said since, which is one line for each refusal."""
+    lines = bot.log()[before:].splitlines()
+    assert "Traceback" not in bot.log()[before:], bot.log()[before:]
+    return [line for line in lines if REFUSED in line]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_without_a_payload_is_a_bad_request_and_one_line(name: str, http_bot: Bot) -> None:
+    body, kind = BODIES[name]
+    before = len(http_bot.log())
+    ack = http_bot.http.post(body, {"Content-Type": kind, **http_bot.http.signature(body)})
+    assert (ack.status, ack.body) == (400, "")
+    assert len(refusals(http_bot, before)) == 1
+    assert len(http_bot.log()[before:].splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_payload_that_lacks_something_is_a_bad_request_and_one_line(name: str, http_bot: Bot) -> None:
+    kind, payload = changed(name, http_bot.person())
+    http_bot.settle()
+    before = len(http_bot.log())
+    ack = http_bot.http.send(kind, payload)
+    assert (ack.status, ack.body) == (400, "")
+    assert len(refusals(http_bot, before)) == 1
+    assert len(http_bot.log()[before:].splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_in_socket_mode_it_is_acknowledged_and_dropped(name: str, socket_bot: Bot) -> None:
+    ada = socket_bot.person()
+    kind, payload = changed(name, ada)
+    shown = len(socket_bot.whispered(ada))
+    before = len(socket_bot.log())
+    ack = socket_bot.wire.send(kind, payload)
+    assert (ack.status, ack.body) == (200, "")
+    assert len(refusals(socket_bot, before)) == 1
+    assert len(socket_bot.whispered(ada)) == shown
+    assert len(socket_bot.log()[before:].splitlines()) == 1
+
+
+def test_what_was_not_changed_is_taken(bot: Bot) -> None:
+    """The requests of the table are good ones but for the change."""
+    for make in dict.fromkeys(make for make, _ in CHANGES.values()):
+        kind, payload = make(bot.person())
+        assert bot.wire.send(kind, payload).status == 200

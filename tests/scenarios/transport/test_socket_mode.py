@@ -1,0 +1,46 @@
+"""Socket Mode: connections that Slack refreshes or that break, and a token that is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.command import prdigest
+from tests.scenarios import Bot
+
+
+def answered(bot: Bot) -> bool:
+    number, channel = bot.pull(), bot.channel()
+    ack = bot.person().slash("/prsummary", str(number), channel).ack
+    return ack.text == f"Looking at #{number}…" and len(bot.posted(channel)) == 1
+
+
+def test_after_slack_has_refreshed_the_connection_requests_are_answered(socket_bot: Bot) -> None:
+    socket_bot.world.slack.socket.wait()
+    socket_bot.world.slack.socket.disconnect()
+    socket_bot.world.slack.socket.wait(seconds=10)
+    assert answered(socket_bot)
+
+
+def test_after_the_connection_broke_requests_are_answered(socket_bot: Bot) -> None:
+    socket_bot.world.slack.socket.wait()
+    socket_bot.world.slack.socket.drop()
+    # at once, or where the client misses the reset, when six of its pings had no answer
+    socket_bot.world.slack.socket.wait(seconds=30)
+    assert answered(socket_bot)
+
+
+def test_there_is_no_door_for_requests_over_http(socket_bot: Bot) -> None:
+    assert socket_bot.get("/healthz") == 200
+    assert socket_bot.http.send("slash_commands", {"command": "/prsummary"}).status == 404
+
+
+def test_an_app_token_that_is_refused_is_one_sentence(socket_bot: Bot, tmp_path: Path) -> None:
+    settings = {**socket_bot.world.settings, "SLACK_APP_TOKEN": "xapp-wrong", "PORT": str(closed_port())}
+    done = prdigest("web", settings=settings, folder=tmp_path)
+    assert done.returncode in {1, 2}
+    sentence = done.stderr.strip().split("\n")[-1]
+    assert "SLACK_APP_TOKEN" in sentence
+    assert is_one_sentence(sentence)
+    assert "Traceback" not in done.stderr
+    assert "xapp-wrong" not in done.stderr

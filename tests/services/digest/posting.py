@@ -1,0 +1,202 @@
+"""What the tests of posting share: a digest to post, a world that fails on purpose, and a look at the channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.domain.errors import InProgress
+from bot.domain.subscriptions.models import Edition
+from bot.domain.time.date_range import Span
+from bot.ports import Attachment, Messenger, Post, PostRecords
+from bot.render.digest.post import Rendered
+from bot.services.digest.poster import Published, Publisher
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.services.doubles import Sleeps
+
+HOME = "C0DIGEST"
+EDITION = Edition(HOME, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
+MORNING = DAY.end + timedelta(hours=8)
+PARTS = ("Part 1", "Part 2", "Part 3")
+
+
+def post(text: str) -> Post:
+    return Post(text, ({"type": "header", "text": {"type": "plain_text", "text": text}},))
+
+
+def rendered(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> Rendered:
+    """A digest of a lead, its thread and a report."""
+    file = Attachment("Engine-2026-02-28.md", "Full report", f"# {lead}\n") if report else None
+    return Rendered(post(lead), tuple(post(part) for part in parts), file)
+
+
+class Build:
+    """Builds a digest, another one each time, and counts."""
+
+    def __init__(self, *made: Rendered) -> None:
+        self._made = made
+        self.count = 0
+
+    def __call__(self) -> Rendered:
+        self.count += 1
+        return self._made[self.count - 1] if self._made else rendered(f"Engine {self.count}")
+
+
+@dataclass
+class MemoryMessenger:
+    """A Slack in a list: each message is (channel, thread, key, text)."""
+
+    messages: list[tuple[str, str | None, str, str]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+    def team(self) -> str:
+        return "T0TEAM"
+
+    def post(
+        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
+    ) -> str:
+        self.messages.append((channel, thread, key, post["text"]))
+        return f"{len(self.messages)}.0"
+
+    def direct(self, user: str) -> str:
+        return f"D{user[1:]}"
+
+    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        place = int(message.partition(".")[0]) - 1
+        assert (self.messages[place][0], self.messages[place][2]) == (channel, key)
+        self.messages[place] = (*self.messages[place][:3], post["text"])
+
+    def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
+        assert since <= MORNING
+        numbered = enumerate(self.messages, 1)
+        return {key: f"{n}.0" for n, (place, under, key, _) in numbered if (place, under) == (channel, thread)}
+
+    def attach(self, channel: str, thread: str, file: Attachment) -> None:
+        self.files.append(f"{channel} {thread} {file.name}")
+
+    def has_attachment(self, channel: str, thread: str, name: str) -> bool:
+        return f"{channel} {thread} {name}" in self.files
+
+    def permalink(self, channel: str, message: str) -> str:
+        return f"https://slack.test/{channel}/{message}"
+
+
+@dataclass
+class MemoryRecords:
+    """``PostRecords`` in a dictionary; ``busy`` as if another process held every digest."""
+
+    kept: dict[str, dict[str, str]] = field(default_factory=dict)
+    busy: bool = False
+
+    def load(self, key: str) -> dict[str, str]:
+        return dict(self.kept.get(key, {}))
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        return [self.load(key) for key in keys]
+
+    def save(self, key: str, **fields: str) -> None:
+        self.kept.setdefault(key, {}).update(fields)
+
+    def claim(self, key: str, field: str, value: str) -> None:
+        kept = self.kept.setdefault(key, {})
+        if field in kept:
+            raise InProgress(f"{key} is being posted.")
+        kept[field] = value
+
+    @contextmanager
+    def exclusive(self, key: str) -> Iterator[None]:
+        if self.busy:
+            raise InProgress(f"{key} is being posted.")
+        yield
+
+
+class Crash(BaseException):
+    """The process dies here."""
+
+
+@dataclass
+class Fuse:
+    """Burns at the given call, counted from 1: before its effect, or after it and before its answer."""
+
+    at: int = 0
+    with_effect: bool = False
+    error: type[BaseException] = Crash
+    for_good: bool = False
+    calls: list[str] = field(default_factory=list)
+
+    @property
+    def burnt(self) -> bool:
+        return bool(self.at) and len(self.calls) >= self.at
+
+    def before(self, name: str, _arguments: object = None) -> None:
+        self.calls.append(name)
+        self._burn(len(self.calls) == self.at and not self.with_effect)
+
+    def after(self, _name: str, _arguments: object = None) -> None:
+        self._burn(len(self.calls) == self.at and self.with_effect)
+
+    def _burn(self, now: bool) -> None:
+        if now or (self.for_good and len(self.calls) > self.at > 0):
+            raise self.error
+
+
+class Fragile:
+    """Any port, with a fuse in front of each of its methods."""
+
+    def __init__(self, behind: object, fuse: Fuse) -> None:
+        self._behind = behind
+        self._fuse = fuse
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._behind, name)
+
+        def call(*arguments: Any, **more: Any) -> Any:
+            if name == "exclusive":
+                return method(*arguments, **more)
+            self._fuse.before(name)
+            answer = method(*arguments, **more)
+            self._fuse.after(name)
+            return answer
+
+        return call
+
+
+def publisher(messenger: Any, records: Any, sleeps: Sleeps | None = None) -> Publisher:
+    return Publisher(messenger, records, lambda: MORNING, Sleeps() if sleeps is None else sleeps)
+
+
+def publish(
+    messenger: Messenger | Fragile, records: PostRecords | Fragile, build: Callable[[], Rendered]
+) -> Published:
+    return publisher(messenger, records).publish(EDITION, build)
+
+
+def messenger_of(slack: SlackEmulator) -> SlackMessenger:
+    return SlackMessenger(slack_client(slack.token, slack.url))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a reader sees in the channel."""
+
+    leads: list[str]
+    parts: list[str]
+    files: list[str]
+
+
+COMPLETE = Standing(["Engine 1"], list(PARTS), ["Engine-2026-02-28.md"])
+
+
+def standing(slack: SlackEmulator) -> Standing:
+    leads = slack.messages(HOME)
+    replies = [reply for lead in leads for reply in slack.replies(HOME, lead["ts"])]
+    return Standing(
+        [lead["text"] for lead in leads],
+        [reply["text"] for reply in replies if not reply.get("files")],
+        [file["name"] for file in slack.files],
+    )

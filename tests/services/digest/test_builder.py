@@ -1,0 +1,492 @@
+"""The digest of a day: in order, complete, with bounded work, and ended cleanly by an error."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import HURRIED, RedisCache, connect
+from bot.adapters.redis.history import RedisHistory
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
+from bot.domain.digest.view import WHOLE, Only, View
+from bot.domain.errors import (
+    GitHubUnavailable,
+    PrdigestError,
+    PullRequestNotFound,
+    RateLimited,
+    RepositoryNotFound,
+    StoreUnavailable,
+)
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import ChangeType, fallback_summary
+from bot.domain.time.day import LocalDay
+from bot.ports import Model
+from bot.render.digest.post import render
+from bot.services.digest.builder import DailyDigest, Surroundings
+from bot.services.digest.overview import Overviewer
+from bot.services.history.merge_timeline import Around, Chronicle
+from bot.services.summaries.reader import Reader
+from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.summarizer import Summarised, Summariser
+from tests.emulators.claude.server import ClaudeEmulator, Refusal
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull, summary
+from tests.helpers.checks import closed_port
+from tests.render.accepted import seen
+from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
+
+Summarise = Callable[[PullRequest], Summarised]
+
+
+def at_once(pull: PullRequest) -> Summarised:
+    if pull.files is None:
+        return Summarised(fallback_summary(pull, "its files could not be loaded", Coverage.NONE))
+    return Summarised(summary(), cost=0.5)
+
+
+def overview(repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+    return Overview(f"{len(entries)} in {repository} on {day.date}.", cost=1.0)
+
+
+def nothing(_done: int, _total: int) -> None:
+    """A progress that nobody watches."""
+
+
+def build(
+    pulls: ScriptedPulls,
+    summarise: Summarise = at_once,
+    workers: int = 4,
+    progress: Callable[[int, int], None] = nothing,
+) -> Digest:
+    reader = Reader(pulls, summarise)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, workers)
+    return daily.build(REPOSITORY, DAY, "Engine", progress)
+
+
+def listed(*numbers: int) -> ScriptedPulls:
+    return ScriptedPulls(tuple(pull(number, files=None) for number in numbers))
+
+
+def test_the_entries_keep_the_order_of_the_list_however_long_each_takes() -> None:
+    def slow_first(pull: PullRequest) -> Summarised:
+        time.sleep(0.05 if pull.number < 3 else 0)
+        return at_once(pull)
+
+    found = build(listed(1, 2, 3, 4, 5), slow_first)
+    assert [entry.number for entry in found.entries] == [1, 2, 3, 4, 5]
+
+
+def test_a_digest_holds_name_day_count_overview_and_cost() -> None:
+    found = build(listed(1, 2))
+    assert (found.name, found.day, found.repository) == ("Engine", DAY, REPOSITORY)
+    assert found.count == CountCheck(2, "octo/engine on 2026-02-28")
+    assert found.overview.text == "2 in octo/engine on 2026-02-28."
+    assert found.cost == 2.0
+
+
+def test_each_entry_has_its_files_risk_and_area() -> None:
+    pulls = listed(1)
+    pulls.files = (changed_file("engine/core.py", 500, 500),)
+    (entry,) = build(pulls).entries
+    assert (entry.pull.files, entry.area) == (pulls.files, "Engine and scheduling")
+    assert entry.risk.points > 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [GitHubUnavailable("GitHub is away."), PullRequestNotFound("It is gone."), RateLimited("Later.", 3_600.0)],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_pull_request_whose_files_fail_does_not_end_the_digest(error: PrdigestError) -> None:
+    pulls = listed(1, 2, 3)
+    pulls.failing = {2: error}
+    found = build(pulls)
+    assert [entry.number for entry in found.entries] == [1, 2, 3]
+    assert [entry.number for entry in found.fallbacks] == [2]
+    assert [entry.pull.files is None for entry in found.entries] == [False, True, False]
+
+
+def test_progress_goes_from_nothing_to_all_in_the_callers_thread() -> None:
+    seen: list[tuple[int, int]] = []
+    threads: set[int] = set()
+
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+        threads.add(threading.get_ident())
+
+    build(listed(*range(1, 21)), progress=progress)
+    assert seen == [(done, 20) for done in range(21)]
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("error", [RepositoryNotFound("No such repository."), RateLimited("Later.", 60.0)])
+def test_a_list_that_can_not_be_had_ends_it(error: PrdigestError) -> None:
+    pulls = listed(1)
+    pulls.refuses = error
+    with pytest.raises(type(error)) as caught:
+        build(pulls)
+    assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), StoreUnavailable("The store is away."), RateLimited("Later.", 3_600.0)]
+)
+def test_after_an_error_what_has_not_begun_never_begins(error: BaseException) -> None:
+    begun: list[int] = []
+
+    def fail_at_third(pull: PullRequest) -> Summarised:
+        begun.append(pull.number)
+        time.sleep(0.02)
+        if pull.number == 3:
+            raise error
+        return at_once(pull)
+
+    with pytest.raises(type(error)):
+        build(listed(*range(1, 101)), fail_at_third, workers=2)
+    after = len(begun)
+    assert after < 30
+    time.sleep(0.1)
+    assert len(begun) == after
+
+
+def test_an_interrupt_of_the_caller_cancels_what_has_not_begun() -> None:
+    begun: list[int] = []
+
+    def slow(pull: PullRequest) -> Summarised:
+        begun.append(pull.number)
+        time.sleep(0.02)
+        return at_once(pull)
+
+    def interrupted(done: int, _total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(listed(*range(1, 101)), slow, workers=2, progress=interrupted)
+    assert len(begun) < 30
+
+
+def test_a_revert_within_the_day_is_known() -> None:
+    first = pull(7, title="Count once", files=None)
+    second = pull(5, title='Revert "Count once" (#7)', files=None)
+    assert second.merge_time > first.merge_time
+    assert pairs(build(ScriptedPulls((second, first))).outcomes) == [(7, 5)]
+
+
+# --- views
+
+CORE, DOCS = (changed_file("engine/core.py"),), (changed_file("docs/a.md"),)
+ADA, BOT = Account("ada-dev"), Account("renovate", is_bot=True)
+AWAY = GitHubUnavailable("GitHub is away.")
+
+
+def viewed(pulls: KnownPulls, view: View, summarise: Summarise = at_once) -> Digest:
+    reader = Reader(pulls, summarise)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
+    return daily.build(REPOSITORY, DAY, "Engine", view=view)
+
+
+def day(*pulls: PullRequest, failing: Iterable[int] = ()) -> KnownPulls:
+    return KnownPulls(pulls, {f"files {number}": AWAY for number in failing})
+
+
+FOUR = (
+    pull(4, author=BOT, files=CORE),
+    pull(3, author=ADA, files=DOCS, labels=("bug",)),
+    pull(2, author=ADA, files=CORE),
+    pull(1, author=Account("bob"), files=CORE, labels=("bug",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "read"),
+    [
+        pytest.param(WHOLE, [1, 2, 3, 4], [1, 2, 3, 4], id="all"),
+        pytest.param(View(Filters(not_authors=("bots",))), [1, 2, 3], [1, 2, 3], id="by-author"),
+        pytest.param(View(Filters(labels=("BUG",))), [1, 3], [1, 3], id="by-label"),
+        pytest.param(View(Filters(paths=("engine",))), [1, 2, 4], [1, 2, 3, 4], id="by-path"),
+        pytest.param(View(Filters(("docs",), ("Ada-Dev",))), [3], [2, 3], id="files-of-those-alone-that-may-fit"),
+        pytest.param(View(Filters(authors=("nobody",))), [], [], id="none"),
+        pytest.param(View(only=Only.RISKY), [], [1, 2, 3, 4], id="what-weighs-enough-is-known-after-reading"),
+    ],
+)
+def test_a_view_reads_no_more_than_it_must(view: View, shown: list[int], read: list[int]) -> None:
+    pulls = day(*FOUR)
+    found = viewed(pulls, view)
+    assert [entry.number for entry in found.entries] == shown
+    assert sorted(pulls.calls) == ["day 2026-02-28", *(f"files {number}" for number in read)]
+    assert (found.view, found.hidden, found.merged) == (view, 4 - len(shown), 4)
+    assert found.overview.text.startswith(f"{len(shown)} in ")
+    assert found.gaps == ()
+
+
+def test_a_view_asks_the_model_of_what_fits_alone() -> None:
+    model = Summaries()
+    pulls = day(*FOUR)
+    reader = Reader(pulls, model)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
+    seen: list[tuple[int, int]] = []
+    daily.build(
+        REPOSITORY,
+        DAY,
+        "Engine",
+        lambda *done: seen.append(done),
+        View(Filters(paths=("docs",)), Only.SUBSTANTIAL),
+    )
+    assert (model.numbers, seen) == ([3], [(0, 1), (1, 1)])
+
+
+def reverting(number: int, other: int, **fields: Any) -> PullRequest:
+    """A pull request that takes back another, merged later than any with a number above its own."""
+    return pull(number, title=f"Revert #{other}", author=BOT, **fields)
+
+
+@pytest.mark.parametrize(
+    ("pulls", "shown", "reverts"),
+    [
+        pytest.param([pull(9), reverting(8, 9)], [8, 9], [(9, 8)], id="what-took-it-back"),
+        pytest.param([pull(9, author=BOT), pull(8, title="Revert #9")], [8, 9], [(9, 8)], id="what-it-took-back"),
+        pytest.param([pull(9), reverting(8, 9), reverting(7, 8)], [7, 8, 9], [(8, 7), (9, 8)], id="a-chain"),
+        pytest.param([pull(9), pull(8, author=BOT), reverting(7, 8)], [9], [], id="a-pair-that-does-not-fit"),
+    ],
+)
+def test_what_was_taken_back_comes_with_what_did_so(
+    pulls: list[PullRequest], shown: list[int], reverts: list[tuple[int, int]]
+) -> None:
+    found = viewed(day(*pulls), View(Filters(not_authors=("bots",))))
+    assert [entry.number for entry in found.entries] == shown
+    assert pairs(found.outcomes) == reverts
+
+
+def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
+    pulls = day(pull(9), reverting(8, 9), reverting(7, 8))
+    assert viewed(pulls, View(Filters(not_authors=("bots",)))).taken_back == {8}
+
+
+def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None:
+    trivial = Summaries(summary(type=ChangeType.TRIVIAL))
+    next_day = reverting(12, 9, merged_at=NOON + timedelta(days=1))
+    back = reverting(8, 3)
+    earlier = pull(3, merged_at=NOON - timedelta(days=1))
+    pulls = day(pull(9), back, pull(7))
+    reader = Reader(pulls, trivial)
+    surroundings = Surroundings(lambda repository, day, merged: Around.of([*merged, next_day, earlier]))
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 1, surroundings=surroundings)
+    found = daily.build(REPOSITORY, DAY, "Engine", view=View(only=Only.SUBSTANTIAL))
+    assert sorted(pairs(found.outcomes)) == [(3, 8), (9, 12)]
+    assert ({entry.number for entry in found.entries}, found.hidden) == ({8, 9}, 1)
+
+
+def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
+    trivial = Summaries(summary(type=ChangeType.TRIVIAL))
+    found = viewed(day(pull(9), reverting(8, 9), pull(7)), View(only=Only.SUBSTANTIAL), trivial)
+    assert ([entry.number for entry in found.entries], found.hidden) == ([8, 9], 1)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [
+        pytest.param(View(Filters(("engine",), not_authors=("bots",))), [1, 2, 3], id="path"),
+        pytest.param(View(Filters(("engine",)), Only.SUBSTANTIAL), [1, 2, 3, 4], id="substantial"),
+        pytest.param(View(Filters(("engine",)), Only.RISKY), [2, 3], id="risky-of-a-path"),
+        pytest.param(View(only=Only.RISKY), [2, 3], id="risky"),
+    ],
+)
+def test_what_can_not_be_read_is_shown_rather_than_lost(view: View, shown: list[int]) -> None:
+    found = viewed(day(*FOUR, failing=[2, 3]), view)
+    assert [entry.number for entry in found.entries] == shown
+    assert found.gaps == ("facts alone of #2, #3 (its files could not be loaded)",)
+    assert found.merged == 4
+
+
+def test_the_count_of_a_view_is_that_of_the_day() -> None:
+    pulls = day(*FOUR)
+    pulls.counted["2026-02-28"] = 5
+    found = viewed(pulls, View(Filters(labels=("bug",))))
+    assert found.gaps == ("incomplete? the commits of main name 5 merges, not 4",)
+
+
+# --- what came before the day, and since
+
+NINE = DAY.end + timedelta(hours=9)
+MUCH = (changed_file("engine/core.py", 900, 900),)
+LATER = replace(pull(9, title='Revert "Change number 2" (#2)', files=None), merged_at=DAY.end + timedelta(hours=3))
+
+
+class Records(list[PullRequest]):
+    """Keeps what it is told of merges."""
+
+    def __call__(self, pulls: Sequence[PullRequest]) -> None:
+        self.extend(pulls)
+
+
+def chronicle_of(pulls: KnownPulls, store: Redis) -> Chronicle:
+    return Chronicle(lambda: RedisHistory(store), pulls.merged_on, lambda: NINE)
+
+
+def surrounded(
+    pulls: KnownPulls, found: Surroundings, view: View = WHOLE, of: LocalDay = DAY, said: Summarise = at_once
+) -> Digest:
+    reader = Reader(pulls, said)
+    daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3, surroundings=found)
+    return daily.build(REPOSITORY, of, "Engine", view=view)
+
+
+def seen_by(chronicle: Chronicle) -> Surroundings:
+    return Surroundings(chronicle.around, chronicle.record)
+
+
+def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
+    heavy = tuple(pull(number, files=MUCH) for number in (1, 2))
+    pulls = day(*heavy, LATER)
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    assert [entry.number for entry in found.entries] == [1, 2], "the revert is of the next day"
+    assert (pairs(found.outcomes), found.count.counted, found.gaps) == ([(2, 9)], 2, ())
+    assert [entry.number for entry in found.riskiest] == [1]
+    said = seen(render(found).lead)
+    first, second = said.index("Already reverted or repaired"), said.index("Worth a second look")
+    assert "#2 Change number 2, reverted after" in said[first:second]
+    assert "#2 " not in said[second : said.index("Details")]
+
+
+def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis) -> None:
+    pulls = day(*FOUR, replace(LATER, author=BOT))
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)), View(Filters(not_authors=("bots",))))
+    assert pairs(found.outcomes) == [(2, 9)]
+    hidden = surrounded(pulls, seen_by(chronicle_of(pulls, store)), View(Filters(paths=("docs",))))
+    assert ([entry.number for entry in hidden.entries], hidden.outcomes) == ([3], ())
+
+
+def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> None:
+    old = pull(200, title="Count once", merged_at=DAY.start - timedelta(days=20))
+    RedisHistory(store).record([old])
+    pulls = day(pull(9, title='Revert "Count once" (#200)'), pull(8, title='Revert "Lost long ago" (#3)'))
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    assert (pairs(found.outcomes), [each.number for each in found.older_reverts]) == ([(200, 9)], [8])
+
+
+def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> None:
+    before = LocalDay(DAY.date - timedelta(days=1), DAY.zone)
+    long_ago = pull(1, merged_at=DAY.start - timedelta(days=100), files=CORE)
+    RedisHistory(store).record([long_ago])
+    fix = pull(2, title="Fix the counter", merged_at=before.start + timedelta(hours=9), files=CORE)
+    pulls = day(fix, pull(3, files=CORE), pull(4, files=DOCS))
+    around = seen_by(chronicle_of(pulls, store))
+    surrounded(pulls, around, of=before)
+    core, docs = surrounded(pulls, around).entries
+    assert [rule.rule for rule in core.risk.fired if rule.rule == "fixes"] == ["fixes"]
+    assert "fixes" not in [rule.rule for rule in docs.risk.fired]
+    assert [entry.risk.without_history for entry in (core, docs)] == [False, False]
+
+
+def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.LogCaptureFixture) -> None:
+    pulls = day(pull(1, files=MUCH), pull(2, files=MUCH), LATER)
+    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED)
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
+    assert [entry.risk.without_history for entry in found.entries] == [True, True]
+    assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())
+    assert "highest band without history" in seen(render(found).lead)
+    assert "history is not recorded" in caplog.text
+
+
+def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
+    pulls = day(*FOUR, LATER)
+    pulls.failing["day 2026-03-01"] = AWAY
+    around = seen_by(chronicle_of(pulls, store))
+    found = surrounded(pulls, around)
+    assert found.gaps == ("what was reverted since is not known (GitHub is away)",)
+    assert (found.merged, found.outcomes) == (4, ())
+    pulls.failing.clear()
+    mended = surrounded(pulls, around)
+    assert (mended.gaps, pairs(mended.outcomes)) == ((), [(2, 9)])
+
+
+def test_all_that_was_merged_is_recorded_and_what_was_read_with_its_files() -> None:
+    told = Records()
+    surrounded(day(*FOUR), Surroundings(record=told), View(Filters(labels=("bug",))))
+    assert {each.number: each.files is not None for each in told} == {4: False, 3: True, 2: False, 1: True}
+
+
+def test_a_list_that_can_not_be_had_is_not_recorded() -> None:
+    pulls, told = day(*FOUR), Records()
+    pulls.failing["day 2026-02-28"] = AWAY
+    with pytest.raises(GitHubUnavailable):
+        surrounded(pulls, Surroundings(record=told))
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "usual", "sparing"),
+    [
+        # 240 lines are of the list, 700 and more of its highest band
+        pytest.param((240, 900, 700, 300), [2, 3, 4], [2], id="one-of-the-highest-band"),
+        pytest.param((240, 300, 1), [2, 1], [], id="none-where-none-is-of-it"),
+    ],
+)
+def test_lists_that_found_no_more_than_chance_are_spared(
+    sizes: tuple[int, ...], usual: list[int], sparing: list[int]
+) -> None:
+    files = [(changed_file("engine/core.py", added),) for added in sizes]
+    pulls = day(*(pull(n, title="Rename things", files=each) for n, each in enumerate(files, 1)))
+    asked: list[Repository] = []
+
+    def is_sparing(repository: Repository) -> bool:
+        asked.append(repository)
+        return True
+
+    for found, listed in (
+        (surrounded(pulls, Surroundings()), usual),
+        (surrounded(pulls, Surroundings(is_sparing=is_sparing)), sparing),
+    ):
+        assert [entry.number for entry in found.riskiest] == listed
+    assert asked == [REPOSITORY]
+
+
+# --- with the model on the loopback
+
+
+def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: int) -> Digest:
+    asker = Asker(model, cache, Sleeps())
+    reader = Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise)
+    overviewer = Overviewer(asker, "claude-sonnet-5-5")
+    daily = DailyDigest(pulls, reader.read, overviewer.overview, reader.with_files, workers)
+    return daily.build(REPOSITORY, DAY, "Engine", nothing)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_no_more_than_the_workers_ask_at_a_time(
+    claude: ClaudeEmulator, model: Model, cache: RedisCache, workers: int
+) -> None:
+    claude.latency = 0.05
+    found = with_model(listed(*range(1, 13)), model, cache, workers)
+    assert claude.in_flight_peak == workers
+    assert (len(claude.requests), len(found.fallbacks)) == (13, 0)
+    assert claude.problems == []
+
+
+def test_a_day_without_merges_makes_no_call(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
+    found = with_model(listed(), model, cache, 4)
+    assert (found.entries, found.overview.text, claude.requests) == ((), "Nothing was merged.", [])
+    assert found.cost == 0.0
+
+
+def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
+    with_model(listed(1, 2, 3), model, cache, 4)
+    again = with_model(listed(1, 2, 3), model, cache, 4)
+    assert (len(claude.requests), again.cost) == (4, 0.0)
+    assert all(entry.from_cache for entry in again.entries)
+
+
+def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
+    claude.script(Refusal())
+    found = with_model(listed(1, 2, 3), model, cache, 1)
+    assert [entry.number for entry in found.fallbacks] == [1]
+    assert found.overview.fallback == ""

@@ -1,0 +1,102 @@
+"""The overview of a day: the model's over the day's own numbers, or counts in its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bot.domain.digest.models import Overview, Theme
+from bot.domain.errors import ModelBusy, ModelRejected
+from bot.domain.operations.usage import Usage, cost
+from bot.domain.summaries.models import ChangeType
+from bot.services.digest.overview import Overviewer
+from bot.services.summaries.structured_completion import Asker
+from tests.emulators.claude.server import overview_answer
+from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, summary
+from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
+
+MODEL = "claude-sonnet-5-5"
+TRIVIAL = summary(type=ChangeType.TRIVIAL)
+
+
+class Bench:
+    def __init__(self, *steps: str | Exception) -> None:
+        self.model = ScriptedModel.of(*steps)
+        self._overviewer = Overviewer(Asker(self.model, MemoryCache(), Sleeps()), MODEL)
+
+    def of(self, *entries: Any) -> Overview:
+        return self._overviewer.overview(REPOSITORY, DAY, entries)
+
+
+def answer(**fields: Any) -> str:
+    return json.dumps(overview_answer(**fields))
+
+
+def themes(*pairs: tuple[str, list[int]]) -> list[dict[str, Any]]:
+    return [{"title": title, "pull_requests": numbers} for title, numbers in pairs]
+
+
+def test_a_day_without_merges_makes_no_call() -> None:
+    bench = Bench()
+    assert bench.of() == Overview("Nothing was merged.")
+    assert bench.model.prompts == []
+
+
+def test_the_overview_is_the_models_with_its_cost() -> None:
+    found = Bench(answer(overview="Retries (#1) changed.", themes=themes(("Retries", [1, 2])))).of(
+        entry(1), entry(2)
+    )
+    assert (found.text, found.themes) == ("Retries (#1) changed.", (Theme("Retries", (1, 2)),))
+    assert (found.cost, found.from_cache, found.fallback) == (cost(MODEL, Usage(10, 5)), False, "")
+
+
+def test_an_overview_from_the_cache_costs_nothing() -> None:
+    bench = Bench(answer())
+    bench.of(entry(1))
+    found = bench.of(entry(1))
+    assert (found.from_cache, found.cost, len(bench.model.prompts)) == (True, 0.0, 1)
+
+
+def test_another_headline_is_another_overview() -> None:
+    bench = Bench(answer(), answer())
+    bench.of(entry(1))
+    bench.of(entry(1, said=summary(headline="Another")))
+    assert len(bench.model.prompts) == 2
+
+
+def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
+    wanted = themes(("Mixed", [1, 99, 1]), ("Invented", [98, 99]))
+    found = Bench(answer(overview="See #1 and (#99).", themes=wanted)).of(entry(1))
+    assert "#99" not in found.text
+    assert "#1" in found.text
+    assert found.themes == (Theme("Mixed", (1,)),)
+
+
+def test_without_a_model_there_are_counts_and_the_reason() -> None:
+    entries = (entry(1), entry(2), entry(3, said=TRIVIAL, files=[changed_file("docs/a.md")]))
+    found = Overviewer(None, MODEL).overview(REPOSITORY, DAY, entries)
+    assert found.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
+    assert (found.fallback, found.cost, found.themes) == ("no model is set up", 0.0, ())
+
+
+def test_a_day_of_trivial_changes_names_no_area() -> None:
+    found = Overviewer(None, MODEL).overview(REPOSITORY, DAY, (entry(1, said=TRIVIAL), entry(2, said=TRIVIAL)))
+    assert found.text == "2 pull requests changed no product code."
+
+
+def test_a_model_that_fails_leaves_counts_the_reason_and_its_cost() -> None:
+    found = Bench(ModelRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
+    assert found.fallback == "the key is refused"
+    assert found.text.startswith("Most of it in")
+    assert found.cost == cost(MODEL, Usage(1_000, 0))
+
+
+def test_a_failure_is_not_kept() -> None:
+    bench = Bench(*(ModelBusy("busy") for _ in range(3)), answer(overview="Later."))
+    assert bench.of(entry(1)).fallback == "busy"
+    assert bench.of(entry(1)).text == "Later."
+
+
+def test_an_overview_too_long_is_asked_for_again() -> None:
+    bench = Bench(answer(overview="x" * 601), answer(overview="Short."))
+    assert (bench.of(entry(1)).text, len(bench.model.prompts)) == ("Short.", 2)

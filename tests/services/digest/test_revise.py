@@ -1,0 +1,343 @@
+"""A digest that was posted with gaps is edited to what it would be now, and never posted again."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import RedisPostRecords
+from bot.adapters.slack.messenger import slack_client
+from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
+from bot.render.digest.post import Rendered
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.server import SCOPES, UPLOAD
+from bot.services.digest.poster import Published
+from tests.emulators.slack.server import SlackEmulator
+from tests.services.digest.posting import (
+    EDITION,
+    HOME,
+    PARTS,
+    Build,
+    Crash,
+    Fragile,
+    Fuse,
+    MemoryMessenger,
+    MemoryRecords,
+    Standing,
+    messenger_of,
+    post,
+    publish,
+    publisher,
+    rendered,
+    standing,
+)
+from tests.services.subscriptions.scheduled import KEY, key_of
+
+REPORT = "Engine-2026-02-28.md"
+CORRECTED = "Engine-2026-02-28-corrected.md"
+MOVED = "What stood here is part of the messages above now."
+BEFORE = rendered("Before")
+AFTER = rendered("After", ("One", "Two", "Three", "Four"))
+REVISED = Standing(["After"], ["One", "Two", "Three", "Four"], [REPORT, CORRECTED])
+
+
+@pytest.fixture
+def records(store: Redis) -> RedisPostRecords:
+    return RedisPostRecords(store)
+
+
+@pytest.fixture
+def posted(slack: SlackEmulator, records: RedisPostRecords) -> SlackEmulator:
+    """A Slack in which the digest stands as it was before."""
+    publish(messenger_of(slack), records, Build(BEFORE))
+    return slack
+
+
+def revise(slack: SlackEmulator, records: Any, made: Rendered = AFTER, fuse: Fuse | None = None) -> Published:
+    messenger: Any = messenger_of(slack)
+    ends = (messenger, records) if fuse is None else (Fragile(messenger, fuse), Fragile(records, fuse))
+    return publisher(*ends).revise(EDITION, lambda: made)
+
+
+def writes(slack: SlackEmulator) -> list[str]:
+    """The calls that change something."""
+    reading = {"auth.test", "conversations.history", "conversations.replies", "chat.getPermalink"}
+    return [method for method, _ in slack.calls if method not in reading]
+
+
+def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
+    posted: SlackEmulator, records: RedisPostRecords
+) -> None:
+    before = len(posted.calls)
+    found = revise(posted, records)
+    assert standing(posted) == REVISED
+    assert [file["title"] for file in posted.files] == ["Full report", "Full report, corrected"]
+    assert (found.already, found.gaps, found.merged) == (True, (), 0)
+    assert [method for method, _ in posted.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
+
+
+def test_what_the_messages_carry_stays(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    def carried() -> list[Any]:
+        [lead] = posted.messages(HOME)
+        parts = [reply for reply in posted.replies(HOME, lead["ts"]) if not reply.get("files")]
+        return [message["metadata"] for message in (lead, *parts)]
+
+    before = carried()
+    revise(posted, records)
+    assert carried()[: len(before)] == before
+    assert [found["event_payload"]["key"] for found in carried()] == [KEY, *(f"{KEY}#{n}" for n in range(1, 5))]
+
+
+def test_it_is_found_by_its_key_though_the_records_are_lost(
+    posted: SlackEmulator, records: RedisPostRecords, store: Redis
+) -> None:
+    revise(posted, records)
+    store.flushall()
+    publish(messenger_of(posted), records, Build())
+    assert standing(posted).leads == ["After"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        pytest.param(("One", "Two", "Three"), ("One", "Two", "Three"), id="as-many"),
+        pytest.param(("One",), ("One", MOVED, MOVED), id="fewer"),
+        pytest.param((), (MOVED, MOVED, MOVED), id="none"),
+        pytest.param(tuple("abcdefgh"), tuple("abcdefgh"), id="more"),
+    ],
+)
+def test_a_thread_of_another_length_is_filled_or_voided(
+    posted: SlackEmulator, records: RedisPostRecords, parts: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
+    revise(posted, records, rendered("After", parts))
+    assert standing(posted).parts == list(shown)
+
+
+def test_a_thread_that_was_voided_is_filled_again(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    revise(posted, records, rendered("After", ("One",)))
+    revise(posted, records, rendered("Later", ("A", "B", "C")))
+    assert standing(posted) == Standing(
+        ["Later"], ["A", "B", "C"], [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"]
+    )
+
+
+def test_a_day_that_was_empty_gets_its_thread_and_its_report(
+    slack: SlackEmulator, records: RedisPostRecords
+) -> None:
+    publish(messenger_of(slack), records, Build(rendered("Nothing", (), report=False)))
+    revise(slack, records)
+    assert standing(slack) == replace(REVISED, files=[CORRECTED])
+
+
+def test_what_people_wrote_in_the_thread_stays(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    [lead] = posted.messages(HOME)
+    posted.add_message(HOME, "What is part 2 about?", thread_ts=lead["ts"])
+    revise(posted, records, rendered("After", ("One",)))
+    assert standing(posted).parts == ["One", MOVED, MOVED, "What is part 2 about?"]
+
+
+# --- nothing to do
+
+
+def test_what_reads_the_same_is_not_touched(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    before = writes(posted)
+    for _ in range(3):
+        revise(posted, records, BEFORE)
+    assert writes(posted) == before
+
+
+def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, records: RedisPostRecords) -> None:
+    unpriced = post("Engine, 3 merged")
+    first = replace(BEFORE, lead=post("Engine, 3 merged, $0.02"), unpriced=unpriced)
+    publish(messenger_of(slack), records, Build(first))
+    before = writes(slack)
+    revise(slack, records, replace(BEFORE, lead=post("Engine, 3 merged, from cache"), unpriced=unpriced))
+    assert (writes(slack), standing(slack).leads) == (before, ["Engine, 3 merged, $0.02"])
+
+
+def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    revise(posted, records, replace(AFTER, attachment=BEFORE.attachment))
+    assert standing(posted) == replace(REVISED, files=[REPORT])
+    revise(posted, records, LATER)
+    revise(posted, records, BEFORE)
+    assert standing(posted).files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"]
+
+
+def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
+    posted: SlackEmulator, records: RedisPostRecords
+) -> None:
+    found = revise(posted, records, replace(BEFORE, gaps=("no overview",), merged=4))
+    assert (found.gaps, found.merged) == (("no overview",), 4)
+    assert publish(messenger_of(posted), records, Build()).gaps == ("no overview",)
+
+
+def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    known = {name: value for name, value in records.load(KEY).items() if name in {"lead", "done", "begun"}}
+    older = MemoryRecords({KEY: known})
+    assert publish(messenger_of(posted), older, Build()) == replace(
+        publish(messenger_of(posted), records, Build()), merged=None
+    )
+    revise(posted, older)
+    assert standing(posted) == REVISED
+
+
+# --- what breaks off
+
+STEPS = [
+    *("team", "load_each", "load", "save", "edit", "find_posts", "edit", "edit", "edit", "post"),
+    *("has_attachment", "attach", "save", "load"),
+]
+
+
+def test_the_list_of_steps_is_that_of_a_whole_revision(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    fuse = Fuse()
+    revise(posted, records, AFTER, fuse)
+    assert fuse.calls == STEPS
+
+
+LATER = rendered("Later", ("One", "Two", "Three", "Four"))
+
+
+@pytest.mark.parametrize(
+    ("step", "again"),
+    [
+        *(pytest.param(step, AFTER, id=f"{step}-to-the-same") for step in range(4, len(STEPS))),
+        *(pytest.param(step, LATER, id=f"{step}-to-something-else") for step in (5, 10, 12, 13)),
+        *(pytest.param(step, BEFORE, id=f"{step}-back-to-what-it-was") for step in (4, 5, 9, 12, 13)),
+    ],
+)
+def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
+    posted: SlackEmulator, records: RedisPostRecords, step: int, again: Rendered
+) -> None:
+    with pytest.raises(Crash):
+        revise(posted, records, AFTER, Fuse(step, with_effect=True))
+    revise(posted, records, again)
+    found = standing(posted)
+    void = [MOVED] * (len(found.parts) - len(again.thread))
+    assert (found.leads, found.parts) == ([again.lead.text], [*(part.text for part in again.thread), *void])
+    # a correction that was attached stays; one that was not is not needed by what is as it was
+    attached, ended = STEPS.index("attach") + 1, len(STEPS) - 1
+    corrections = (step >= attached or again is not BEFORE) + (step >= ended and again is not AFTER)
+    assert found.files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"][: 1 + corrections]
+
+
+CALLS = [
+    *("auth.test", "chat.update", "conversations.replies", "chat.update", "chat.update", "chat.update"),
+    *("chat.postMessage", "conversations.replies", "files.getUploadURLExternal", UPLOAD),
+    "files.completeUploadExternal",
+]
+
+
+def test_the_list_of_calls_is_that_of_a_whole_revision(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    before = len(posted.calls)
+    revise(posted, records)
+    assert [method for method, _ in posted.calls[before:]] == CALLS
+
+
+@pytest.mark.parametrize("for_good", [False, True], ids=["once", "for-good"])
+@pytest.mark.parametrize("call", range(1, len(CALLS) + 1))
+def test_a_lost_answer_doubles_and_loses_nothing(
+    posted: SlackEmulator, records: RedisPostRecords, call: int, for_good: bool
+) -> None:
+    fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
+    posted.before, posted.after = fuse.before, fuse.after
+    with suppress(SlackUnavailable):
+        revise(posted, records)
+    assert fuse.burnt
+    posted.before = posted.after = None
+    revise(posted, records)
+    assert standing(posted) == REVISED
+
+
+@pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "files.completeUploadExternal"])
+@pytest.mark.parametrize("after_effect", [False, True])
+def test_a_server_error_is_mended_by_the_next_try(
+    posted: SlackEmulator, records: RedisPostRecords, method: str, after_effect: bool
+) -> None:
+    posted.fail_next(method, status=503, after_effect=after_effect)
+    with suppress(SlackUnavailable):
+        revise(posted, records)
+    revise(posted, records)
+    assert standing(posted) == REVISED
+
+
+# --- what is not there any more
+
+
+@pytest.mark.parametrize(
+    ("closed", "opened"), [("archive_channel", "unarchive_channel"), ("remove_bot", "invite_bot")]
+)
+def test_a_channel_that_is_closed_is_left_alone_until_it_is_open(
+    posted: SlackEmulator, records: RedisPostRecords, closed: str, opened: str
+) -> None:
+    before = standing(posted)
+    getattr(posted, closed)(HOME)
+    for _ in range(2):
+        with pytest.raises(SlackRefused):
+            revise(posted, records)
+    assert standing(posted) == before
+    getattr(posted, opened)(HOME)
+    revise(posted, records)
+    assert standing(posted) == REVISED
+
+
+def delete(slack: SlackEmulator, ts: str) -> None:
+    slack_client(slack.token, slack.url).chat_delete(channel=HOME, ts=ts)
+
+
+def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    [lead] = posted.messages(HOME)
+    delete(posted, lead["ts"])
+    before = len(posted.calls_to("chat.postMessage"))
+    with pytest.raises(SlackRefused):
+        revise(posted, records)
+    assert publish(messenger_of(posted), records, Build()).already
+    assert len(posted.calls_to("chat.postMessage")) == before
+
+
+def test_a_part_that_was_deleted_is_there_again(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    [lead] = posted.messages(HOME)
+    gone = posted.replies(HOME, lead["ts"])[1]
+    assert key_of(gone) == f"{KEY}#2"
+    delete(posted, gone["ts"])
+    revise(posted, records)
+    assert sorted(standing(posted).parts) == sorted(REVISED.parts)
+
+
+def test_without_leave_to_write_files_the_messages_are_edited(records: RedisPostRecords) -> None:
+    with SlackEmulator(scopes=SCOPES - {"files:write"}) as slack:
+        publish(messenger_of(slack), records, Build(BEFORE))
+        revise(slack, records)
+        assert standing(slack) == replace(REVISED, files=[])
+
+
+# --- two at once
+
+
+def test_what_another_process_revises_is_left_to_it() -> None:
+    messenger, records = MemoryMessenger(), MemoryRecords()
+    publish(messenger, records, Build(BEFORE))
+    records.busy = True
+    with pytest.raises(InProgress):
+        publisher(messenger, records).revise(EDITION, lambda: AFTER)
+    assert [text for *_, text in messenger.messages] == ["Before", *PARTS]
+
+
+def test_revisions_that_come_at_once_are_one(posted: SlackEmulator, records: RedisPostRecords) -> None:
+    posted.latency = 0.01
+    start = threading.Barrier(3)
+
+    def run(_: int) -> Published:
+        start.wait()
+        return revise(posted, records)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(run, range(3)))
+    assert standing(posted) == REVISED
+    assert len(posted.calls_to("chat.update")) == 4

@@ -1,0 +1,121 @@
+"""What the tests of what became of a digest share: one that was posted, with a fuse in front of each port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.posted_digests import RedisIssued
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.subscriptions.models import Edition
+from bot.render.digest.post import render
+from bot.sandbox.slack.kept.store import Json
+from bot.services.digest.poster import Publisher
+from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.outcome_watcher import EVERY, Aftermath
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
+from tests.render.accepted import strings
+from tests.services.digest.posting import EDITION, HOME, Fragile, Fuse, messenger_of
+from tests.services.doubles import KnownPulls, Sleeps
+from tests.services.subscriptions.scheduled import Outbox, Wall, key_of
+
+SHOWN: tuple[dict[str, Any], ...] = (
+    {"number": 1},
+    {"number": 2, "title": "Faster attention", "files": (changed_file("engine/core.py", 900, 900),)},
+    {"number": 3},
+)
+REVERT = pull(9, title='Revert "Faster attention" (#2)', merged_at=NOON + timedelta(hours=22))
+AGAIN = pull(10, title='Revert "Revert "Faster attention" (#2)" (#9)', merged_at=NOON + timedelta(hours=40))
+BEHIND = " — reverted after 22.0 h by #9"
+_EDITION = TypeAdapter(Edition)
+
+
+@dataclass
+class Desk:
+    """A digest of three, posted at nine, and all that looks after it; ``fuse`` stands in front of each port."""
+
+    slack: SlackEmulator
+    store: Redis
+    wall: Wall = field(default_factory=Wall)
+    pulls: KnownPulls = field(default_factory=KnownPulls)
+    fuse: Fuse = field(default_factory=Fuse)
+    amends: Outbox = field(default_factory=Outbox)
+
+    def __post_init__(self) -> None:
+        self.records: Any = self._fragile(RedisPostRecords(self.store))
+        issued, agenda, cache = (
+            self._fragile(made(self.store)) for made in (RedisIssued, RedisAgenda, RedisCache)
+        )
+        history = self._fragile(RedisHistory(self.store))
+        chronicle = Chronicle(lambda: history, self._fragile(self.pulls).merged_on, self.wall)
+        messenger = self._fragile(messenger_of(self.slack))
+        self.publisher = Publisher(messenger, self.records, self.wall, Sleeps(), self.begin)
+        self.aftermath = Aftermath(chronicle, cache, issued, self.records, self.publisher, agenda, self.wall)
+
+    def _fragile(self, port: object) -> Any:
+        return Fragile(port, self.fuse)
+
+    def begin(self, edition: Edition, key: str) -> None:
+        self.aftermath.begin(edition, key)
+
+    # what happens
+
+    def post(self) -> str:
+        """Post the digest, or finish what another began; its key."""
+        entries = [entry(**fields) for fields in SHOWN]
+        RedisHistory(self.store).record([found.pull for found in entries])
+        self.publisher.publish(EDITION, lambda: render(digest(*entries)))
+        key = self.publisher.key(EDITION)
+        self.records.save(key, edition=_EDITION.dump_json(EDITION).decode())
+        return key
+
+    def merge(self, *pulls: PullRequest) -> None:
+        """This was merged, and it is time to look."""
+        self.pulls.pulls += pulls
+        self.wall.now = max(self.wall.now, *(each.merge_time for each in pulls)) + EVERY
+
+    def look(self) -> None:
+        self.aftermath.look(REPOSITORY, self._fragile(self.amends))
+
+    # what came of it
+
+    @property
+    def digest(self) -> dict[str, list[str]]:
+        """The lines of each message of the digest, by its key."""
+        return {key_of(each): lines(each) for each in self._messages() if "!" not in key_of(each)}
+
+    @property
+    def told(self) -> list[str]:
+        """What was said in the thread besides the digest."""
+        return ["".join(strings(each["blocks"])) for each in self._messages() if "!" in key_of(each)]
+
+    def _messages(self) -> Sequence[Json]:
+        """All but the report. A message that is there twice is a failure."""
+        [lead] = self.slack.messages(HOME)
+        found = [each for each in (lead, *self.slack.replies(HOME, lead["ts"])) if not each.get("files")]
+        assert len({key_of(each) for each in found}) == len(found)
+        return found
+
+
+def lines(message: Json) -> list[str]:
+    """Each item of its lists, and each part that is none, as a person reads it."""
+    parts = [part for block in message["blocks"] for part in block.get("elements", [block])]
+    found = [part["elements"] if part.get("type") == "rich_text_list" else [part] for part in parts]
+    return ["".join(strings(item)) for items in found for item in items]
+
+
+def ended(before: dict[str, list[str]], end: str) -> dict[str, list[str]]:
+    """The same digest, with this behind each line of its second pull request."""
+    return {
+        key: [f"{line}{end}" if line.startswith("#2 ") else line for line in found]
+        for key, found in before.items()
+    }

@@ -1,0 +1,429 @@
+"""What becomes of pull requests after their digest was posted: edited there, and told once in its thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisSubscriptions
+from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.adapters.redis.posted_digests import RedisIssued
+from bot.domain.digest.view import WHOLE, View
+from bot.domain.errors import RateLimited, SlackUnavailable
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay
+from bot.services.history.outcome_watcher import EVERY, WATCH, Aftermath
+from tests.adapters.worlds import REPO
+from tests.emulators.github.store import changed_file, pull
+from tests.helpers import builders
+from tests.helpers.builders import NOON
+from tests.render.accepted import strings
+from tests.services.digest.posting import HOME
+from tests.services.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING, Outbox
+from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ENGINE = Repository.parse(REPO)
+PATCH = "@@ -1,400 +1,400 @@\n" + "\n".join(
+    [*(f"-old {n}" for n in range(400)), *(f"+new {n}" for n in range(400))]
+)
+MARK = "reverted after 22.0 h by #9"
+
+
+def posted(bot: Callable[..., Bot]) -> Bot:
+    """A day of three, of which the second is large, as it stands at nine."""
+    made = bot()
+    add_large(made)
+    made.turn(timedelta(0))
+    return made
+
+
+def add_large(made: Bot) -> None:
+    large = tuple(changed_file(f"csrc/attention/{n}.py", PATCH) for n in range(5))
+    sizes = {"additions": 2_000, "deletions": 2_000, "changed_files": 5}
+    made.github.add(REPO, pull(2, title="Faster attention", merged_at=NOON, files=large, **sizes))
+
+
+def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body: str = "") -> None:
+    """Something is merged so long after noon of the day, and the bot looks six hours after that."""
+    at = NOON + after
+    made.github.add(REPO, pull(number, title=title, body=body, merged_at=at, updated_at=at, created_at=at))
+    made.turn(max(at + EVERY, made.wall.now) - made.wall.now)
+
+
+def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
+    """The lines of the lead and its thread that begin so."""
+    lead = made.slack.messages(channel)[0]
+    found = [line for message in [lead, *made.slack.replies(channel, lead["ts"])] for line in items(message)]
+    return [line for line in found if line.startswith(start)]
+
+
+def items(message: dict[str, Any]) -> list[str]:
+    """The lines of the lists of a message."""
+    parts = [part for block in message.get("blocks", []) for part in block.get("elements", [])]
+    lists = [part for part in parts if part.get("type") == "rich_text_list"]
+    return ["".join(strings(item)) for found in lists for item in found["elements"]]
+
+
+def told(made: Bot, channel: str = HOME) -> list[str]:
+    """What was said in the thread besides the digest."""
+    lead = made.slack.messages(channel)[0]
+    replies = made.slack.replies(channel, lead["ts"])
+    return ["".join(strings(each["blocks"])) for each in replies if "!" in key_of(each)]
+
+
+def subscribe(
+    made: Bot, channel: str, view: View = WHOLE, timing: Timing = TIMING, repository: Repository = ENGINE
+) -> datetime:
+    """A channel gets digests too; when the next one is due."""
+    made.slack.add_channel(channel, channel.lower())
+    subscription = Subscription(channel, repository, timing, view, by="U0ADA")
+    RedisSubscriptions(made.wiring.store).put(subscription)
+    due = timing.first_on(made.wall.now)
+    made.wiring.scheduling.agenda.put(subscription.id, due)
+    return due
+
+
+def key_of(message: dict[str, Any]) -> str:
+    return str((message.get("metadata") or {}).get("event_payload", {}).get("key", ""))
+
+
+def test_a_revert_of_the_next_day_is_written_behind_its_lines_and_told_once(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    listed, entry = lines(made, "#2 ")
+    merge(made, 9, 'Revert "Faster attention" (#2)')
+    assert lines(made, "#2 ") == [f"{listed} — {MARK}", f"{entry} — {MARK}"]
+    assert told(made) == [
+        "#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."
+    ]
+    # all other lines are as they were posted, and looking again changes nothing
+    edits = made.edits()
+    assert edits == 2
+    made.turn(EVERY)
+    made.turn(EVERY)
+    assert (made.edits(), len(told(made))) == (edits, 1)
+
+
+def test_a_named_repair_is_told_with_its_title_and_that_of_a_quiet_change_too(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    merge(made, 9, "Fix the counter", body="This fixes a regression introduced by #1.")
+    [reply] = told(made)
+    assert reply == "#1 Change part 1, repaired after 22.0 h by #9 Fix the counter."
+    assert [line for line in lines(made, "#1 ") if line.endswith(" — repaired after 22.0 h by #9")]
+
+
+@pytest.mark.parametrize(("days", "is_told"), [(13.9, True), (14.1, False)])
+def test_what_comes_within_two_weeks_is_told(bot: Callable[..., Bot], days: float, *, is_told: bool) -> None:
+    made = posted(bot)
+    merge(made, 9, 'Revert "Faster attention" (#2)', timedelta(days=days))
+    assert bool(told(made)) is is_told
+
+
+def test_a_revert_that_is_itself_reverted_is_edited_and_not_told_again(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    merge(made, 9, 'Revert "Faster attention" (#2)')
+    merge(made, 10, 'Revert "Revert \\"Faster attention\\" (#2)" (#9)'.replace("\\", ""), 40 * HOUR)
+    assert all(line.endswith(f" — {MARK}, which was itself reverted") for line in lines(made, "#2 "))
+    assert len(told(made)) == 1
+
+
+def test_a_repair_that_was_itself_reverted_goes_from_the_lines_again(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    before = lines(made, "#")
+    merge(made, 9, "Fix the counter", body="This fixes a regression introduced by #1.")
+    assert lines(made, "#") != before
+    merge(made, 10, 'Revert "Fix the counter" (#9)', 40 * HOUR)
+    assert (lines(made, "#"), len(told(made))) == (before, 1)
+
+
+def test_what_the_digest_told_of_and_is_undone_later_is_edited_and_not_told_again(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    at = NOON + 15 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #1", merged_at=at, updated_at=at, created_at=at))
+    made.turn(timedelta(0))
+    before = lines(made, "#1 ")
+    assert len(before) == 2
+    merge(made, 10, 'Revert "Revert #1" (#9)', 30 * HOUR)
+    behind = " — #9 was itself reverted"
+    assert lines(made, "#1 ") == [f"{line}{behind}" for line in before]
+    assert told(made) == []
+
+
+def test_the_digest_of_a_revert_says_what_became_of_it_behind_what_it_took_back_too(
+    bot: Callable[..., Bot],
+) -> None:
+    made = posted(bot)
+    merge(made, 9, 'Revert "Faster attention" (#2)')
+    made.turn(DUE + DAY - made.wall.now)
+    second = made.slack.messages(HOME)[-1]
+    [before] = [line for line in items(second) if line.startswith("#2 ")]
+    assert before.endswith(MARK)
+    merge(made, 10, 'Revert "Revert \\"Faster attention\\" (#2)" (#9)'.replace("\\", ""), 50 * HOUR)
+    assert f"{before} — #9 was itself reverted" in items(made.slack.messages(HOME)[-1])
+
+
+def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callable[..., Bot], store: Redis) -> None:
+    made = posted(bot)
+    # a list that is in doubt is not kept
+    store.delete(*store.scan_iter("day:*"))
+    made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
+    made.wiring.scheduling.delivery.mend(KEY)
+    assert lines(made, "#7 ")
+    merge(made, 9, 'Revert "Late to the list" (#7)')
+    assert told(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
+
+
+def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    at = NOON + 15 * HOUR
+    back = pull(9, title="Revert #1", merged_at=at, updated_at=at, created_at=at)
+    made.github.add(REPO, back)
+    made.turn(timedelta(0))
+    assert "Already reverted or repaired" in made.thread
+    assert "reverted after 15.0 h by #9" in made.thread
+    made.turn(EVERY)
+    assert (told(made), made.edits()) == ([], 0)
+
+
+def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    made.turn(timedelta(0))
+    merge(made, 9, "Revert #1")
+    assert len(told(made)) == 1
+    made.wiring.scheduling.delivery.mend(KEY)
+    said = "above all, in its line, and in the reply"
+    assert made.thread.count("reverted after 22.0 h by #9") == 3, said
+    made.turn(EVERY)
+    assert made.thread.count("reverted after 22.0 h by #9") == 3, said
+    assert len(told(made)) == 1
+
+
+@pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "conversations.replies"])
+def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot], method: str) -> None:
+    made = posted(bot)
+    aftermath, amends = made.wiring.scheduling.aftermath, Outbox()
+    at = NOON + 22 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    made.wall.passes(EVERY)
+    aftermath.look(ENGINE, amends)
+    assert list(amends) == [(KEY,)]
+    # a call of which nobody knows what it did; a reply is looked for at once
+    made.slack.fail_next(method, status=503, after_effect=True)
+    with suppress(SlackUnavailable):
+        aftermath.amend(KEY)
+    aftermath.amend(KEY)
+    aftermath.amend(KEY)
+    assert all(line.endswith(f" — {MARK}") for line in lines(made, "#2 "))
+    assert len(told(made)) == 1
+
+
+@pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message"])
+def test_where_messages_may_not_be_edited_the_reply_tells_it_and_no_edit_is_tried_for_ever(
+    bot: Callable[..., Bot], caplog: pytest.LogCaptureFixture, code: str
+) -> None:
+    made = posted(bot)
+    before = lines(made, "#")
+    made.slack.fail_next("chat.update", error=code, times=99)
+    merge(made, 9, "Revert #2")
+    assert "can't be amended" in caplog.text
+    assert (lines(made, "#"), len(told(made))) == (before, 1)
+    tries = len(made.slack.calls_to("chat.update"))
+    made.turn(EVERY)
+    assert (len(made.slack.calls_to("chat.update")), len(told(made))) == (tries, 1)
+
+
+def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    made.slack.fail_next("chat.update", error="message_not_found")
+    posts = len(made.slack.calls_to("chat.postMessage"))
+    merge(made, 9, "Revert #2")
+    made.turn(EVERY)
+    assert len(made.slack.calls_to("chat.postMessage")) == posts
+
+
+def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    agenda = made.wiring.scheduling.agenda
+    assert agenda.at(f"{WATCH}{REPO}") == DUE + EVERY
+    made.wall.passes(32 * DAY)
+    made.wiring.scheduling.aftermath.look(ENGINE, Outbox())
+    assert agenda.at(f"{WATCH}{REPO}") is None
+
+
+def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    aftermath, records = made.wiring.scheduling.aftermath, made.wiring.scheduling.aftermath._records
+    made.wall.passes(29 * DAY)
+    aftermath.look(ENGINE, Outbox())
+    assert records.load(KEY)["posted"]
+    made.wall.passes(3 * DAY)
+    aftermath.look(ENGINE, Outbox())
+    record = records.load(KEY)
+    assert (record["posted"], '"number":2' in record["ratings"]) == ("", True)
+
+
+def test_a_week_in_which_nobody_looked_is_looked_at(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    at = NOON + 22 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    made.turn(8 * DAY)
+    assert len(told(made)) == 1
+
+
+# --- more than one channel, other digests
+
+
+def test_each_channel_is_told_and_github_is_asked_once(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    add_large(made)
+    others = ["C0SECOND", "D0ADA"]
+    for channel in others:
+        subscribe(made, channel)
+    made.turn(timedelta(0))
+    # it is midnight in UTC: that of the last look, the one before and the one that begins
+    before, days = made.github.queries, 3
+    merge(made, 9, "Revert #2")
+    assert made.github.queries == before + days
+    for channel in (HOME, *others):
+        assert [line.endswith(f" — {MARK}") for line in lines(made, "#2 ", channel)] == [True, True]
+        assert len(told(made, channel)) == 1
+
+
+def test_only_what_a_digest_shows_is_told_there(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    add_large(made)
+    subscribe(made, "C0PART", View(Filters(paths=("csrc",))))
+    made.turn(timedelta(0))
+    merge(made, 9, "Revert #1")
+    assert (len(told(made)), told(made, "C0PART")) == (1, [])
+    merge(made, 10, "Revert #2", 40 * HOUR)
+    assert (len(told(made)), len(told(made, "C0PART"))) == (2, 1)
+    assert [line.endswith(" — reverted after 40.0 h by #10") for line in lines(made, "#2 ", "C0PART")] == [
+        True
+    ] * 2
+
+
+def test_a_digest_of_a_weekend_is_told_of_each_of_its_days(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    for number, days in ((4, -1), (5, 1)):
+        at = NOON + days * DAY
+        made.github.add(REPO, pull(number, title=f"Of day {days}", merged_at=at, updated_at=at, created_at=at))
+    due = subscribe(made, "C0WEEK", timing=Timing(TIMING.at, TIMING.zone, weekdays=True))
+    merge(made, 8, "Revert #4", 23 * HOUR)
+    made.turn(due - made.wall.now)
+    assert made.slack.messages("C0WEEK")[0]["text"].startswith("engine")
+    # of the first day, and what took it back on the last one: both are in the digest
+    assert "Revert #4" in str(made.slack.messages("C0WEEK")[0]["blocks"])
+    merge(made, 9, "Revert #2", 50 * HOUR)
+    merge(made, 10, "Revert #5", 60 * HOUR)
+    assert sorted(told(made, "C0WEEK")) == [
+        "#2 Change part 2, reverted after 2 days by #9.",
+        "#5 Of day 1, reverted after 36.0 h by #10.",
+    ]
+    ends = [line.rpartition(" — ")[2] for number in (2, 5) for line in lines(made, f"#{number} ", "C0WEEK")]
+    assert ends == ["reverted after 2 days by #9", "reverted after 36.0 h by #10"]
+
+
+def test_other_repositories_are_none_of_its_business(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    web = Repository.parse("octo/web")
+    made.github.add(str(web), pull(2, title="Of the web", merged_at=NOON))
+    subscribe(made, "C0WEB", repository=web)
+    made.turn(timedelta(0))
+    merge(made, 9, "Revert #2")
+    assert (len(told(made)), told(made, "C0WEB")) == (1, [])
+
+
+# --- what goes away for a while
+
+
+def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot: Callable[..., Bot]) -> None:
+    made, amends = posted(bot), Outbox()
+    at = NOON + 22 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    made.wall.passes(EVERY)
+    made.wiring.scheduling.aftermath.look(ENGINE, amends)
+    again = bot()
+    for (key,) in amends:
+        again.wiring.scheduling.aftermath.amend(key)
+    assert len(told(again)) == 1
+    again.turn(EVERY)
+    assert (len(told(again)), again.edits()) == (1, 2)
+
+
+def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) -> None:
+    made = posted(bot)
+    at = NOON + 22 * HOUR
+    made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
+    made.github.set_limit("graphql", 0)
+    with pytest.raises(RateLimited):
+        made.turn(EVERY)
+    assert made.wiring.scheduling.agenda.at(f"{WATCH}{REPO}") == DUE + 2 * EVERY
+    made.github.set_limit("graphql", 1_000)
+    made.turn(EVERY - MINUTE)
+    assert told(made) == []
+    made.turn(MINUTE)
+    assert len(told(made)) == 1
+
+
+def test_a_channel_that_is_closed_keeps_no_other_from_being_told(bot: Callable[..., Bot]) -> None:
+    made = bot()
+    add_large(made)
+    subscribe(made, "C0SECOND")
+    made.turn(timedelta(0))
+    made.slack.archive_channel(HOME)
+    merge(made, 9, "Revert #2")
+    made.slack.unarchive_channel(HOME)
+    assert (told(made), len(told(made, "C0SECOND"))) == ([], 1)
+
+
+# --- days that were over for long when their digest was posted
+
+LATE = LocalDay(builders.DAY.date - 10 * DAY, builders.DAY.zone)
+
+
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *, is_watched: bool) -> None:
+    made = posted(bot) if is_watched else bot()
+    made.slack.add_channel("C0LATE", "late")
+    for number, title, days in ((21, "Of long ago", -10), (22, "Revert #21", -6)):
+        at = NOON + days * DAY
+        made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
+    span = Span(LATE.date, LATE.date, LATE.zone)
+    made.wiring.scheduling.delivery.publish(Edition("C0LATE", ENGINE, span))
+    made.turn(EVERY)
+    assert told(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
+    queries = made.github.queries
+    made.turn(EVERY)
+    assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
+
+
+class Counting(RedisPostRecords):
+    """Records; keeps how many were asked for at once."""
+
+    def __init__(self, store: Redis) -> None:
+        super().__init__(store)
+        self.asked: list[int] = []
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        self.asked.append(len(keys))
+        return super().load_each(keys)
+
+
+def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
+    made = posted(bot)
+    issued, records, scheduling = RedisIssued(store), Counting(store), made.wiring.scheduling
+    for number in range(120):
+        issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
+    chronicle, cache = made.wiring.looking_back.chronicle, RedisCache(store)
+    aftermath = Aftermath(chronicle, cache, issued, records, scheduling.publisher, scheduling.agenda, made.wall)
+    aftermath.look(ENGINE, Outbox())
+    assert (sum(records.asked), max(records.asked)) == (121, 50)

@@ -1,0 +1,222 @@
+"""What became of a digest, where a process dies at any step: told once by the next one, and nothing is doubled."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda
+from bot.adapters.redis.posted_digests import RedisIssued
+from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
+from bot.domain.subscriptions.models import Edition
+from bot.sandbox.loopback import HangUp
+from bot.services.history.outcome_watcher import EVERY, WATCH
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.services.digest.posting import Crash, Fuse, MemoryRecords
+from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, Desk, ended
+from tests.services.subscriptions.scheduled import DUE, KEY
+
+TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
+UNDONE = f"{BEHIND}, which was itself reverted"
+# the calls to every port: three days are asked for, for the one that was looked at last may not have been over
+LOOKING = [
+    *("between", "between", "get", *["merged_on", "record"] * 3, "put", "read", "load_each", "send"),
+]
+# a lead, a message of the thread, and a reply
+AMENDING = [
+    "load",
+    "read",
+    "team",
+    "load_each",
+    "load",
+    "edit",
+    "find_posts",
+    "edit",
+    "find_posts",
+    "post",
+    "save",
+]
+# of what stands no more nothing is replied
+AMENDING_AGAIN = ["load", "read", "team", "load_each", "load", "edit", "find_posts", "edit", "save"]
+# the same to Slack, over HTTP
+CALLS = [
+    *("auth.test", "chat.update", "conversations.replies", "chat.update", "conversations.replies"),
+    "chat.postMessage",
+]
+# in the index of digests, as the day of the last look, on the agenda
+BEGINNING = ["add", "get", "put", "add"]
+
+
+@pytest.fixture
+def desk(slack: SlackEmulator, store: Redis) -> Desk:
+    """A digest that was posted; since then one of its pull requests was reverted, and nobody has looked."""
+    made = Desk(slack, store)
+    made.post()
+    made.merge(REVERT)
+    return made
+
+
+def other(desk: Desk, fuse: Fuse | None = None) -> Desk:
+    """Another process on the same day."""
+    return replace(desk, fuse=fuse or Fuse())
+
+
+def amended(desk: Desk) -> tuple[dict[str, list[str]], list[str]]:
+    """How the digest reads after a revert was told."""
+    return ended(desk.digest, BEHIND), TOLD
+
+
+def standing(desk: Desk) -> tuple[dict[str, list[str]], list[str]]:
+    return desk.digest, desk.told
+
+
+# --- processes that die
+
+
+def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
+    looking, amending, again = Fuse(), Fuse(), Fuse()
+    other(desk, looking).look()
+    before = len(desk.slack.calls)
+    other(desk, amending).aftermath.amend(KEY)
+    assert [method for method, _ in desk.slack.calls[before:]] == CALLS
+    desk.merge(AGAIN)
+    desk.look()
+    other(desk, again).aftermath.amend(KEY)
+    assert (looking.calls, amending.calls, again.calls) == (LOOKING, AMENDING, AMENDING_AGAIN)
+    assert desk.amends == [(KEY,), (KEY,)]
+
+
+@pytest.mark.parametrize("step", range(1, len(LOOKING) + 1))
+def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: int) -> None:
+    expected = amended(desk)
+    with pytest.raises(Crash):
+        other(desk, Fuse(step, with_effect=True)).look()
+    other(desk).look()
+    assert set(desk.amends) == {(KEY,)}
+    for (key,) in desk.amends:
+        other(desk).aftermath.amend(key)
+    assert standing(desk) == expected
+    other(desk).look()
+    assert len(desk.amends) == 1 + (step == len(LOOKING)), "nothing is left to tell"
+
+
+@pytest.mark.parametrize("step", range(1, len(AMENDING) + 1))
+def test_an_amendment_that_dies_after_any_step_is_finished_by_the_next(desk: Desk, step: int) -> None:
+    expected = amended(desk)
+    desk.look()
+    with pytest.raises(Crash):
+        other(desk, Fuse(step, with_effect=True)).aftermath.amend(KEY)
+    for _ in range(2):
+        other(desk).aftermath.amend(KEY)
+    assert standing(desk) == expected
+
+
+@pytest.mark.parametrize("step", range(1, len(AMENDING) + 1))
+def test_one_that_dies_is_followed_by_one_that_knows_more(desk: Desk, step: int) -> None:
+    before = desk.digest
+    desk.look()
+    with pytest.raises(Crash):
+        other(desk, Fuse(step, with_effect=True)).aftermath.amend(KEY)
+    desk.merge(AGAIN)
+    desk.look()
+    other(desk).aftermath.amend(KEY)
+    # what stands no more when it would be replied is not
+    assert standing(desk) == (ended(before, UNDONE), TOLD if step > AMENDING.index("post") else [])
+
+
+@pytest.mark.parametrize("step", range(1, len(AMENDING_AGAIN) + 1))
+def test_a_second_amendment_that_dies_after_any_step_is_finished_by_the_next(desk: Desk, step: int) -> None:
+    before = desk.digest
+    for merged in ((), (AGAIN,)):
+        desk.merge(REVERT, *merged)
+        desk.look()
+        fuse = Fuse(step if merged else 0, with_effect=True)
+        with suppress(Crash):
+            other(desk, fuse).aftermath.amend(KEY)
+        assert fuse.burnt is bool(merged)
+    other(desk).aftermath.amend(KEY)
+    assert standing(desk) == (ended(before, UNDONE), TOLD)
+
+
+@pytest.mark.parametrize("step", range(1, len(BEGINNING) + 1))
+def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_watches_it(
+    slack: SlackEmulator, store: Redis, step: int
+) -> None:
+    unbroken = Desk(slack, store)
+
+    class Dying(Desk):
+        def begin(self, edition: Edition, key: str) -> None:
+            self.fuse.calls.clear()
+            self.fuse.at = step
+            super().begin(edition, key)
+
+    with pytest.raises(Crash):
+        Dying(slack, store, fuse=Fuse(with_effect=True)).post()
+    unbroken.post()
+    assert RedisIssued(store).between(REPOSITORY, DAY.end, DAY.end) == (KEY,)
+    assert RedisAgenda(store).at(f"{WATCH}{REPOSITORY}") == DUE + EVERY
+    expected = amended(unbroken)
+    unbroken.merge(REVERT)
+    unbroken.look()
+    unbroken.aftermath.amend(KEY)
+    assert standing(unbroken) == expected
+
+
+# --- a store or a network that goes away, and two at a time
+
+
+@pytest.mark.parametrize("step", [n for n, name in enumerate(LOOKING, 1) if name != "merged_on"])
+def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
+    expected = amended(desk)
+    with pytest.raises(StoreUnavailable):
+        other(desk, Fuse(step, error=StoreUnavailable)).look()
+    assert desk.amends == []
+    other(desk).look()
+    other(desk).aftermath.amend(KEY)
+    assert standing(desk) == expected
+
+
+@pytest.mark.parametrize(
+    "step", [n for n, name in enumerate(AMENDING_AGAIN, 1) if name in ("load", "read", "save")]
+)
+def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: int) -> None:
+    before = desk.digest
+    desk.look()
+    desk.aftermath.amend(KEY)
+    desk.merge(AGAIN)
+    desk.look()
+    with pytest.raises(StoreUnavailable):
+        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend(KEY)
+    assert desk.digest == ended(before, UNDONE if step > AMENDING_AGAIN.index("edit") else BEHIND)
+    other(desk).aftermath.amend(KEY)
+    assert standing(desk) == (ended(before, UNDONE), TOLD)
+
+
+@pytest.mark.parametrize("for_good", [False, True], ids=["once", "for-good"])
+@pytest.mark.parametrize("call", range(1, len(CALLS) + 1))
+def test_a_lost_answer_doubles_and_loses_nothing(desk: Desk, call: int, for_good: bool) -> None:
+    expected = amended(desk)
+    desk.look()
+    fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
+    desk.slack.before, desk.slack.after = fuse.before, fuse.after
+    with suppress(SlackUnavailable):
+        other(desk).aftermath.amend(KEY)
+    assert fuse.burnt
+    desk.slack.before = desk.slack.after = None
+    other(desk).aftermath.amend(KEY)
+    assert standing(desk) == expected
+
+
+def test_one_at_a_time(desk: Desk) -> None:
+    desk.look()
+    desk.records.exclusive = MemoryRecords(busy=True).exclusive
+    before = standing(desk)
+    with pytest.raises(InProgress):
+        desk.aftermath.amend(KEY)
+    assert standing(desk) == before
+    other(desk).aftermath.amend(KEY)
+    assert desk.told == TOLD

@@ -1,0 +1,195 @@
+"""Answers cost money: not more than is set for a day and for a person."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.errors import BudgetSpent, StoreUnavailable
+from bot.domain.operations.budget import PEOPLES_SHARE, Hold, Need
+from bot.domain.time.day import LocalDay, today, zone_of
+from bot.services.operations.budget import Budget
+from bot.services.operations.payer import name_payer
+from tests.helpers.checks import is_one_sentence
+from tests.services.doubles import visit
+
+# eight in the morning in UTC is midnight in California
+MIDNIGHT = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+ADA = visit()
+GRACE = visit(user="U0GRACE")
+NAMESAKE = visit(team="T0OTHER")
+
+
+@dataclass
+class MemorySpending:
+    """``Spending`` in a dictionary."""
+
+    dollars: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    error: StoreUnavailable | None = None
+
+    def spent(self, name: str) -> float:
+        if self.error:
+            raise self.error
+        return self.dollars[name]
+
+    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+        places = (place for place, (name, dollars) in enumerate(caps) if self.spent(name) >= dollars)
+        return next(places, None)
+
+    def settle(self, hold: Hold, dollars: float) -> None:
+        if self.error:
+            raise self.error
+        for name in hold.names:
+            self.dollars[name] += dollars
+
+
+@dataclass
+class Now:
+    """A day in a zone, by a clock that a test sets."""
+
+    at: datetime = MIDNIGHT - timedelta(minutes=1)
+    zone: str = "America/Los_Angeles"
+
+    def __call__(self) -> LocalDay:
+        return today(self.at, zone_of(self.zone))
+
+
+def budget(daily: float = 5.0, personal: float = 1.0, now: Now | None = None) -> Budget:
+    return Budget(MemorySpending(), now or Now(), daily, personal)
+
+
+def spend(there: Budget, asked: Visit, dollars: float) -> None:
+    there.settle(there.hold(name_payer(asked), Need.USUAL, dollars), dollars)
+
+
+def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
+    there = budget()
+    assert there.refusal(ADA) == ""
+    spend(there, ADA, 0.5)
+    assert there.refusal(ADA) == ""
+    spend(there, ADA, 0.5)
+    assert there.refusal(ADA) == (
+        "You have used up your budget for today; it begins anew at midnight (America/Los_Angeles)."
+    )
+
+
+def test_one_persons_budget_is_not_anothers() -> None:
+    there = budget()
+    spend(there, ADA, 1.0)
+    assert there.refusal(ADA)
+    assert there.refusal(GRACE) == ""
+    assert there.refusal(NAMESAKE) == "", "of another workspace"
+
+
+def test_all_together_have_one_too() -> None:
+    there = budget(daily=2.0)
+    spend(there, ADA, 0.7)
+    spend(there, GRACE, 0.7)
+    assert there.refusal(NAMESAKE) == ""
+    spend(there, NAMESAKE, 0.2)
+    for somebody in (ADA, GRACE, NAMESAKE, visit(user="U0NEW")):
+        said = there.refusal(somebody)
+        assert said.startswith("Today's budget for the model is used up; it begins anew at midnight")
+        assert is_one_sentence(said)
+
+
+def test_an_answer_may_go_over_it_but_not_the_next() -> None:
+    there = budget()
+    spend(there, ADA, 40.0)
+    assert there.refusal(GRACE)
+
+
+@pytest.mark.parametrize(("daily", "personal"), [(0.0, 1.0), (5.0, 0.0)])
+def test_no_budget_is_no_answer(daily: float, personal: float) -> None:
+    assert budget(daily, personal).refusal(ADA)
+
+
+@pytest.mark.parametrize(
+    ("zone", "minutes", "is_anew"),
+    [
+        ("America/Los_Angeles", 0, False),
+        ("America/Los_Angeles", 1, True),
+        ("UTC", 1, False),
+        ("UTC", 16 * 60, False),
+        ("UTC", 16 * 60 + 1, True),
+        ("Asia/Tokyo", 6 * 60 + 59, False),
+        ("Asia/Tokyo", 7 * 60 + 1, True),
+    ],
+)
+def test_it_begins_anew_at_midnight_there(zone: str, minutes: int, is_anew: bool) -> None:
+    now = Now(zone=zone)
+    there = budget(now=now)
+    spend(there, ADA, 9.0)
+    now.at += timedelta(minutes=minutes)
+    assert (there.refusal(ADA) == "") == is_anew
+
+
+def test_the_sentence_names_the_zone() -> None:
+    there = budget(now=Now(zone="Asia/Tokyo"))
+    spend(there, ADA, 9.0)
+    assert "midnight (Asia/Tokyo)" in there.refusal(ADA)
+
+
+def test_nobody_guesses_where_the_store_is_away() -> None:
+    there = Budget(MemorySpending(error=StoreUnavailable("away")), Now(), 5.0, 1.0)
+    with pytest.raises(StoreUnavailable):
+        there.refusal(ADA)
+    with pytest.raises(StoreUnavailable):
+        there.hold("", Need.USUAL, 0.1)
+    with pytest.raises(StoreUnavailable):
+        there.settle(Hold("a", 0.1, ("b",)), 0.1)
+
+
+# --- who gets how much of it, and what is given up first
+
+
+def why(there: Budget, payer: str, need: Need = Need.USUAL) -> str:
+    """Why there is no such call; empty where there is."""
+    try:
+        there.hold(payer, need, 0.01)
+    except BudgetSpent as error:
+        return str(error)
+    return ""
+
+
+OWN, NEARLY, ALL = (
+    "whoever asked has used up their budget for today",
+    "today's budget for the model is nearly used up",
+    "today's budget for the model is used up",
+)
+
+
+@pytest.mark.parametrize(
+    ("spent", "given_up"),
+    [(0.0, 0), (7.9, 0), (8.0, 1), (8.9, 1), (9.0, 2), (9.4, 2), (9.5, 3), (9.9, 3), (10.0, 4), (40.0, 4)],
+)
+def test_what_can_be_missed_most_easily_is_given_up_first(spent: float, given_up: int) -> None:
+    there = budget(daily=10.0)
+    there.settle(there.hold("", Need.USUAL, spent), spent)
+    refused = [need for need in Need if why(there, "", need)]
+    assert refused == [Need.SECOND_READING, Need.OVERVIEW, Need.SMALL, Need.USUAL][:given_up]
+    assert {why(there, "", need) for need in refused} == (
+        {NEARLY} if 0 < given_up < 4 else {ALL} if given_up else set()
+    )
+
+
+def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
+    there = budget(daily=10.0, personal=1.0)
+    for number in range(40):
+        asked = visit(user=f"U{number}")
+        if not there.refusal(asked):
+            spend(there, asked, 0.99)
+    assert there.spent_today()[0] == pytest.approx(10.0 * PEOPLES_SHARE, abs=1.0)
+    assert (why(there, name_payer(ADA)), why(there, "")) == (ALL, "")
+    assert there.refusal(ADA).startswith("Today's budget for the model is used up")
+
+
+def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:
+    there = budget()
+    spend(there, ADA, 1.0)
+    assert (why(there, name_payer(ADA)), why(there, name_payer(GRACE)), why(there, "")) == (OWN, "", "")

@@ -1,0 +1,184 @@
+"""Model calls are paid for: by whom, how much, how often, and whatever becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.question_queue import RedisSpending
+from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.domain.errors import BudgetSpent, ModelBusy, SlackUnavailable
+from bot.domain.operations.budget import OWN_SPENT, TOO_MANY, Need, name_own
+from bot.domain.operations.usage import Usage, cautious_cost
+from bot.domain.time.day import LocalDay, zone_of
+from bot.ports import Chat, Completion, Prompt, Reply, Text, Turn
+from bot.services.operations import deadlines
+from bot.services.operations.budget import Budget
+from bot.services.operations.metering import Meter, MeteredChat, MeteredModel
+from bot.services.operations.payer import OPERATOR, bill_to
+from bot.services.operations.worker_threads import Crew
+from tests.services.doubles import CountingLimiter, Sleeps
+
+HAIKU = "claude-haiku-5-5"
+ADA, BEN = "T0TEAM:U0ADA", "T0TEAM:U0BEN"
+DAY = LocalDay(datetime(2026, 3, 2).date(), zone_of("UTC"))  # noqa: DTZ001 (a date)
+# ten cents by haiku's price
+USED = Usage(input=50_000, output=190_000)
+DIME = cautious_cost(HAIKU, USED)
+PROMPT = Prompt(HAIKU, "v1", "system", "user", {}, 100)
+CHAT = Chat(HAIKU, "system", (), (Turn("person", (Text("Why?"),)),), 100, 25.0, 60.0)
+
+
+@dataclass
+class Model:
+    """``Model`` and ``ChatModel`` whose calls take as much as ``outcome`` says."""
+
+    outcome: Callable[[], Usage] = lambda: USED
+    calls: int = 0
+
+    def complete(self, prompt: Prompt) -> Completion:
+        self.calls += 1
+        return Completion("{}", self.outcome())
+
+    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
+        self.calls += 1
+        return Reply(Turn("model"), (), self.outcome())
+
+
+@dataclass
+class Till:
+    """A meter over a real store, with a dollar for everybody and thirty cents for each."""
+
+    store: Redis
+    model: Model = field(default_factory=Model)
+    limit: int = 1_000
+    sleeps: Sleeps = field(default_factory=Sleeps)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(RedisSpending(self.store), lambda: DAY, 1.0, 0.3)
+        self.meter = Meter(self.budget, CountingLimiter(self.limit), self.sleeps)
+
+    def call(self, payer: str = ADA, need: Need = Need.USUAL) -> None:
+        with bill_to(payer):
+            MeteredModel(self.model, self.meter).complete(replace(PROMPT, need=need))
+
+    def refused(self, payer: str = ADA, need: Need = Need.USUAL) -> str:
+        with pytest.raises(BudgetSpent) as caught:
+            self.call(payer, need)
+        return str(caught.value)
+
+    def spent_by(self, payer: str) -> float:
+        return RedisSpending(self.store).spent(name_own(DAY.date, payer))
+
+    def reserved(self) -> int:
+        return len(list(self.store.scan_iter("held:*")))
+
+
+@pytest.fixture
+def till(store: Redis) -> Iterator[Till]:
+    made = Till(store)
+    yield made
+    assert made.reserved() == 0, "whatever became of the calls"
+
+
+def test_a_person_pays_what_was_reported_until_theirs_is_used_up(till: Till) -> None:
+    for _ in range(3):
+        till.call()
+    assert till.spent_by(ADA) == pytest.approx(3 * DIME)
+    assert (till.refused(), till.model.calls) == (OWN_SPENT, 3)
+    till.call(BEN)
+    assert till.budget.spent_today()[0] == pytest.approx(4 * DIME)
+
+
+def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
+    with bill_to(ADA):
+        chat = MeteredChat(till.model, till.meter)
+        for _ in range(3):
+            chat.converse(CHAT, lambda _: True)
+        with pytest.raises(BudgetSpent):
+            chat.converse(CHAT, lambda _: True)
+    assert till.spent_by(ADA) == pytest.approx(3 * DIME)
+
+
+def test_whoever_runs_the_bot_is_asked_for_nothing_and_nobody_pays_as_the_bot(till: Till) -> None:
+    for _ in range(20):
+        till.call(OPERATOR)
+    assert till.budget.spent_today()[0] == 0.0
+    MeteredModel(till.model, till.meter).complete(PROMPT)
+    assert till.budget.spent_today()[0] == pytest.approx(DIME)
+
+
+def failing(error: BaseException) -> Callable[[], Usage]:
+    def fail() -> Usage:
+        raise error
+
+    return fail
+
+
+def busy(usage: Usage) -> ModelBusy:
+    error = ModelBusy("busy")
+    error.usage = usage
+    return error
+
+
+ENDS: dict[str, tuple[BaseException, float]] = {
+    "refused before anything was read": (busy(Usage()), 0.0),
+    "broken off": (busy(USED), DIME),
+    "what is outside the model": (SlackUnavailable("away"), cautious_cost(HAIKU, Usage(input=4))),
+    "the end of the process": (deadlines.Stopping(), cautious_cost(HAIKU, Usage(input=4))),
+}
+
+
+@pytest.mark.parametrize(("error", "paid"), ENDS.values(), ids=ENDS)
+def test_however_a_call_ends_it_is_settled(till: Till, error: BaseException, paid: float) -> None:
+    till.model.outcome = failing(error)
+    with pytest.raises(type(error)):
+        till.call()
+    assert till.spent_by(ADA) == pytest.approx(paid, abs=2e-6)
+
+
+def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: Till) -> None:
+    for _ in range(3):
+        till.call()
+    with bill_to(ADA) as account, Crew(2, "test") as crew:
+        model = MeteredModel(till.model, till.meter)
+        with pytest.raises(BudgetSpent):
+            crew.each(model.complete, [PROMPT, PROMPT])
+    assert account.refusals == {OWN_SPENT}
+
+
+def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> None:
+    till.meter = Meter(till.budget, CountingLimiter(2), till.sleeps)
+    till.model.outcome = Usage
+    with deadlines.within(120.0):
+        till.call()
+        till.call()
+        assert till.refused() == TOO_MANY
+        till.call(BEN)
+    assert (till.model.calls, list(till.sleeps)) == (3, [])
+
+
+def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
+    waits: list[float] = []
+
+    class Patient:
+        """``Limiter`` that has room again after three looks."""
+
+        def admits(self, name: str) -> bool:
+            return len(waits) >= 3
+
+    meter = Meter(Budget(RedisSpending(store), lambda: DAY, 1.0, 0.3), Patient(), waits.append)
+    with deadlines.within(1_200.0), bill_to(ADA):
+        MeteredModel(Model(), meter).complete(PROMPT)
+    assert waits == [1.0] * 3
+
+
+def test_the_bots_own_calls_are_not_counted_by_the_minute(till: Till) -> None:
+    till.meter = Meter(till.budget, RedisLimiter(till.store, 1), till.sleeps)
+    for _ in range(5):
+        till.call("")
+    assert till.model.calls == 5

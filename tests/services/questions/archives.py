@@ -1,0 +1,284 @@
+"""What the tests of questions share: an archive over pull requests in memory, a model that follows a script."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.thread_subject import Subject
+from bot.domain.errors import AnswerStopped, ModelBusy, PrdigestError
+from bot.domain.operations.usage import Usage
+from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
+from bot.domain.time.date_range import Span, span_of
+from bot.domain.time.day import LocalDay, date_of
+from bot.ports import Cache, Chat, PullRequests, Reply, ToolCall, Turn
+from bot.services.questions.archive import Archive
+from bot.services.questions.tools.toolbox import Result, Toolbox
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from tests.helpers.builders import DAY, REPOSITORY, SHARED
+from tests.services.doubles import KnownPulls, MemoryCache, Summaries
+
+TODAY = LocalDay(date_of("2026-03-01"), DAY.zone)
+TOOLS = Repository("octo", "tools")
+REPOSITORIES = Repositories(REPOSITORY, (TOOLS,))
+VLLM = Repository("vllm-project", "vllm")
+REPLAYED = ("2026-02-22", "2026-02-24", "2026-02-28")
+
+
+def days(text: str) -> Span:
+    """Days as people name them on the first of March."""
+    return span_of(text, TODAY, 366)
+
+
+ABOUT_DAY = Subject(REPOSITORY, days("2026-02-28"))
+
+
+@dataclass
+class Shelf:
+    """An archive over pull requests in memory, and who was asked for what."""
+
+    pulls: PullRequests
+    cache: Cache = field(default_factory=MemoryCache)
+    summaries: Summaries = field(default_factory=Summaries)
+    workers: int = 4
+    repositories: Repositories = REPOSITORIES
+
+    @property
+    def entries(self) -> Entries:
+        return Entries(self.pulls, Reader(self.pulls, self.summaries), self.cache, "v")
+
+    @property
+    def archive(self) -> Archive:
+        return Archive(self.pulls, Reader(self.pulls, self.summaries), self.entries, self.workers)
+
+    def toolbox(self, subject: Subject = ABOUT_DAY) -> Toolbox:
+        return Toolbox(self.archive, self.repositories, TODAY, subject)
+
+
+def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -> Shelf:
+    return Shelf(KnownPulls(pulls, dict(failing or {})))
+
+
+def told(toolbox: Toolbox, name: str, **arguments: Any) -> str:
+    """What a tool says, which is no error."""
+    found = toolbox.run(name, arguments)
+    assert not found.is_error, found.text
+    return inside(found)
+
+
+def inside(found: Result) -> str:
+    """The material between the marks."""
+    opened, _, rest = found.text.partition("\n")
+    text, _, closed = rest.rpartition("\n")
+    mark = re.fullmatch(r'<data (id="[0-9a-f]{8}")>', opened)
+    assert mark, found.text[:200]
+    assert closed == f"</data {mark[1]}>"
+    return text
+
+
+def numbers(text: str) -> list[int]:
+    """The pull requests at the beginnings of lines."""
+    return [int(number) for number in re.findall(r"^#(\d+) ", text, re.M)]
+
+
+# the real days
+
+
+@cache
+def records(date: str) -> tuple[dict[str, Any], ...]:
+    """What GitHub says of the pull requests of a day, each with its ``files``."""
+    folder = SHARED / "replay" / date
+    found = json.loads((folder / "pulls.json").read_text())["pulls"]
+    return tuple(
+        {**each, "files": json.loads((folder / "files" / f"{each['number']}.json").read_text())} for each in found
+    )
+
+
+def every_record() -> tuple[dict[str, Any], ...]:
+    return tuple(record for date in REPLAYED for record in records(date))
+
+
+def _as_pull(record: Mapping[str, Any]) -> PullRequest:
+    return PullRequest(
+        repository=VLLM,
+        number=record["number"],
+        title=record["title"],
+        body=record["body"] or "",
+        author=Account(record["author"], record["author"].endswith("[bot]")),
+        merged_by=Account(record["merged_by"]),
+        merged_at=datetime.fromisoformat(record["merged_at"]),
+        merge_commit=record["merge_commit_sha"],
+        head_commit=record["head_sha"],
+        additions=record["additions"],
+        deletions=record["deletions"],
+        changed_files=record["changed_files"],
+        base="main",
+        files=tuple(_as_file(each) for each in record["files"]),
+    )
+
+
+def _as_file(item: Mapping[str, Any]) -> ChangedFile:
+    return ChangedFile(
+        item["filename"],
+        item["status"],
+        item["additions"],
+        item["deletions"],
+        item.get("patch"),
+        item.get("previous_filename"),
+    )
+
+
+@cache
+def _replayed() -> tuple[PullRequest, ...]:
+    return tuple(_as_pull(record) for record in every_record())
+
+
+def replayed_shelf(pulls: PullRequests | None = None) -> Shelf:
+    """All three real days."""
+    return Shelf(pulls or KnownPulls(_replayed()), repositories=Repositories(VLLM))
+
+
+def replayed(date: str, pulls: PullRequests | None = None) -> Toolbox:
+    """The tools for a thread about one of the real days, over all three."""
+    return replayed_shelf(pulls).toolbox(Subject(VLLM, days(date)))
+
+
+# the talk with the model
+
+
+@dataclass
+class Clock:
+    """Seconds that pass only when somebody says so, or sleeps; keeps how long was slept."""
+
+    now: float = 1_000.0
+    slept: list[float] = field(default_factory=list)
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+# of a turn that a test says nothing else of
+USAGE = Usage(100, 10)
+
+
+@dataclass(frozen=True)
+class Says:
+    """A turn of the model: words, each of which takes ``seconds``; then calls of tools, or a failure."""
+
+    words: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = USAGE
+    is_cut: bool = False
+    error: PrdigestError | None = None
+    seconds: float = 0.0
+
+    @property
+    def turn(self) -> Turn:
+        return Turn("model", given=({"type": "text", "text": "".join(self.words)},))
+
+
+def says(*words: str, **fields: Any) -> Says:
+    return Says(words, **fields)
+
+
+def answers(*words: str, **fields: Any) -> Says:
+    """The words between the marks of an answer."""
+    return Says(("<answer>", *words, "</answer>"), **fields)
+
+
+def uses(*tools: str, words: tuple[str, ...] = (), **fields: Any) -> Says:
+    """Calls of tools by name, without arguments."""
+    return Says(words, tuple(call(name, f"{name}-{place}") for place, name in enumerate(tools)), **fields)
+
+
+def call(name: str, key: str = "call-1", **arguments: Any) -> ToolCall:
+    return ToolCall(key, name, arguments)
+
+
+def breaks(*words: str, error: PrdigestError | None = None, **fields: Any) -> Says:
+    """The model begins an answer, if it has words, and fails."""
+    began = ("<answer>", *words) if words else ()
+    return Says(began, error=error or ModelBusy("the model is busy"), **fields)
+
+
+@dataclass
+class ScriptedTalk:
+    """``ChatModel`` that follows a script; keeps the talks that it was asked to go on with."""
+
+    clock: Clock
+    script: deque[Says]
+    chats: list[Chat] = field(default_factory=list)
+
+    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
+        self.chats.append(chat)
+        step = self.script.popleft()
+        for word in step.words:
+            self.clock.now += step.seconds
+            if not hear(word):
+                return Reply(step.turn, (), step.usage)
+        if step.error:
+            raise _spent(step.error, step.usage)
+        return Reply(step.turn, step.calls, step.usage, step.is_cut)
+
+
+def _spent(error: PrdigestError, usage: Usage) -> PrdigestError:
+    setattr(error, "usage", usage)  # noqa: B010 (of those errors that have it)
+    return error
+
+
+@dataclass
+class RecordingDisplay:
+    """``Display`` in a list. After ``most`` pieces the asker wants no more; ``error`` is raised by any piece."""
+
+    most: int = 1_000
+    error: PrdigestError | None = None
+    statuses: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+
+    @property
+    def visible(self) -> str:
+        """What the asker sees now."""
+        return self.seen[-1] if self.seen else ""
+
+    def status(self, doing: str) -> None:
+        self.statuses.append(doing)
+
+    def show(self, text: str) -> None:
+        self._see(self.visible + text)
+
+    def replace(self, text: str) -> None:
+        self._see(text)
+
+    def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
+        raise AssertionError("the talk does not finish what it shows")
+
+    def _see(self, text: str) -> None:
+        if self.error:
+            raise self.error
+        if len(self.seen) >= self.most:
+            raise AnswerStopped("no more")
+        self.seen.append(text)
+
+
+@dataclass
+class SlowPulls(KnownPulls):
+    """Reading the files of a pull request takes ``seconds`` of the clock."""
+
+    clock: Clock = field(default_factory=Clock)
+    seconds: float = 0.0
+
+    def with_files(self, pull: PullRequest) -> PullRequest:
+        self.clock.now += self.seconds
+        return super().with_files(pull)

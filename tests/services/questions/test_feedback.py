@@ -1,0 +1,84 @@
+"""Thumbs: one for each person and answer, kept for good with all that the answer was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.errors import StoreUnavailable
+from bot.services.questions.feedback import Votes
+from tests.helpers.builders import NOON
+from tests.services.doubles import MemoryCache, visit
+
+CHANNEL, MESSAGE = "C0DIGEST", "101.000000"
+INPUTS = {"question": "Who?", "answer": "Ada.", "numbers": [7], "usage": {"input": 3}}
+ADA = visit()
+GRACE = visit(user="U0GRACE")
+
+
+@dataclass
+class MemoryBallot:
+    """``Ballot`` in a dictionary."""
+
+    votes: dict[str, str] = field(default_factory=dict)
+    error: StoreUnavailable | None = None
+
+    def put(self, name: str, vote: str) -> None:
+        if self.error:
+            raise self.error
+        self.votes[name] = vote
+
+    def all(self) -> Iterator[str]:
+        yield from self.votes.values()
+
+
+def votes(ballot: MemoryBallot | None = None) -> Votes:
+    made = Votes(MemoryCache(), ballot or MemoryBallot(), lambda: NOON)
+    made.remember(CHANNEL, MESSAGE, INPUTS)
+    return made
+
+
+def test_a_vote_is_kept_with_all_that_the_answer_was_made_of() -> None:
+    there = votes()
+    assert there.vote(ADA, MESSAGE, "good")
+    assert list(there.all()) == [
+        {"verdict": "good", "at": "2026-02-28T20:00:00+00:00", "user": "U0ASKER", **INPUTS}
+    ]
+
+
+def test_who_votes_again_thinks_otherwise_now() -> None:
+    there = votes()
+    there.vote(ADA, MESSAGE, "good")
+    there.vote(ADA, MESSAGE, "bad")
+    assert [vote["verdict"] for vote in there.all()] == ["bad"]
+
+
+def test_each_person_and_each_answer_has_a_vote() -> None:
+    there = votes()
+    there.remember(CHANNEL, "102.000000", {"question": "When?"})
+    there.vote(ADA, MESSAGE, "good")
+    there.vote(GRACE, MESSAGE, "bad")
+    there.vote(ADA, "102.000000", "bad")
+    cast = {(vote["user"], vote["question"], vote["verdict"]) for vote in there.all()}
+    assert cast == {("U0ASKER", "Who?", "good"), ("U0GRACE", "Who?", "bad"), ("U0ASKER", "When?", "bad")}
+
+
+@pytest.mark.parametrize(("channel", "message"), [(CHANNEL, "999.000000"), ("C0OTHER", MESSAGE)])
+def test_a_vote_on_an_answer_that_is_no_longer_known(channel: str, message: str) -> None:
+    ballot = MemoryBallot()
+    assert not votes(ballot).vote(visit(channel=channel), message, "good")
+    assert ballot.votes == {}
+
+
+def test_answers_can_be_voted_on_for_a_month() -> None:
+    cache = MemoryCache()
+    Votes(cache, MemoryBallot(), lambda: NOON).remember(CHANNEL, MESSAGE, INPUTS)
+    assert cache.lifetimes == [timedelta(days=30)]
+
+
+def test_a_vote_that_was_not_kept_is_said() -> None:
+    with pytest.raises(StoreUnavailable):
+        votes(MemoryBallot(error=StoreUnavailable("away"))).vote(ADA, MESSAGE, "good")

@@ -1,0 +1,241 @@
+"""What a thread remembers: kept, and read back from Slack once where nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bot.domain.conversations.thread import Memory, Question, Said
+from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.ports import ThreadMessage
+from bot.services.questions.thread_memory import Memories, posted
+from tests.services.doubles import MemoryContexts, visit
+
+CHANNEL, THREAD = "C0DIGEST", "100.000000"
+DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
+ABOUT = "summary octo/engine#7"
+
+
+@dataclass
+class ScriptedThreads:
+    """``Threads`` over a list; counts the reads."""
+
+    messages: Sequence[ThreadMessage] = ()
+    error: PrdigestError | None = None
+    reads: list[tuple[str, str]] = field(default_factory=list)
+
+    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+        self.reads.append((channel, thread))
+        if self.error:
+            raise self.error
+        return self.messages
+
+
+def own(ts: int, text: str, **fields: Any) -> ThreadMessage:
+    return ThreadMessage(f"{ts}.000000", text, is_own=True, **fields)
+
+
+def person(ts: int, text: str) -> ThreadMessage:
+    return ThreadMessage(f"{ts}.000000", text, is_own=False)
+
+
+def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> Memory:
+    return Memories(MemoryContexts(), ScriptedThreads(messages)).of(CHANNEL, THREAD, until)
+
+
+# kept
+
+
+def test_what_is_kept_is_not_read_again() -> None:
+    threads = ScriptedThreads()
+    memories = Memories(MemoryContexts(), threads)
+    kept = Memory(ABOUT, (Said("person", "Who?"), Said("bot", "Ada.", is_short=True)), "event:1")
+    memories.keep(CHANNEL, THREAD, kept)
+    assert memories.of(CHANNEL, THREAD, "900.0") == kept
+    assert threads.reads == []
+
+
+def test_threads_do_not_share_it() -> None:
+    threads = ScriptedThreads()
+    memories = Memories(MemoryContexts(), threads)
+    memories.keep(CHANNEL, THREAD, Memory(ABOUT))
+    assert memories.of(CHANNEL, "200.0", "900.0") == Memory("")
+    assert memories.of("C0OTHER", THREAD, "900.0") == Memory("")
+    assert threads.reads == [(CHANNEL, "200.0"), ("C0OTHER", THREAD)]
+
+
+def test_it_is_read_back_once() -> None:
+    threads = ScriptedThreads((own(100, "Engine", key=DIGEST), person(101, "Who?")))
+    contexts = MemoryContexts()
+    first = Memories(contexts, threads).of(CHANNEL, THREAD, "900.0")
+    assert Memories(contexts, threads).of(CHANNEL, THREAD, "900.0") == first
+    assert threads.reads == [(CHANNEL, THREAD)]
+
+
+@pytest.mark.parametrize("kept", ["", "{}", '{"about": 3}', '{"about": "", "said": [{"by": "cat", "text": ""}]}'])
+def test_what_an_older_version_kept_is_read_anew(kept: str) -> None:
+    contexts = MemoryContexts()
+    threads = ScriptedThreads((own(100, "Engine", key=DIGEST),))
+    memories = Memories(contexts, threads)
+    memories.keep(CHANNEL, THREAD, Memory("old"))
+    contexts.values = dict.fromkeys(contexts.values, kept)
+    assert memories.of(CHANNEL, THREAD, "900.0") == Memory(DIGEST)
+    assert len(threads.reads) == 1
+
+
+def test_a_question_is_remembered_with_its_answer() -> None:
+    memories = Memories(MemoryContexts(), ScriptedThreads())
+    question = Question(visit("event:1"), "Who?", "101.0")
+    memory = memories.of(CHANNEL, THREAD, question.ts).with_answer(question, "Ada.")
+    memories.keep(CHANNEL, THREAD, memory)
+    again = memories.of(CHANNEL, THREAD, "103.0")
+    assert again.said == (Said("person", "Who?"), Said("bot", "Ada."))
+    assert again.with_answer(question, "Ada.") == again, "an answer that is finished twice"
+
+
+# read back from Slack
+
+
+@pytest.mark.parametrize(
+    ("messages", "about"),
+    [
+        ((own(100, "Engine", key=DIGEST),), DIGEST),
+        ((own(100, "Summary", key="answer:1", about=ABOUT),), ABOUT),
+        ((person(100, "Hello, who?"), own(101, "Summary", about=ABOUT)), ABOUT),
+        ((own(100, "Engine", key=DIGEST), own(101, "Summary", key="answer:1", about=ABOUT)), DIGEST),
+        ((own(100, "Hello"), own(101, "Summary", about=ABOUT)), ABOUT),
+        ((person(100, "Who?"), person(101, "Really?")), ""),
+        ((), ""),
+    ],
+    ids=["digest", "answer", "later", "the first", "without a key", "people", "empty"],
+)
+def test_what_a_thread_is_about(messages: tuple[ThreadMessage, ...], about: str) -> None:
+    assert rebuilt(*messages).about == about
+
+
+def test_what_was_said_is_in_order_less_the_digest() -> None:
+    found = rebuilt(
+        own(100, "Engine: 18 merged", key=DIGEST),
+        own(101, "Part 1", key=f"{DIGEST}:part:1"),
+        own(101, "A notice", key="answer:1"),
+        person(102, "Who?"),
+        own(103, "Ada.", key="answer:2"),
+        person(104, "And when?"),
+    )
+    assert found.said == (
+        Said("bot", "A notice"),
+        Said("person", "Who?"),
+        Said("bot", "Ada."),
+        Said("person", "And when?"),
+    )
+
+
+def test_a_thread_that_a_person_began_is_remembered_from_its_first_word() -> None:
+    assert rebuilt(person(100, "Who merged it?"), own(101, "Ada.")).said == (
+        Said("person", "Who merged it?"),
+        Said("bot", "Ada."),
+    )
+
+
+def test_the_question_and_what_came_later_are_no_part_of_it() -> None:
+    found = rebuilt(
+        own(99, "Engine", key=DIGEST),
+        person(100, "Before?"),
+        person(101, "The question?"),
+        own(102, "An answer to somebody else"),
+        person(1000, "Later?"),
+        until="101.000000",
+    )
+    assert found.said == (Said("person", "Before?"),)
+
+
+def test_times_are_compared_as_numbers() -> None:
+    assert rebuilt(person(99, "Before?"), person(100, "Now?"), until="100.000000").said == (
+        Said("person", "Before?"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["Thanks!", "ok", ":tada:", "", "  ", "<@U0BOT>", "<@U0BOT> thank you", "lgtm :+1:", "+1"]
+)
+def test_remarks_are_left_out(text: str) -> None:
+    assert rebuilt(person(100, text), person(101, "Who?")).said == (Said("person", "Who?"),)
+
+
+def test_the_bots_own_nods_are_kept() -> None:
+    assert rebuilt(person(100, "All done?"), own(101, "Done")).said[1] == Said("bot", "Done")
+
+
+def test_words_are_those_that_were_typed() -> None:
+    found = rebuilt(
+        person(100, "<@U0BOT> is <http://setup.py|setup.py> &lt; 3?"),
+        own(101, "See <https://github.com/octo/engine/pull/7|#7> &amp; more"),
+    )
+    assert found.said == (Said("person", "is setup.py < 3?"), Said("bot", "See #7 & more"))
+
+
+def test_an_answer_to_a_command_says_what_it_is_about() -> None:
+    found = rebuilt(person(100, "Summary please?"), own(101, "Wait longer", about=ABOUT))
+    assert found.said[1] == Said("bot", f"[The bot posted: {ABOUT}] Wait longer")
+    assert posted(ABOUT, "") == f"[The bot posted: {ABOUT}]"
+
+
+def test_a_long_message_is_shortened() -> None:
+    (said,) = rebuilt(person(100, "why " * 3_000)).said
+    assert len(said.text) <= 4_000
+    assert said.text.endswith("…")
+
+
+def test_a_file_of_the_bots_is_nothing_said() -> None:
+    """The full report stands as a file in the thread of each digest; the model's service takes no empty text."""
+    found = rebuilt(own(100, "Engine", key=DIGEST), own(101, ""), person(102, "Who?"))
+    assert all(said.text.strip() for said in found.said)
+
+
+def test_a_thread_that_may_not_be_read_begins_anew() -> None:
+    threads = ScriptedThreads(error=SlackRefused("no scope", "missing_scope"))
+    memories = Memories(MemoryContexts(), threads)
+    assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
+    assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
+    assert len(threads.reads) == 1
+
+
+def test_a_slack_that_is_away_is_asked_again() -> None:
+    threads = ScriptedThreads((own(100, "Engine", key=DIGEST),), SlackUnavailable("away"))
+    memories = Memories(MemoryContexts(), threads)
+    with pytest.raises(SlackUnavailable):
+        memories.of(CHANNEL, THREAD, "900.0")
+    threads.error = None
+    assert memories.of(CHANNEL, THREAD, "900.0").about == DIGEST
+
+
+# what else the bot posts
+
+
+def test_a_note_is_added_to_what_is_kept() -> None:
+    memories = Memories(MemoryContexts(), ScriptedThreads())
+    memories.keep(CHANNEL, THREAD, Memory(DIGEST, (Said("person", "Who?"),), "event:1"))
+    memories.note(CHANNEL, THREAD, "[The bot posted: risks]")
+    kept = memories.of(CHANNEL, THREAD, "900.0")
+    assert kept == Memory(DIGEST, (Said("person", "Who?"), Said("bot", "[The bot posted: risks]")), "event:1")
+
+
+def test_a_note_in_a_thread_that_nobody_asked_in_keeps_nothing() -> None:
+    contexts, threads = MemoryContexts(), ScriptedThreads()
+    Memories(contexts, threads).note(CHANNEL, THREAD, "[The bot posted: risks]")
+    assert (contexts.values, threads.reads) == ({}, [])
+
+
+def test_a_store_that_is_away_is_said() -> None:
+    class Away(MemoryContexts):
+        def get(self, key: str) -> str | None:
+            raise StoreUnavailable("away")
+
+    memories = Memories(Away(), ScriptedThreads())
+    with pytest.raises(StoreUnavailable):
+        memories.of(CHANNEL, THREAD, "900.0")
+    with pytest.raises(StoreUnavailable):
+        memories.note(CHANNEL, THREAD, "x")

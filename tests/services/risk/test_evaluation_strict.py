@@ -1,0 +1,86 @@
+"""A score rests on nothing that merged with it or later."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.evaluation.labels import Window
+from bot.domain.history.commits import Commit
+from bot.domain.pull_requests.path_classes import DEFAULT_PATHS
+from bot.domain.risk.assessment import assess
+from bot.services.history.clone_history import history_of
+from tests.services.risk.listed_clone import FIRST, ZONE, Listed, commit
+
+DAY = dt.timedelta(days=1)
+
+words = st.sampled_from(["One", "Fix two", "Compile three", "Docs", "Speed up the engine's fourth part"])
+paths = st.dictionaries(
+    st.sampled_from(["engine/a.py", "engine/b.py", "csrc/k.cu", "setup.py", "docs/a.md"]),
+    st.tuples(st.integers(0, 300), st.integers(0, 300)),
+    min_size=1,
+    max_size=3,
+)
+
+
+@st.composite
+def lines_of_commits(draw: st.DrawFn, first: int, begin: float) -> list[Commit]:
+    made: list[Commit] = []
+    for number in range(first, first + draw(st.integers(1, 8))):
+        title, body = draw(words), ""
+        is_revert = draw(st.booleans())
+        if made and is_revert:
+            body = f"\n\nReverts octo/engine#{draw(st.integers(1, number))}"
+            title = f'Revert "{draw(words)}"'
+        name = draw(st.sampled_from([f" (#{number})", ""]))
+        made.append(commit(f"{title}{name}{body}", begin + 24 * draw(st.integers(0, 200)), draw(paths)))
+    return sorted(made, key=lambda each: each.committed_at)
+
+
+OLD = [commit(f"Change the engine's part {number} (#{number})", 24 * number) for number in range(1, 20)]
+ASKED = commit("Change the engine's part 5 once more (#50)", 24 * 120)
+WITH_IT = {
+    "fixes": [commit(f"Fix crash {number} (#{number})", 24 * 120 + number - 100) for number in range(100, 112)],
+    "revert of its file": [commit('Revert "Part 7" (#100)\n\nReverts octo/engine#7', 24 * 120)],
+    "revert of its title": [commit('Revert "Part 5" (#100)\n\nReverts octo/engine#5', 24 * 120)],
+}
+
+
+class TestStrictness:
+    @pytest.mark.parametrize("later", WITH_IT.values(), ids=list(WITH_IT))
+    def test_what_merges_with_it_counts_for_the_next_one_alone(self, later: list[Commit]) -> None:
+        alone, found = self.scores([*OLD, ASKED]), self.scores([*OLD, ASKED, *later])
+        assert found[50] == alone[50]
+        again = replace(ASKED, message=f"{ASKED.message[:-5]}(#51)", committed_at=ASKED.committed_at + DAY)
+        assert self.scores([*OLD, again, *later])[51] > alone[50]
+
+    @given(lines_of_commits(1, 0), lines_of_commits(100, 24 * 201), lines_of_commits(100, 24 * 201))
+    def test_nothing_that_merges_later_changes_a_score(
+        self, before: list[Commit], after: list[Commit], other: list[Commit]
+    ) -> None:
+        first = commit("Always (#99)", 24 * 200, {"engine/a.py": (1, 1)})
+        one, two, alone = (self.scores([*before, first, *rest]) for rest in (after, other, []))
+        assert alone
+        assert alone.items() <= one.items()
+        assert alone.items() <= two.items()
+
+    @given(lines_of_commits(1, 0))
+    def test_a_score_is_that_of_a_past_that_ends_before_it(self, commits: list[Commit]) -> None:
+        commits = [commit("Always (#99)", -1), *commits]
+        found = self.scores(commits)
+        window = Window(FIRST, dt.date(2026, 12, 31), ZONE)
+        history = history_of(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
+        for pull in history.pulls:
+            earlier = [each for each in commits if each.committed_at < pull.merge_time]
+            past = history_of(Listed(earlier), None, window, dt.date(2024, 1, 1), lambda done, total: None).past
+            assert found.get(pull.number) == assess(pull, DEFAULT_PATHS, past).points
+
+    def scores(self, commits: list[Commit]) -> dict[int, float]:
+        window = Window(dt.date(2024, 1, 1), dt.date(2027, 12, 31), ZONE)
+        history = history_of(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
+        past, pulls = history.past, history.pulls
+        return {pull.number: assess(pull, DEFAULT_PATHS, past).points for pull in pulls}

@@ -1,0 +1,162 @@
+"""Every service sorts paths as the repository of the pull request wants it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.conversations.commands import RisksRequest
+from bot.domain.conversations.thread_subject import Subject
+from bot.domain.digest.models import Entry, Overview
+from bot.domain.errors import StoreUnavailable
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import assess
+from bot.domain.time.date_range import Span
+from bot.ports import Cache, History
+from bot.services.digest.builder import DailyDigest
+from bot.services.history.merge_timeline import Chronicle
+from bot.services.questions.archive import Archive
+from bot.services.questions.initial_context import opening
+from bot.services.questions.tools.toolbox import Toolbox
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.summarizer import Summariser
+from tests.emulators.claude.server import summary_answer
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
+from tests.services.doubles import KnownPulls, MemoryCache, ScriptedModel, Sleeps, Summaries
+from tests.services.questions.archives import REPOSITORIES
+
+# this repository ships what lies in examples/, and its engine/ is a sample
+SHIPPED = PathClasses(
+    own=OwnPaths(((PathClass.DOCS, ("engine/",)), (PathClass.PRODUCT, ("examples/",))), ("examples/auth/",))
+)
+SETTINGS = PathSettings({str(REPOSITORY): SHIPPED})
+ELSEWHERE = Repository("octo", "elsewhere")
+SPAN = Span(DAY.date, DAY.date, DAY.zone)
+FILES = (changed_file("engine/core.py", 900, 900), changed_file("examples/auth/serve.py", 30, 30))
+OWN = pull(7, files=FILES)
+ELSE = replace(OWN, repository=ELSEWHERE)
+
+
+def reader(pulls: KnownPulls) -> Reader:
+    return Reader(pulls, Summaries(), SETTINGS.of)
+
+
+def entries(pulls: KnownPulls, cache: Cache) -> Entries:
+    return Entries(pulls, reader(pulls), cache, "v1", classes_of=SETTINGS.of)
+
+
+def archive(pulls: KnownPulls) -> Archive:
+    return Archive(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.of)
+
+
+WAYS: dict[str, Callable[[PullRequest], Entry]] = {
+    "the reader": lambda of: reader(KnownPulls((of,))).read(of),
+    "the archive": lambda of: archive(KnownPulls((of,))).entry(of),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_areas_and_risk_go_by_the_classes_of_the_repository(way: Callable[[PullRequest], Entry]) -> None:
+    own, other = way(OWN), way(ELSE)
+    assert (own.area, other.area) == ("examples/auth", "Engine and scheduling")
+    assert (own.risk, other.risk) == (assess(OWN, SHIPPED), assess(ELSE))
+    assert own.risk.reasons != other.risk.reasons
+
+
+def test_a_list_of_risks_goes_by_the_classes_of_the_repository() -> None:
+    pulls = KnownPulls((OWN, ELSE))
+    lister = RiskLister(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.of)
+    lists = [lister.build(RisksRequest(each, SPAN), "Engine", DAY).riskiest for each in (REPOSITORY, ELSEWHERE)]
+    assert [len(each) for each in lists] == [0, 1]
+
+
+def test_a_digest_goes_by_the_classes_of_the_repository() -> None:
+    pulls = KnownPulls((OWN, ELSE))
+    read = reader(pulls)
+    made = DailyDigest(pulls, read.read, lambda *_: Overview(""), read.with_files, 2, classes_of=SETTINGS.of)
+    lists = [made.build(each, DAY, "Engine").riskiest for each in (REPOSITORY, ELSEWHERE)]
+    assert [len(each) for each in lists] == [0, 1]
+
+
+def test_a_rating_with_the_past_goes_by_the_classes_of_the_repository() -> None:
+    def away() -> History:
+        raise StoreUnavailable("The store is away.")
+
+    chronicle = Chronicle(away, KnownPulls().merged_on, lambda: NOON, SETTINGS.of)
+    own, other = chronicle.rate(OWN), chronicle.rate(ELSE)
+    assert own.points < other.points
+    assert own.reasons != other.reasons
+
+
+def test_a_fallback_counts_files_by_the_classes_of_the_repository() -> None:
+    subject = Summariser(None, "no-model", 30_000, SETTINGS.of)
+    only = (changed_file("engine/core.py", 900),)
+    kinds = [subject.summarise(replace(of, files=only)).summary.technical_impact for of in (OWN, ELSE)]
+    assert [kind.rpartition(": ")[2] for kind in kinds] == ["1 docs.", "1 product."]
+    impact = archive(KnownPulls()).entry(replace(OWN, files=only)).summary.technical_impact
+    assert impact.endswith("1 docs.")
+
+
+def test_a_model_sees_first_what_the_repository_calls_product() -> None:
+    answers = ScriptedModel.of(*[json.dumps(summary_answer())] * 2)
+    subject = Summariser(Asker(answers, MemoryCache(), Sleeps()), "no-model", 30_000, SETTINGS.of)
+    for of in (OWN, ELSE):
+        subject.summarise(of)
+    assert [first_file(prompt.user) for prompt in answers.prompts] == ["examples/auth/serve.py", "engine/core.py"]
+
+
+def first_file(text: str) -> str:
+    return text.partition("=== ")[2].partition(" ")[0]
+
+
+def toolbox(of: PullRequest, *numbers: int) -> tuple[Toolbox, Subject]:
+    subject = Subject(of.repository, SPAN, numbers)
+    return Toolbox(archive(KnownPulls((of,))), replace(REPOSITORIES, others=(ELSEWHERE,)), DAY, subject), subject
+
+
+SEEN: dict[str, Callable[[PullRequest], str]] = {
+    "the diff": lambda of: toolbox(of)[0].run("read_diff", {"repository": str(of.repository), "number": 7}).text,
+    "of one": lambda of: opening(*toolbox(of, 7)).text,
+    "of days": lambda of: opening(*toolbox(of)).text,
+}
+
+
+@pytest.mark.parametrize("seen", SEEN.values(), ids=SEEN)
+def test_a_question_is_answered_from_what_the_repository_calls_product_first(
+    seen: Callable[[PullRequest], str],
+) -> None:
+    small = (changed_file("engine/core.py", 9), changed_file("examples/auth/serve.py", 3))
+    shown = [first_file(seen(replace(of, files=small, changed_files=2))) for of in (OWN, ELSE)]
+    assert shown == ["examples/auth/serve.py", "engine/core.py"]
+
+
+# --- what is kept
+
+
+def test_an_entry_that_was_made_with_other_classes_is_not_answered() -> None:
+    pulls, cache = KnownPulls((OWN, ELSE)), MemoryCache()
+    before = Entries(pulls, Reader(pulls, Summaries()), cache, "v1")
+    after = entries(pulls, cache)
+    for each in (OWN, ELSE):
+        before.read(each)
+    seven, other = Reference(REPOSITORY, 7), Reference(ELSEWHERE, 7)
+    assert (after.known(seven), after.known(other) is not None) == (None, True)
+    assert after.named(seven).area == "examples/auth"
+    kept = after.known(seven)
+    assert kept
+    assert (kept.area, before.known(seven) is not None) == ("examples/auth", True)
+
+
+def test_those_who_say_nothing_of_paths_have_the_defaults() -> None:
+    pulls, cache = KnownPulls((OWN,)), MemoryCache()
+    Entries(pulls, Reader(pulls, Summaries()), cache, "v1").read(OWN)
+    of_defaults = Entries(pulls, reader(pulls), cache, "v1", classes_of=lambda _: DEFAULT_PATHS)
+    assert of_defaults.known(Reference(REPOSITORY, 7)) is not None

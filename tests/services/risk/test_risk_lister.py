@@ -1,0 +1,400 @@
+"""What may hurt in some days: which pull requests are listed, which were taken back, and what it takes to know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.adapters.redis.connection import RedisCache
+from bot.domain.conversations.commands import RisksRequest
+from bot.domain.digest.risk_list import RiskList
+from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
+from bot.domain.history.outcomes import Fate
+from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay
+from bot.ports import Model
+from bot.services.risk.risk_lister import RiskLister
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from bot.services.summaries.structured_completion import Asker
+from bot.services.summaries.summarizer import Summarised, Summariser
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
+from tests.services.doubles import KnownPulls, MemoryCache, Sleeps, Summaries
+
+HEAVY = (changed_file("engine/core.py", 500, 500),)
+LIGHT = (changed_file("engine/core.py", 5, 1),)
+
+
+def made(number: int, days: float = 0, **fields: Any) -> PullRequest:
+    """A merge whose files the rules list as risky, so many days after the noon of DAY."""
+    found = pull(number, files=HEAVY, merged_at=NOON + timedelta(days=days, seconds=number))
+    return replace(found, **fields)
+
+
+def reverting(number: int, of: int, days: float) -> PullRequest:
+    return made(number, days, title=f'Revert "Change number {of}" (#{of})')
+
+
+def after(days: int) -> LocalDay:
+    return LocalDay(DAY.date + timedelta(days=days), DAY.zone)
+
+
+def span(first: int = 0, last: int = 0) -> Span:
+    return Span(after(first).date, after(last).date, DAY.zone)
+
+
+def lister(pulls: KnownPulls, said: Summaries | None = None, workers: int = 4) -> RiskLister:
+    reader = Reader(pulls, said or Summaries())
+    return RiskLister(pulls, reader, Entries(pulls, reader, MemoryCache(), "v1"), workers)
+
+
+def build(
+    *merges: PullRequest,
+    days: Span | None = None,
+    filters: Filters = EVERYTHING,
+    top: int | None = None,
+    today: int = 30,
+) -> RiskList:
+    request = RisksRequest(REPOSITORY, days or span(), filters, top)
+    return lister(KnownPulls(merges)).build(request, "Engine", after(today))
+
+
+def listed(found: RiskList) -> list[int]:
+    return [entry.number for entry in found.riskiest]
+
+
+def pairs(found: RiskList) -> list[tuple[int, int, bool]]:
+    return [(pair.pull.number, pair.by.number, pair.fate is Fate.REPAIRED) for pair in found.taken_back]
+
+
+# --- what is listed
+
+
+def test_a_list_has_its_name_days_and_counts() -> None:
+    found = build(made(1), made(2), made(3, files=LIGHT), made(4, days=1), filters=Filters(authors=("ADA-dev",)))
+    assert (found.name, found.span, found.filters) == ("Engine", span(), "author:ADA-dev")
+    assert (found.merged, found.matching, found.unread, found.doubts) == (3, 3, (), ())
+    assert listed(found) == [2, 1]
+
+
+def test_a_day_without_merges_is_an_empty_list() -> None:
+    assert build() == RiskList("Engine", span(), "", 0, 0, (), (), ())
+
+
+def test_the_riskiest_come_first_whatever_their_time() -> None:
+    hot = made(1, title="Faster kernel")
+    calm = made(3, title="Fix typo", files=(changed_file("engine/core.py", 90, 900),))
+    assert listed(build(hot, made(2), calm)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("top", "expected"), [(1, [6]), (3, [6, 5, 4]), (5, [6, 5, 4, 3, 2]), (10, [6, 5, 4, 3, 2, 1])]
+)
+def test_no_more_than_the_top_are_listed(top: int, expected: list[int]) -> None:
+    sized = [made(n, files=(changed_file("engine/core.py", 500 + n, 500),)) for n in range(1, 7)]
+    resized = [replace(found, additions=500 + found.number) for found in sized]
+    assert listed(build(*resized, top=top)) == expected
+
+
+WHO: dict[int, dict[str, Any]] = {
+    1: {"author": Account("ada-dev"), "labels": ("bug",), "files": (changed_file("vllm/v1/core.py", 500, 500),)},
+    2: {"author": Account("Bob"), "labels": ("Bug", "v1"), "files": (changed_file("vllm/core.py", 500, 500),)},
+    3: {"author": Account("bob"), "labels": (), "files": (changed_file("csrc/moe/top.cu", 500, 500),)},
+}
+FITTING = [
+    (EVERYTHING, {1, 2, 3}),
+    (Filters(paths=("vllm/v1",)), {1}),
+    (Filters(paths=("vllm",)), {1, 2}),
+    (Filters(paths=("*.cu",)), {3}),
+    (Filters(paths=("csrc/**/top.cu", "vllm/v1/")), {1, 3}),
+    (Filters(paths=("docs",)), set[int]()),
+    (Filters(authors=("BOB",)), {2, 3}),
+    (Filters(authors=("bob", "ada-dev")), {1, 2, 3}),
+    (Filters(authors=("eve",)), set[int]()),
+    (Filters(labels=("bug",)), {1, 2}),
+    (Filters(labels=("v1", "v2")), {2}),
+    (Filters(paths=("vllm",), authors=("bob",), labels=("bug",)), {2}),
+    (Filters(paths=("vllm/v1",), authors=("bob",)), set[int]()),
+]
+
+
+@pytest.mark.parametrize(("filters", "expected"), FITTING, ids=str)
+def test_only_those_that_fit_the_filters_are_listed(filters: Filters, expected: set[int]) -> None:
+    found = build(*(made(number, **fields) for number, fields in WHO.items()), filters=filters)
+    assert set(listed(found)) == expected
+    assert (found.merged, found.matching) == (3, len(expected))
+
+
+def test_what_does_not_fit_by_author_or_label_is_not_read() -> None:
+    pulls = KnownPulls(tuple(made(number, **fields) for number, fields in WHO.items()))
+    request = RisksRequest(REPOSITORY, span(), Filters(authors=("bob",), labels=("bug",)))
+    lister(pulls).build(request, "Engine", after(30))
+    assert {call for call in pulls.calls if call.startswith("files")} == {"files 2"}
+
+
+def test_another_repository_is_not_looked_at() -> None:
+    assert build(made(1, repository=Repository("octo", "other"))).merged == 0
+
+
+def test_a_span_of_days_is_one_list() -> None:
+    merges = [made(n, days=n - 3) for n in range(1, 6)]
+    assert listed(build(*merges, days=span(-1, 1))) == [4, 3, 2]
+
+
+def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_description() -> None:
+    read: list[PullRequest] = []
+
+    def summarise(found: PullRequest) -> Summarised:
+        read.append(found)
+        return Summarised(summary())
+
+    whole = made(2, 0.1, title="Fix it", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
+    pulls = KnownPulls((made(1), whole))
+    reader = Reader(pulls, summarise)
+    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    recorded = (made(1, body="Short."), replace(whole, body="Long."))
+    found = RiskLister(pulls, reader, entries, 1, recorded=lambda *_: recorded).build(
+        RisksRequest(REPOSITORY, span()), "Engine", after(30)
+    )
+    assert pairs(found) == [(1, 2, True)]
+    assert [pull.body for pull in read] == [whole.body]
+
+
+# --- what was taken back
+
+
+TAKEN_BACK: dict[str, tuple[float, list[tuple[int, int, bool]]]] = {
+    "within the day": (0.1, [(1, 9, False)]),
+    "the next day": (1, [(1, 9, False)]),
+    "on the seventh day after": (7, [(1, 9, False)]),
+    "on the eighth day after": (8, []),
+}
+
+
+@pytest.mark.parametrize(("days", "expected"), TAKEN_BACK.values(), ids=TAKEN_BACK)
+def test_a_revert_counts_within_the_days_and_the_week_after(
+    days: float, expected: list[tuple[int, int, bool]]
+) -> None:
+    found = build(made(1), reverting(9, 1, days))
+    assert pairs(found) == expected
+    assert (1 in listed(found)) == (not expected)
+
+
+@pytest.mark.parametrize(("days", "expected"), TAKEN_BACK.values(), ids=TAKEN_BACK)
+def test_a_repair_counts_likewise(days: float, expected: list[tuple[int, int, bool]]) -> None:
+    repair = made(9, days, title="Fix retries", body="Fixes a regression introduced by #1.", files=LIGHT)
+    found = build(made(1), repair)
+    assert pairs(found) == [(number, by, True) for number, by, _ in expected]
+    assert (1 in listed(found)) == (not expected)
+
+
+@pytest.mark.parametrize(("today", "last"), [(0, 0), (1, 1), (6, 6), (7, 7), (8, 7), (300, 7)])
+def test_no_day_after_today_is_asked_for(today: int, last: int) -> None:
+    pulls = KnownPulls((made(1),))
+    lister(pulls).build(RisksRequest(REPOSITORY, span(-1)), "Engine", after(today))
+    asked = sorted(call for call in pulls.calls if call.startswith("day"))
+    assert asked == [f"day {after(n).date}" for n in range(-1, last + 1)]
+
+
+def test_the_merges_of_the_week_after_are_neither_counted_nor_read_nor_listed() -> None:
+    pulls = KnownPulls((made(1), made(2, days=1), made(3, days=2), reverting(4, 2, 3)))
+    found = lister(pulls).build(RisksRequest(REPOSITORY, span()), "Engine", after(30))
+    assert (found.merged, found.matching, listed(found), pairs(found), found.older) == (1, 1, [1], [], ())
+    assert "files 2" not in pulls.calls
+    assert "files 4" not in pulls.calls
+
+
+def test_a_revert_that_was_reverted_leaves_the_change_listed() -> None:
+    again = made(3, 2, title='Revert "Revert "Change number 1" (#1)" (#2)')
+    found = build(made(1), reverting(2, 1, 1), again)
+    assert (pairs(found), listed(found)) == ([], [1])
+
+
+def test_a_revert_of_the_days_that_was_reverted_is_named_as_taken_back() -> None:
+    again = made(3, 0.1, title='Revert "Revert "Change number 1" (#1)" (#2)')
+    found = build(made(1), reverting(2, 1, 0.01), again)
+    assert (pairs(found), listed(found)) == ([(2, 3, False)], [1])
+
+
+def test_a_change_that_was_reverted_is_not_called_repaired_too() -> None:
+    repair = made(2, 1, title="Fix retries", body="Fixes a bug caused by #1")
+    assert pairs(build(made(1), repair, reverting(3, 1, 2))) == [(1, 3, False)]
+
+
+def test_a_revert_of_what_was_merged_before_the_days_is_older() -> None:
+    found = build(made(1, -3), reverting(2, 1, 0), made(3))
+    assert ([each.number for each in found.older], pairs(found), listed(found)) == ([2], [], [3])
+
+
+def test_what_was_taken_back_must_fit_the_filters_itself() -> None:
+    cu, py = (changed_file("csrc/top.cu", 500, 500),), (changed_file("vllm/top.py", 500, 500),)
+    merges = (made(1, files=cu), made(2, files=py), reverting(3, 1, 1), reverting(4, 2, 1))
+    assert pairs(build(*merges, filters=Filters(paths=("csrc",)))) == [(1, 3, False)]
+    older = (reverting(5, 90, 0), replace(reverting(6, 91, 0), files=cu))
+    assert [each.number for each in build(*older, filters=Filters(paths=("csrc",))).older] == [6]
+
+
+def test_how_long_a_change_lasted_is_known() -> None:
+    (pair,) = build(made(1), reverting(9, 1, 2)).taken_back
+    assert pair.lasted == timedelta(days=2, seconds=8)
+
+
+# --- what could not be known
+
+
+@pytest.mark.parametrize("error", [GitHubUnavailable("Away."), RateLimited("Later.", 60.0)])
+def test_files_that_can_not_be_read_are_told_and_end_nothing(error: PrdigestError) -> None:
+    pulls = KnownPulls((made(1), made(2), made(3)), failing={"files 2": error})
+    found = lister(pulls).build(RisksRequest(REPOSITORY, span()), "Engine", after(30))
+    assert (found.unread, listed(found), found.matching) == ((2,), [3, 1], 3)
+
+
+def test_files_that_can_not_be_read_fit_no_path() -> None:
+    pulls = KnownPulls((made(1), made(2)), failing={"files 2": GitHubUnavailable("Away.")})
+    request = RisksRequest(REPOSITORY, span(), Filters(paths=("engine",)))
+    found = lister(pulls).build(request, "Engine", after(30))
+    assert (listed(found), found.matching, found.merged) == ([1], 1, 2)
+
+
+def test_files_that_can_not_be_read_are_told_with_a_path_too() -> None:
+    pulls = KnownPulls((made(1), made(2)), failing={"files 2": GitHubUnavailable("Away.")})
+    request = RisksRequest(REPOSITORY, span(), Filters(paths=("engine",)))
+    assert lister(pulls).build(request, "Engine", after(30)).unread == (2,)
+
+
+def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
+    counted = {str(after(0).date): 3, str(after(1).date): None, str(after(2).date): 9}
+    pulls = KnownPulls((made(1),), counted=counted)
+    found = lister(pulls).build(RisksRequest(REPOSITORY, span(0, 1)), "Engine", after(30))
+    assert found.doubts == (
+        "incomplete? the commits of main name 3 merges, not 1",
+        "count not checked: the commits of main gave none",
+    )
+
+
+@pytest.mark.parametrize("error", [RepositoryNotFound("No such repository."), RateLimited("Later.", 60.0)])
+@pytest.mark.parametrize("day", [-1, 0, 3])
+def test_a_day_that_can_not_be_had_ends_the_list_with_its_error(error: PrdigestError, day: int) -> None:
+    pulls, said = KnownPulls((made(1),), failing={f"day {after(day).date}": error}), Summaries()
+    with pytest.raises(type(error)) as caught:
+        lister(pulls, said).build(RisksRequest(REPOSITORY, span(-1)), "Engine", after(30))
+    assert (caught.value is error, said.numbers) == (True, [])
+    assert not [call for call in pulls.calls if call.startswith("files")]
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("The store is away."), KeyError("a defect")])
+def test_after_an_error_what_has_not_begun_never_begins(error: Exception) -> None:
+    pulls = KnownPulls(tuple(made(n) for n in range(1, 101)), failing={"files 97": error}, latency=0.01)
+    with pytest.raises(type(error)):
+        lister(pulls, workers=2).build(RisksRequest(REPOSITORY, span()), "Engine", after(0))
+    assert sum(call.startswith("files") for call in pulls.calls) < 40
+
+
+# --- how many are listed
+
+
+DAY_OF_FOUR = (made(1), made(2, files=LIGHT), made(3), made(4, files=(changed_file("docs/guide.md", 900, 3),)))
+
+
+def below(found: RiskList) -> list[int]:
+    return [entry.number for entry in found.below]
+
+
+@pytest.mark.parametrize(
+    ("top", "expected"),
+    [
+        (None, ([3, 1], [])),
+        (1, ([3], [])),
+        (2, ([3, 1], [])),
+        (3, ([3, 1], [2])),
+        (4, ([3, 1], [2, 4])),
+        (10, ([3, 1], [2, 4])),
+    ],
+)
+def test_top_lists_as_many_and_marks_those_below_the_bar(
+    top: int | None, expected: tuple[list[int], list[int]]
+) -> None:
+    found = build(*DAY_OF_FOUR, top=top)
+    assert (listed(found), below(found)) == expected
+    assert (found.top, found.ranked) == (top, 4)
+
+
+def test_without_top_five_are_listed_at_most() -> None:
+    found = build(*(made(number) for number in range(1, 9)))
+    assert (len(listed(found)), below(found), found.ranked) == (5, [], 8)
+
+
+def test_what_was_taken_back_and_what_takes_back_is_not_ranked() -> None:
+    found = build(*DAY_OF_FOUR, reverting(9, 3, 0), made(5, days=1), days=span(), top=10)
+    assert (listed(found), below(found), found.ranked) == ([1], [2, 4], 3)
+
+
+def test_top_ranks_what_fits_the_filters() -> None:
+    found = build(*DAY_OF_FOUR, filters=Filters(("docs/",)), top=10)
+    assert (listed(found), below(found), found.ranked) == ([], [4], 1)
+
+
+def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
+    pulls = KnownPulls(DAY_OF_FOUR)
+    reader = Reader(pulls, Summaries())
+    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    sparing = RiskLister(pulls, reader, entries, 4, is_sparing=lambda _: True)
+    found = sparing.build(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
+    assert len(listed(found)) <= 1
+    assert listed(found) + below(found) == [3, 1, 2]
+
+
+# --- what it takes
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_no_more_than_the_workers_work_at_a_time(workers: int) -> None:
+    pulls = KnownPulls(tuple(made(n) for n in range(1, 13)), latency=0.02)
+    said = Summaries(latency=0.02)
+    lister(pulls, said, workers).build(RisksRequest(REPOSITORY, span(), top=10), "Engine", after(3))
+    assert (pulls.busy.peak, said.busy.peak) == (workers, workers)
+
+
+def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
+    merges = [made(n, files=HEAVY if n % 4 == 0 else LIGHT) for n in range(1, 25)]
+    pulls = KnownPulls((*merges, reverting(30, 4, 1)))
+    reader = Reader(pulls, Summariser(Asker(model, cache, Sleeps()), "claude-haiku-5-5", 30_000).summarise)
+    subject = RiskLister(pulls, reader, Entries(pulls, reader, cache, "v1"), 4)
+    request = RisksRequest(REPOSITORY, span(), top=3)
+    found = subject.build(request, "Engine", after(30))
+    assert (set(listed(found)) <= {8, 12, 16, 20, 24}, len(listed(found))) == (True, 3)
+    assert len(claude.requests) == 3
+    again = subject.build(request, "Engine", after(30))
+    assert (listed(again), len(claude.requests)) == (listed(found), 3)
+    assert all(entry.from_cache for entry in again.riskiest)
+    assert claude.problems == []
+
+
+def test_an_entry_that_is_known_is_not_read_again() -> None:
+    pulls, said, cache = KnownPulls((made(1), made(2))), Summaries(), MemoryCache()
+    reader = Reader(pulls, said)
+    known = Entries(pulls, reader, cache, "v1")
+    known.read(made(1))
+    found = RiskLister(pulls, reader, known, 4).build(RisksRequest(REPOSITORY, span()), "Engine", after(0))
+    assert (said.numbers, listed(found)) == ([1, 2], [2, 1])
+
+
+def test_what_is_only_assessed_holds_no_patches() -> None:
+    (older,) = build(made(1), reverting(2, 90, 0)).older
+    assert [(file.path, file.patch) for file in older.files or ()] == [("engine/core.py", None)]
+
+
+@pytest.mark.parametrize("moment", [DAY.start, DAY.end - timedelta(seconds=1)])
+def test_the_first_and_the_last_moment_of_a_day_are_its_own(moment: datetime) -> None:
+    merges = (
+        made(1, merged_at=moment),
+        made(2, merged_at=DAY.end),
+        made(3, merged_at=DAY.start - timedelta(0, 1)),
+    )
+    assert listed(build(*merges)) == [1]

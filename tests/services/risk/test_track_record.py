@@ -1,0 +1,232 @@
+"""Scores out of what a real store keeps: records of digests, and what was merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from redis import Redis
+
+from bot.adapters.redis.connection import Patience, RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.posted_digests import RedisIssued
+from bot.domain.errors import StoreUnavailable
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.time.date_range import Span
+from bot.domain.track_record.posted_ratings import Rated, Ratings
+from bot.domain.track_record.score import Score, Tally, Verdict
+from bot.services.risk.track_record import Kept, Scoring
+from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
+from tests.helpers.checks import closed_port
+
+HOUR, DAYS = timedelta(hours=1), timedelta(days=1)
+OTHER = Repository("octo", "other")
+NOW = NOON + 40 * DAYS
+WEEK = Span(DAY.date - 6 * DAYS, DAY.date, DAY.zone)
+_RATINGS = TypeAdapter(Ratings)
+
+
+def merge(number: int, days: float = 0, **fields: Any) -> PullRequest:
+    return pull(number, merged_at=NOON + days * DAYS, **fields)
+
+
+def reverting(number: int, of: int, days: float) -> PullRequest:
+    return merge(number, days, title=f'Revert "Change number {of}" (#{of})')
+
+
+def rated(number: int, days: float = 0, *, listed: bool = False) -> Rated:
+    return Rated(number, NOON + days * DAYS, 14.0, 100, listed, ("rewrites",))
+
+
+@dataclass
+class Counting(RedisPostRecords):
+    """Records; keeps how many were asked for at once."""
+
+    store: Redis
+    asked: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(self.store)
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+        self.asked.append(len(keys))
+        return super().load_each(keys)
+
+
+@dataclass
+class Bot:
+    """What the bot kept, and how it is scored."""
+
+    store: Redis
+    now: datetime = NOW
+
+    def __post_init__(self) -> None:
+        self.records = RedisPostRecords(self.store)
+        self.cache = RedisCache(self.store)
+        self.history = RedisHistory(self.store)
+
+    @property
+    def scoring(self) -> Scoring:
+        return self.scoring_on(self.records)
+
+    def scoring_on(self, records: RedisPostRecords) -> Scoring:
+        kept = Kept(RedisIssued(self.store), records, self.history)
+        return Scoring(lambda: kept, self.cache, lambda: self.now)
+
+    def posted(
+        self, *shown: Rated, days: int = 0, channel: str = "C1", repository: Repository = REPOSITORY
+    ) -> str:
+        """A digest of so many days after DAY, posted nine hours after its end."""
+        day = replace(DAY, date=DAY.date + days * DAYS)
+        key = f"digest:T1:{channel}:{repository}:{day.date}"
+        ratings = _RATINGS.dump_json(Ratings("rules.v2", shown)).decode()
+        self.records.save(key, ratings=ratings, done=(day.end + 9 * HOUR).isoformat(), text="Engine")
+        RedisIssued(self.store).add(repository, day.end, key)
+        return key
+
+    def score(self, span: Span = WEEK, repository: Repository = REPOSITORY) -> Score:
+        return self.scoring.score(repository, span)
+
+
+@pytest.fixture
+def bot(store: Redis) -> Bot:
+    return Bot(store)
+
+
+def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:
+    bot.history.record([merge(1), merge(2), merge(3), reverting(7, 1, 2)])
+    bot.posted(rated(1, listed=True), rated(2, listed=True), rated(3))
+    found = bot.score()
+    assert (found.digests, found.listed, found.others) == (1, Tally(2, 1), Tally(1))
+    assert [(hit.pull.number, hit.by.number) for hit in found.hits] == [(1, 7)]
+    assert found.by_chance == pytest.approx(2 / 3)
+    assert found.versions == ("rules.v2",)
+
+
+def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
+    bot.history.record([merge(1), reverting(7, 1, 2)])
+    for channel in ("C1", "C2", "C3"):
+        bot.posted(rated(1, listed=True), rated(2), channel=channel)
+    found = bot.score()
+    assert (found.digests, found.listed, found.others) == (1, Tally(1, 1), Tally(1))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, ...], bot: Bot) -> None:
+    bot.history.record([merge(1), merge(2), reverting(7, 1, 2)])
+    shown = [(rated(1, listed=True),), (rated(1), rated(2, listed=True)), (rated(1), rated(2), rated(3))]
+    for place, time in enumerate(order):
+        key = bot.posted(*shown[time], channel=f"C{place}")
+        bot.records.save(key, done=(DAY.end + (9 + time) * HOUR).isoformat())
+    found = bot.score()
+    assert (found.digests, found.listed, found.others) == (3, Tally(2, 1), Tally(1))
+
+
+def test_without_digests_nothing_is_read_of_the_past(bot: Bot) -> None:
+    bot.history.record([merge(1), reverting(7, 1, 2)])
+    assert bot.score() == Score()
+
+
+@pytest.mark.parametrize(("days", "counted"), [(-7, 0), (-6, 1), (0, 1), (1, 0)])
+def test_digests_count_by_their_last_day(days: int, counted: int, bot: Bot) -> None:
+    bot.posted(rated(1, days, listed=True), days=days)
+    assert bot.score().digests == counted
+
+
+def test_other_repositories_are_none_of_its_business(bot: Bot) -> None:
+    bot.history.record([merge(1), merge(1, repository=OTHER), replace(reverting(7, 1, 2), repository=OTHER)])
+    bot.posted(rated(1, listed=True))
+    bot.posted(rated(1, listed=True), repository=OTHER)
+    assert bot.score().listed == Tally(1)
+    assert bot.score(repository=Repository("OCTO", "Other")).listed == Tally(1, 1)
+
+
+def test_digests_from_before_scores_were_kept_are_told_and_unfinished_ones_are_not(bot: Bot) -> None:
+    bot.posted(rated(1))
+    for channel, field_ in (("C2", "ratings"), ("C3", "done"), ("C4", "done")):
+        bot.store.hdel(bot.posted(rated(2), channel=channel), field_)
+    bot.records.save(bot.posted(rated(2), channel="C5"), ratings='{"version": 1}')
+    bot.store.delete(bot.posted(rated(2), channel="C6"))
+    found = bot.score()
+    assert (found.digests, found.shown.pulls, found.unrated) == (1, 1, 2)
+
+
+def test_records_are_read_some_at_a_time(bot: Bot) -> None:
+    for number in range(120):
+        bot.posted(rated(number), channel=f"C{number}")
+    records = Counting(bot.store)
+    assert bot.scoring_on(records).score(REPOSITORY, WEEK).digests == 120
+    assert (sum(records.asked), max(records.asked)) == (120, 50)
+
+
+def test_what_takes_back_is_found_months_later_though_it_counts_no_more(bot: Bot) -> None:
+    """Each month of history is read for itself: none is lost between two."""
+    bot.now = NOON + 200 * DAYS
+    merges = [merge(n, n) for n in range(0, 190, 10)]
+    bot.history.record([*merges, *(reverting(1_000 + n, n, n + 2) for n in range(0, 190, 10))])
+    for n in range(0, 190, 10):
+        bot.posted(rated(n, n, listed=True), days=n)
+    span = Span(DAY.date, DAY.date + 190 * DAYS, DAY.zone)
+    assert bot.score(span).listed == Tally(19, 19)
+
+
+def test_a_store_that_is_away_is_told(bot: Bot) -> None:
+    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(retries=0))
+    with away, pytest.raises(StoreUnavailable):
+        Bot(away).score()
+
+
+# --- whether digests had better list less
+
+
+def without_signal(bot: Bot, days: int = 60) -> None:
+    """Sixty digests of ten; none of those listed is ever taken back, one of the others in two of three."""
+    for day in range(-days, 0):
+        numbers = range(100 * -day, 100 * -day + 10)
+        bot.posted(*(rated(n, day, listed=n % 10 == 0) for n in numbers), days=day)
+        if day % 3:
+            bot.history.record([merge(numbers[1], day), reverting(numbers[0] + 50, numbers[1], day + 2)])
+
+
+def test_lists_that_find_nothing_where_others_would_are_spared(bot: Bot) -> None:
+    without_signal(bot)
+    assert bot.scoring.is_sparing(REPOSITORY)
+    assert bot.score(Span(DAY.date - 60 * DAYS, DAY.date, DAY.zone)).verdict is Verdict.NOT_BETTER
+    assert not bot.scoring.is_sparing(OTHER)
+
+
+def test_what_is_older_than_half_a_year_is_forgiven(bot: Bot) -> None:
+    without_signal(bot)
+    bot.now = NOON + 182 * DAYS
+    assert not bot.scoring.is_sparing(REPOSITORY)
+
+
+def test_it_is_looked_at_once_a_day(bot: Bot) -> None:
+    assert not bot.scoring.is_sparing(REPOSITORY)
+    without_signal(bot)
+    assert not bot.scoring.is_sparing(Repository("Octo", "ENGINE"))
+    assert 0 < bot.store.ttl("sparing:octo/engine") <= 24 * 60 * 60
+    bot.store.delete("sparing:octo/engine")
+    assert bot.scoring.is_sparing(REPOSITORY)
+    bot.store.delete(*bot.store.keys("issued:*"))
+    assert bot.scoring.is_sparing(REPOSITORY)
+
+
+def test_a_store_that_is_away_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
+    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(retries=0))
+    with away:
+        assert not Bot(away).scoring.is_sparing(REPOSITORY)
+    assert "how good the lists of octo/engine were is not known" in caplog.text
+
+
+def test_a_store_that_may_drop_records_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
+    def kept() -> Kept:
+        raise StoreUnavailable("The store may drop records.")
+
+    assert not Scoring(kept, bot.cache, lambda: NOW).is_sparing(REPOSITORY)
+    assert "not known: The store may drop records." in caplog.text

@@ -1,0 +1,236 @@
+"""App Home as each person sees it: the last digests, the subscriptions that they may know of, and health."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.question_queue import RedisSpending
+from bot.adapters.slack.directory import SlackHomes
+from bot.adapters.slack.messenger import slack_client
+from bot.domain.errors import SlackUnavailable
+from bot.domain.operations.budget import Need
+from bot.domain.operations.run import Outcome, Run
+from bot.domain.subscriptions.models import Subscription
+from bot.domain.time.day import LocalDay
+from bot.ports import Post
+from bot.ports.probes import Server
+from bot.services.operations.budget import Budget
+from bot.services.operations.health import Healths
+from bot.services.slack.home import Home
+from bot.services.subscriptions.scheduler import TICKED
+from tests.emulators.slack.server import SlackEmulator
+from tests.services.subscriptions.subscribers import (
+    ANGELES,
+    FIXED,
+    OPEN,
+    OWN,
+    PRIVATE,
+    Team,
+    ask,
+    at,
+    key_of,
+    read,
+    which,
+)
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def team(slack: SlackEmulator, store: Redis) -> Team:
+    return Team(slack, store)
+
+
+def budget(team: Team) -> Budget:
+    return Budget(RedisSpending(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
+
+
+def small_store() -> Server:
+    """What a store says of itself that takes what it needs."""
+    return Server("noeviction", 2_000_000, 0, None, datetime(2026, 3, 2, tzinfo=UTC))
+
+
+def healths(team: Team, **model: Any) -> Healths:
+    return Healths(team.journal, team.cache, budget(team), small_store, **{"has_model": True, **model})
+
+
+def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[str]:
+    """What the person reads after it was shown, by paragraphs."""
+    homes = SlackHomes(slack_client(team.slack.token, team.slack.url))
+    found = healths(team, **model)
+    Home(team.subscribing, team.digests, found, homes, lambda: team.now).show(user, note)
+    view = team.slack.home_of(user)
+    return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
+
+
+def posted(team: Team, subscription: Subscription, due: datetime, text: str) -> None:
+    """As the publisher records it."""
+    address = f"https://emulated.slack.com/archives/{subscription.channel}/p1"
+    record = {"done": due.isoformat(), "text": text, "address": address}
+    team.records.save(key_of(subscription.edition(due)), **record)
+
+
+def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> None:
+    team.directory.fixed = None
+    assert show(team) == [
+        "The last digests\n================",
+        "None was posted yet. The first one comes at the time below.",
+        "Subscriptions\n=============",
+        "None yet: make one here, or with /prdigest subscribe in a channel that I am in.",
+        "How I am\n========",
+        (
+            "Clock: not running, nothing is posted by itself\nLast digest: none yet\nLast failure: none\n"
+            "Store: 2.0 MB used, no limit\nModel budget today: $0.00 of $20.00 used"
+        ),
+        (
+            "Write to me under Messages, or reply to any message of mine: I answer questions about the changes, "
+            "with links to the lines. /prsummary 35617 explains a pull request, /prrisks 7d lists what may hurt."
+        ),
+    ]
+
+
+def test_everybody_sees_what_they_may_know_of(team: Team) -> None:
+    made = [team.subscribe(), team.subscribe("only:risky", PRIVATE), team.subscribe("me only:risky")]
+    shown = "\n".join(show(team))
+    assert [each.id in shown for each in made] == [True, True, True]
+    others = "\n".join(show(team, "U0BEN"))
+    assert [each.id in others for each in made] == [True, False, False]
+    assert (f"#{PRIVATE}" in others, "a direct message" in others, FIXED.id in others) == (False, False, True)
+
+
+def test_each_has_its_place_and_its_next_time(team: Team) -> None:
+    made = team.subscribe("me at 17:00 tz Europe/Berlin")
+    team.subscribe(channel=OPEN)
+    team.subscribing.pause(ask(OPEN), which())
+    shown = show(team)
+    line = f"octo/engine, every day at 17:00 (Europe/Berlin) · {made.id} · next 2026-03-03 16:00 UTC"
+    assert f"a direct message: {line}" in shown
+    assert any(part.startswith(f"#{OPEN}: octo/engine") and part.endswith("· paused") for part in shown)
+    assert any("from the settings of the bot" in part for part in shown)
+
+
+def test_ones_own_come_before_those_of_others(team: Team) -> None:
+    team.many(60, OPEN, "U0BEN")
+    own = team.subscribe("me acme/web.app")
+    shown = show(team)
+    assert own.id in shown[3]
+    assert shown[-4].startswith("and ")
+    view = team.slack.home_of("U0ADA")
+    assert view
+    assert len(view["blocks"]) <= 100
+
+
+# --- the last digests
+
+
+def test_the_last_digest_of_each_is_there_in_short_with_its_link(team: Team) -> None:
+    made = team.subscribe()
+    posted(team, made, at(1, 9), "Older")
+    posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. One &amp; two &lt;here&gt;")
+    assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. One & two <here> Open it"
+    view = team.slack.home_of("U0ADA")
+    assert "https://emulated.slack.com/archives/C0DIGEST/p1" in str(view)
+
+
+def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
+    posted(team, team.subscribe(), at(1, 9), "Older")
+    assert show(team)[1] == "Older Open it"
+
+
+def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
+    made = team.subscribe()
+    team.records.save(key_of(made.edition(at(2, 9))), begun="now", plan="{}")
+    assert show(team)[1].startswith("None was posted yet.")
+
+
+def test_what_many_channels_got_is_shown_once_and_the_newest_three(team: Team) -> None:
+    for hour, (text, channel) in enumerate([("", OPEN), ("", OWN), ("only:risky", OPEN), ("path:a", OPEN)]):
+        made = team.subscribe(f"{text} at {hour + 1}:00 tz America/Los_Angeles", channel)
+        posted(team, made, at(2, hour + 1), text or "Whole")
+    assert show(team)[1:4] == ["path:a Open it", "only:risky Open it", "Whole Open it"]
+
+
+def test_digests_that_one_may_not_know_of_are_not_shown(team: Team) -> None:
+    posted(team, team.subscribe(channel=PRIVATE), at(2, 9), "A secret")
+    posted(team, team.subscribe("me path:a tz America/Los_Angeles"), at(2, 9), "Of ones own")
+    assert show(team)[1:3] == ["A secret Open it", "Of ones own Open it"]
+    assert show(team, "U0BEN")[1].startswith("None was posted yet.")
+
+
+def test_a_long_one_is_cut(team: Team) -> None:
+    posted(team, team.subscribe(), at(2, 9), "word " * 2_000)
+    assert len(show(team)[1]) < 650
+
+
+# --- health
+
+
+def health(team: Team, **model: Any) -> list[str]:
+    return show(team, **model)[-2].split("\n")
+
+
+@pytest.mark.parametrize(
+    ("age", "line"),
+    [
+        (timedelta(seconds=20), "Clock: running"),
+        (timedelta(hours=2), "Clock: stopped, last seen 2026-03-02 18:00 UTC"),
+    ],
+)
+def test_whether_the_clock_runs_is_seen(team: Team, age: timedelta, line: str) -> None:
+    team.cache.put(TICKED, (team.now - age).isoformat(), DAY)
+    assert health(team)[0] == line
+
+
+def test_the_last_run_and_the_last_failure_are_seen(team: Team) -> None:
+    runs = [
+        Run(at(1, 9), "a", Outcome.FAILED, "Slack refused the call: <!here>"),
+        Run(at(1, 10), "a", Outcome.POSTED, "2 of 9 could not be read"),
+        Run(at(2, 9), "b", Outcome.MENDED),
+        Run(at(2, 10), "c", Outcome.SKIPPED, "nothing was running at its time"),
+    ]
+    for run in runs:
+        team.journal.note(run)
+    assert health(team)[1:3] == [
+        "Last digest: 2026-03-02 17:00 UTC",
+        "Last failure: 2026-03-02 18:00 UTC, skipped: nothing was running at its time",
+    ]
+
+
+def test_what_is_missing_in_the_last_one_is_said(team: Team) -> None:
+    team.journal.note(Run(at(2, 9), "a", Outcome.POSTED, "2 of 9 could not be read"))
+    assert health(team)[1] == "Last digest: 2026-03-02 17:00 UTC, incomplete: 2 of 9 could not be read"
+
+
+def test_what_was_spent_is_seen(team: Team) -> None:
+    spent = budget(team)
+    spent.settle(spent.hold("", Need.USUAL, 2.0), 1.234)
+    assert health(team)[-1] == "Model budget today: $1.23 of $20.00 used"
+    assert health(team, has_model=False)[-1] == "Model: none is set up, what you read are facts alone"
+    assert health(team, stands_in="No model is asked here.")[-1] == "No model is asked here."
+
+
+# --- what goes wrong
+
+
+@pytest.mark.parametrize("note", ["Paused: octo/engine", "Wide &amp; &lt;!here&gt; " * 100, "x" * 5_000])
+def test_what_came_of_a_click_stands_above(team: Team, note: str) -> None:
+    shown = show(team, note=note)[0]
+    assert shown.startswith(note[:4])
+    assert ("&amp;" not in shown, len(shown) <= 600) == (True, True)
+
+
+def test_an_app_without_a_home_is_no_error(team: Team, caplog: pytest.LogCaptureFixture) -> None:
+    team.slack.enable_home(enabled=False)
+    assert show(team) == []
+    assert "not_enabled" in caplog.text
+
+
+def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
+    team.slack.fail_next("views.publish", status=503)
+    with pytest.raises(SlackUnavailable):
+        show(team)
+    assert show(team)

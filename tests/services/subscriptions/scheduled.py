@@ -1,0 +1,210 @@
+"""What the tests of scheduled digests share: a clock moved by hand, and all that the schedule is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
+from typing import Any, cast
+
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.run import Run
+from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.ports import Messenger
+from bot.render.digest.post import Rendered
+from bot.sandbox.slack.kept.store import Json
+from bot.services.digest.builder import DailyDigest
+from bot.services.digest.composer import Editions
+from bot.services.digest.poster import Publisher
+from bot.services.subscriptions.delivery import Delivery
+from bot.services.subscriptions.incidents import Watchdog
+from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.scheduler import Schedule
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.services.digest.posting import EDITION, HOME, Fragile, Fuse, messenger_of, rendered
+from tests.services.doubles import Sleeps
+
+TIMING = Timing(time(9), DAY.zone)
+DUE = TIMING.due_on(DAY.date + timedelta(days=1))
+DAILY = Subscription(HOME, REPOSITORY, TIMING, by="U0ADA")
+ADMIN = "C0ADMIN"
+MINUTE = timedelta(minutes=1)
+KEY = EDITION.key("T0TEAM")
+
+
+@dataclass
+class Wall:
+    """A clock on the wall: it shows what it was set to."""
+
+    now: datetime = DUE
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def seconds(self) -> float:
+        return self.now.timestamp()
+
+    def passes(self, pause: timedelta = MINUTE) -> datetime:
+        self.now += pause
+        return self.now
+
+
+class Outbox(list[tuple[Any, ...]]):
+    """``Queue`` that keeps what it was sent."""
+
+    def send(self, *arguments: Any) -> None:
+        self.append(arguments)
+
+
+class Kitchen(Editions):
+    """Builds what is on its list, the last one again and again; what is an error is raised."""
+
+    def __init__(self, *made: Rendered | BaseException) -> None:
+        super().__init__(cast("DailyDigest", None), str, lambda _: None)
+        self.made = list(made) or [rendered()]
+        self.built: list[tuple[Edition, tuple[str, ...]]] = []
+
+    def build(self, edition: Edition, notes: Any = ()) -> Rendered:
+        self.built.append((edition, tuple(notes)))
+        next_one = self.made[0] if len(self.made) == 1 else self.made.pop(0)
+        if isinstance(next_one, BaseException):
+            raise next_one
+        return next_one
+
+
+def with_gaps(made: Rendered, *gaps: str, merged: int = 3) -> Rendered:
+    return replace(made, gaps=gaps, merged=merged)
+
+
+def full(lead: str = "Engine", **fields: Any) -> Rendered:
+    """A digest of three merges without a gap."""
+    return with_gaps(rendered(lead, **fields))
+
+
+@dataclass
+class Desk:
+    """All that the schedule is made of. A ``fuse`` stands in front of each port but the directory."""
+
+    slack: SlackEmulator
+    store: Redis
+    wall: Wall = field(default_factory=Wall)
+    kitchen: Kitchen = field(default_factory=Kitchen)
+    admin: str = ""
+    fuse: Fuse | None = None
+    messenger_as: Callable[[Messenger], Any] = lambda messenger: messenger
+
+    def __post_init__(self) -> None:
+        self.subscriptions = RedisSubscriptions(self.store)
+        self.agenda: Any = self._fragile(RedisAgenda(self.store))
+        self.journal: Any = self._fragile(RedisJournal(self.store))
+        self.cache: Any = self._fragile(RedisCache(self.store))
+        self.records: Any = self._fragile(RedisPostRecords(self.store))
+        reports: Any = self._fragile(RedisPostRecords(self.store, lifetime=timedelta(days=30)))
+        self.messenger: Any = self._fragile(self.messenger_as(messenger_of(self.slack)))
+        self.publisher = Publisher(self.messenger, self.records, self.wall, Sleeps())
+        self.watchdog = Watchdog(self.agenda, self.cache, reports, self.messenger, self.admin)
+        self.directory = Directory(self.subscriptions, None)
+        self.delivery = Delivery(
+            self.directory,
+            self.publisher,
+            self.kitchen,
+            self.records,
+            self.agenda,
+            self.journal,
+            self.watchdog,
+            self.wall,
+        )
+        self.schedule = Schedule(
+            self.directory,
+            self.agenda,
+            self.records,
+            self.publisher.digests,
+            self.cache,
+            self.journal,
+            self.watchdog,
+            timedelta(hours=24),
+        )
+
+    def _fragile(self, port: object) -> Any:
+        return port if self.fuse is None else Fragile(port, self.fuse)
+
+    # what happens
+
+    def subscribe(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
+        self.subscriptions.put(subscription)
+        RedisAgenda(self.store).put(subscription.id, due)
+
+    def deliver(self) -> None:
+        self.delivery.deliver(DAILY.id, DUE)
+
+    def tick(self, pause: timedelta = MINUTE) -> tuple[Outbox, Outbox]:
+        """Time passes, and the clock looks; what it puts on the queues."""
+        digests, mends = Outbox(), Outbox()
+        self.schedule.tick(self.wall.passes(pause), digests, mends, Outbox())
+        return digests, mends
+
+    def turn(self, pause: timedelta = MINUTE) -> tuple[int, int]:
+        """The same, and a worker does what is on the queues; how many digests and mends that was."""
+        digests, mends = self.tick(pause)
+        for name, due in digests:
+            self.delivery.deliver(name, datetime.fromisoformat(due))
+        for (key,) in mends:
+            self.delivery.mend(key)
+        return len(digests), len(mends)
+
+    # what came of it
+
+    @property
+    def runs(self) -> list[Run]:
+        """The journal, oldest first."""
+        return list(reversed(RedisJournal(self.store).recent(100)))
+
+    @property
+    def record(self) -> dict[str, str]:
+        """Of the digest of DAY."""
+        return RedisPostRecords(self.store).load(KEY)
+
+    def planned(self, name: str) -> datetime | None:
+        return RedisAgenda(self.store).at(name)
+
+
+def trouble(number: int = 0, **fields: Any) -> Trouble:
+    """A digest that is not there yet; each number is of another channel."""
+    channel = f"C{number:04}"
+    made = Trouble(
+        key=f"digest:T0TEAM:{channel}:octo/engine:2026-02-28",
+        kind=Kind.MISSING,
+        title=f"octo/engine, part {number}",
+        reason="GitHub is away: try again in a few minutes.",
+        at=DUE,
+        retry=DUE + 5 * MINUTE,
+        channel=channel,
+    )
+    return replace(made, **fields)
+
+
+def reports(slack: SlackEmulator, channel: str) -> list[Json]:
+    """What the watchdog said in a channel."""
+    found = slack.messages(channel) if channel in slack.workspace.channels else []
+    return [message for message in found if key_of(message).startswith("report:")]
+
+
+def key_of(message: Json) -> str:
+    return str(((message.get("metadata") or {}).get("event_payload") or {}).get("key", ""))
+
+
+def shown(message: Json) -> list[str]:
+    """The lines of a message of the watchdog, its title first."""
+    title, *lists = message["blocks"][0]["elements"]
+    rows = [title, *(row for found in lists for row in found["elements"])]
+    return ["".join(_seen(element) for element in row["elements"]) for row in rows]
+
+
+def _seen(element: Json) -> str:
+    places = {"channel": "channel_id", "date": "fallback"}
+    return str(element[places.get(element["type"], "text")])

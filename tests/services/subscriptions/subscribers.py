@@ -1,0 +1,158 @@
+"""What the tests of regular digests share: subscriptions over a real store and a Slack on the loopback."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from redis import Redis
+
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.adapters.slack.directory import SlackPlaces
+from bot.adapters.slack.ephemeral import SlackWhispers
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.subscriptions.request import Which, Wish
+from bot.ports import Post
+from bot.render.blocks import terminal
+from bot.services.digest.records import DigestRecords
+from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.replies import Replies
+from bot.services.subscriptions.editor import Subscribing
+from bot.services.subscriptions.incidents import Watchdog
+from bot.services.subscriptions.permissions import Rights
+from bot.services.subscriptions.repository import Directory
+from bot.services.subscriptions.scheduler import Schedule
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import REPOSITORY
+from tests.services.digest.posting import HOME, MemoryMessenger, MemoryRecords
+from tests.services.doubles import CountingLimiter, visit
+
+WEB = Repository("Acme", "web.app")
+REPOSITORIES = Repositories(REPOSITORY, (WEB,))
+ANGELES, BERLIN, TOKYO = map(ZoneInfo, ("America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"))
+USUAL = (dt.time(9), ANGELES)
+FIXED = Subscription("C0FIXED", REPOSITORY, Timing(*USUAL))
+OPEN, PRIVATE, OWN, OTHERS = "C0OPEN", "C0PRIVATE", "D0ADA", "D0BEN"
+TEAM = "T0TEAM"
+_HOUR = timedelta(hours=1)
+
+
+def at(day: int, hour: int, minute: int = 0, zone: ZoneInfo = ANGELES, month: int = 3) -> datetime:
+    """A moment of 2026; 2 March is a Monday, 8 March the day on which American clocks change."""
+    return datetime(2026, month, day, hour, minute, tzinfo=zone).astimezone(UTC)
+
+
+# a Monday
+NOON = at(2, 12)
+EVERYBODY = Allowed(frozenset({TEAM}))
+
+
+@dataclass
+class Team:
+    """A workspace with an open and a private channel, and what people subscribe to there."""
+
+    slack: SlackEmulator
+    store: Redis
+    now: datetime = NOON
+    allowed: Allowed = EVERYBODY
+    fixed: Subscription | None = FIXED
+    records: MemoryRecords = field(default_factory=MemoryRecords)
+
+    def __post_init__(self) -> None:
+        self.slack.add_channel(FIXED.channel, "fixed")
+        self.slack.add_channel(OPEN, "open")
+        self.slack.add_channel(PRIVATE, "secret", private=True, people=("U0ADA",))
+        for user in ("U0ADA", "U0BEN"):
+            self.slack.set_person(user)
+        self.kept, self.agenda = RedisSubscriptions(self.store), RedisAgenda(self.store)
+        self.journal, self.cache = RedisJournal(self.store), RedisCache(self.store)
+        self.directory = Directory(self.kept, self.fixed)
+        self.digests = DigestRecords(self.records, lambda: TEAM)
+
+    @property
+    def subscribing(self) -> Subscribing:
+        places = SlackPlaces(slack_client(self.slack.token, self.slack.url))
+        admission = Admission(self.allowed, CountingLimiter(1_000))
+        rights = Rights(places, lambda: TEAM)
+        return Subscribing(
+            self.directory, self.kept, self.agenda, places, rights, admission, USUAL, lambda: self.now
+        )
+
+    @property
+    def replies(self) -> Replies:
+        client = slack_client(self.slack.token, self.slack.url)
+        return Replies(
+            SlackMessenger(client), SlackWhispers(client), RedisPostRecords(self.store), lambda: self.now
+        )
+
+    def subscribe(
+        self, text: str = "", channel: str = HOME, user: str = "U0ADA", target: str = "", replaces: str = ""
+    ) -> Subscription:
+        """As somebody types it in ``channel``, or in a form for ``target``."""
+        asked = ask(channel, user)
+        return self.subscribing.subscribe(asked, Wish.parse(text, REPOSITORIES), target, replaces).now
+
+    def many(self, count: int, channel: str = HOME, user: str = "U0ADA") -> None:
+        """As if that many had been made."""
+        for number in range(count):
+            wish = Wish.parse(f"label:{number}", REPOSITORIES)
+            made = Subscription(channel, REPOSITORY, Timing(*USUAL), wish.view, by=user, is_open=True)
+            self.kept.put(made)
+            self.agenda.put(made.id, made.timing.next_after(self.now))
+
+    def planned(self, subscription: Subscription) -> datetime | None:
+        return self.agenda.at(subscription.id)
+
+    def live(self, until: datetime) -> list[tuple[str, str]]:
+        """What a clock and a worker post from now on, besides that of the settings: moments and days."""
+        posted: list[tuple[str, str]] = []
+
+        class Worker:
+            """Posts at once what is put on the queue."""
+
+            def send(_, name: str, due: str) -> None:  # noqa: N805 (the outer one is meant)
+                found = self.directory.get(name)
+                if found is None or found.is_paused:
+                    return
+                edition = found.edition(datetime.fromisoformat(due))
+                if "done" not in self.records.load(key_of(edition)):
+                    self.records.save(key_of(edition), done="1")
+                    local = self.now.astimezone(found.timing.zone)
+                    if name != FIXED.id:
+                        posted.append((f"{local:%d %H:%M}", str(edition.span)))
+
+        watchdog = Watchdog(self.agenda, self.cache, self.records, MemoryMessenger(), "C0ADMIN")
+        schedule = Schedule(
+            self.directory, self.agenda, self.records, self.digests, self.cache, self.journal, watchdog, 24 * _HOUR
+        )
+        while self.now < until:
+            schedule.tick(self.now, Worker(), Worker(), Worker())
+            # a minute later what was posted is off the agenda, and nothing happens until the next is due
+            first = min((due for _, due in self.agenda.due(until)), default=until)
+            self.now = min(until, max(first, self.now + _HOUR / 60))
+        return posted
+
+
+def key_of(edition: Edition) -> str:
+    return edition.key(TEAM)
+
+
+def ask(channel: str = HOME, user: str = "U0ADA", **fields: Any) -> Visit:
+    return replace(visit(), channel=channel, user=user, **fields)
+
+
+def which(text: str = "") -> Which:
+    return Which.parse(text, REPOSITORIES)
+
+
+def read(post: Post) -> str:
+    """As a person reads it."""
+    return terminal.message(post)

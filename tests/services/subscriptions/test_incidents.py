@@ -1,0 +1,429 @@
+"""What is wrong is told once, to whoever has to know, and how it ended is edited into that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.domain.operations.incident import Kind, Trouble
+from bot.ports import Messenger
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.rules.live import links, mentions
+from bot.sandbox.slack.server import SCOPES
+from tests.emulators.slack.server import SlackEmulator
+from tests.render.hostile_days import TOKENS
+from tests.services.digest.posting import Crash, Fuse
+from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, Wall, key_of, reports, shown, trouble
+
+SOON = DUE + MINUTE
+TOLD = "1 digest needs a look"
+LINE = "octo/engine, part 0 for C0000 is not posted yet: "
+
+
+@pytest.fixture
+def wall() -> Wall:
+    return Wall()
+
+
+@pytest.fixture
+def slack(wall: Wall) -> Iterator[SlackEmulator]:
+    with SlackEmulator(now=wall.seconds) as emulator:
+        emulator.add_channel(ADMIN, "admins")
+        emulator.add_channel("C0000", "engine")
+        yield emulator
+
+
+@pytest.fixture
+def desk(slack: SlackEmulator, store: Redis, wall: Wall) -> Desk:
+    return Desk(slack, store, wall, admin=ADMIN)
+
+
+def of(desk: Desk, **fields: Any) -> Desk:
+    """Another process that does the same."""
+    return replace(desk, **fields)
+
+
+def only(slack: SlackEmulator, channel: str = ADMIN) -> list[str]:
+    """The lines of the one message there."""
+    [message] = reports(slack, channel)
+    return shown(message)
+
+
+# --- once
+
+
+def test_a_trouble_is_told_with_its_reason_and_the_next_try(desk: Desk) -> None:
+    desk.watchdog.note(trouble())
+    desk.watchdog.speak(SOON)
+    assert only(desk.slack) == [
+        TOLD,
+        f"{LINE}GitHub is away: try again in a few minutes. Next try 2026-03-01 17:05 UTC.",
+    ]
+    assert mentions(reports(desk.slack, ADMIN)[0]) == ["<#C0000>"]
+
+
+def test_what_happens_within_half_a_minute_is_told_together(desk: Desk) -> None:
+    desk.watchdog.note(trouble(1))
+    desk.watchdog.speak(DUE + timedelta(seconds=29))
+    assert reports(desk.slack, ADMIN) == []
+    desk.watchdog.note(trouble(2, at=DUE + timedelta(seconds=20)))
+    desk.watchdog.speak(SOON)
+    assert only(desk.slack)[0] == "2 digests need a look"
+
+
+def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
+    for at in range(120):
+        desk.watchdog.note(trouble(at=DUE + at * MINUTE, reason=f"Reason {at}"))
+        of(desk).watchdog.speak(DUE + (at + 1) * MINUTE)
+    assert "Reason 0" in only(desk.slack)[1]
+    assert desk.slack.calls_to("chat.update") == []
+
+
+def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
+    for kind in (Kind.MISSING, Kind.SKIPPED, Kind.INCOMPLETE):
+        desk.watchdog.note(trouble(kind=kind, retry=None))
+    desk.watchdog.speak(SOON)
+    said = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
+    assert said[0] == "3 digests need a look"
+    assert sorted(said[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
+
+
+def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
+    desk.watchdog.note(trouble(kind=Kind.LOST, retry=None))
+    desk.watchdog.note(trouble(1, kind=Kind.LOST, channel="", retry=None))
+    desk.watchdog.note(trouble(2))
+    desk.watchdog.speak(SOON)
+    said = only(desk.slack)
+    assert said[0] == "1 digest and 2 jobs need a look"
+    assert "was given up" in said[2]
+
+
+def test_clocks_that_come_at_once_tell_it_once(desk: Desk) -> None:
+    desk.slack.latency = 0.02
+    start = threading.Barrier(5)
+
+    def run(own: Desk) -> None:
+        start.wait()
+        for number in range(3):
+            own.watchdog.note(trouble(number))
+        start.wait()
+        own.watchdog.speak(SOON)
+
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(run, [of(desk) for _ in range(5)]))
+    assert len(only(desk.slack)) == 4
+
+
+# --- to whom
+
+REFUSALS: dict[str, dict[str, Any]] = {
+    "archived": {"archived": True},
+    "left": {"member": False},
+    "unknown": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("admin", "to", "is_told"),
+    [
+        pytest.param(ADMIN, "U0ADA", ADMIN, id="admins-first"),
+        pytest.param("", "U0ADA", "D0ADA", id="else-the-subscriber"),
+        pytest.param("", "", "C0000", id="else-the-channel"),
+        pytest.param("U0BOSS", "", "D0BOSS", id="an-admin-is-a-person"),
+        pytest.param("C0archived", "U0ADA", "D0ADA", id="archived"),
+        pytest.param("C0left", "U0ADA", "D0ADA", id="left"),
+        pytest.param("C0unknown", "", "C0000", id="unknown"),
+    ],
+)
+def test_the_first_place_that_takes_it_is_told(desk: Desk, admin: str, to: str, is_told: str) -> None:
+    for name, fields in REFUSALS.items():
+        if fields:
+            desk.slack.add_channel(f"C0{name}", name, **fields)
+    of(desk, admin=admin).watchdog.note(trouble(to=to))
+    of(desk, admin=admin).watchdog.speak(SOON)
+    places = [name for name in desk.slack.workspace.channels if reports(desk.slack, name)]
+    assert places == [is_told]
+
+
+@pytest.mark.parametrize("scopes", [SCOPES, SCOPES - {"im:write"}], ids=["user-is-gone", "no-right-to-open"])
+def test_a_subscriber_who_can_not_be_written_to_leaves_it_to_the_channel(
+    store: Redis, wall: Wall, scopes: frozenset[str]
+) -> None:
+    with SlackEmulator(scopes=scopes, now=wall.seconds) as slack:
+        slack.add_channel("C0000", "engine")
+        slack.fail_next("conversations.open", error="user_not_found" if scopes == SCOPES else "missing_scope")
+        desk = Desk(slack, store, wall)
+        desk.watchdog.note(trouble(to="U0GONE"))
+        desk.watchdog.speak(SOON)
+        assert only(slack, "C0000")[0] == TOLD
+
+
+def test_what_nobody_takes_is_tried_again_an_hour_later(desk: Desk) -> None:
+    own = of(desk, admin="C0NOWHERE")
+    own.watchdog.note(trouble(1))
+    for minutes in range(1, 61):
+        own.watchdog.speak(DUE + minutes * MINUTE)
+    tries = len(desk.slack.calls_to("chat.postMessage"))
+    assert tries == 2, "of the admins' channel and of the digest's own"
+    desk.slack.add_channel("C0001", "engine-1")
+    for minutes in (61, 62, 200):
+        own.watchdog.note(trouble(1))
+        own.watchdog.speak(DUE + minutes * MINUTE)
+    assert only(desk.slack, "C0001")[0] == TOLD
+
+
+# --- many at once
+
+
+def test_a_hundred_at_once_are_one_message_whatever_channels_they_are_of(desk: Desk) -> None:
+    for number in range(100):
+        desk.watchdog.note(trouble(number, to=f"U0USER{number % 7}"))
+    desk.watchdog.speak(SOON)
+    title, *lines = only(desk.slack)
+    assert title == "100 digests need a look"
+    assert [line.partition(" for ")[0] for line in lines[:10]] == [f"octo/engine, part {n}" for n in range(10)]
+    assert lines[10:] == ["and 90 more: prdigest doctor lists them"]
+    desk.watchdog.speak(SOON + MINUTE)
+    assert len(desk.slack.calls_to("chat.postMessage")) == 1
+
+
+def test_each_subscriber_is_told_of_their_own_in_one_message(desk: Desk) -> None:
+    own = of(desk, admin="")
+    for number in range(6):
+        own.watchdog.note(trouble(number, to="U0ADA" if number % 2 else "U0BOB"))
+    own.watchdog.speak(SOON)
+    told = {place: [line[18:19] for line in only(desk.slack, place)[1:]] for place in ("D0ADA", "D0BOB")}
+    assert told == {"D0ADA": ["1", "3", "5"], "D0BOB": ["0", "2", "4"]}
+
+
+def test_those_whom_the_admins_do_not_take_are_told_each_in_their_place(desk: Desk) -> None:
+    own = of(desk, admin="C0NOWHERE")
+    for number, to in enumerate(["U0ADA", "U0BOB", "U0ADA"]):
+        own.watchdog.note(trouble(number, to=to))
+    own.watchdog.speak(SOON)
+    assert [len(only(desk.slack, place)) - 1 for place in ("D0ADA", "D0BOB")] == [2, 1]
+
+
+# --- how it ended
+
+
+def settle(desk: Desk, number: int, how: str = "posted after all") -> None:
+    desk.watchdog.settle(trouble(number).key, Kind.MISSING, how, SOON)
+
+
+def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
+    for number in range(3):
+        desk.watchdog.note(trouble(number, reason="Away"))
+    desk.watchdog.speak(SOON)
+    before = reports(desk.slack, ADMIN)[0]
+    lines = [f"octo/engine, part {n} for C000{n} is not posted yet: Away. Next try 2026-03-01 17:05 UTC."
+             for n in range(3)]  # fmt: skip
+    ended = [f"✓ octo/engine, part {n} for C000{n}: posted after all." for n in range(3)]
+    for number, expected in ((1, [lines[0], ended[1], lines[2]]), (0, [*ended[:2], lines[2]]), (2, ended)):
+        settle(desk, number)
+        for _ in range(2):
+            desk.watchdog.speak(SOON + MINUTE)
+        assert only(desk.slack)[1:] == expected
+    assert len(desk.slack.calls_to("chat.update")) == 3
+    assert key_of(reports(desk.slack, ADMIN)[0]) == key_of(before)
+
+
+def test_ends_of_the_same_moment_are_one_edit(desk: Desk) -> None:
+    for number in range(40):
+        desk.watchdog.note(trouble(number))
+    desk.watchdog.speak(SOON)
+    for number in range(40):
+        settle(desk, number)
+    desk.watchdog.speak(SOON + MINUTE)
+    assert len(desk.slack.calls_to("chat.update")) == 1
+
+
+def test_what_ended_before_anybody_was_told_is_not_told(desk: Desk) -> None:
+    desk.watchdog.note(trouble())
+    settle(desk, 0)
+    desk.watchdog.note(trouble())
+    desk.watchdog.speak(SOON)
+    assert reports(desk.slack, ADMIN) == []
+
+
+def test_what_was_never_noted_does_not_end(desk: Desk) -> None:
+    settle(desk, 0)
+    desk.watchdog.speak(SOON)
+    assert (reports(desk.slack, ADMIN), desk.slack.calls_to("chat.update")) == ([], [])
+
+
+def test_an_end_is_told_once_and_is_the_end(desk: Desk) -> None:
+    desk.watchdog.note(trouble())
+    desk.watchdog.speak(SOON)
+    settle(desk, 0, "the first")
+    settle(desk, 0, "the second")
+    desk.watchdog.speak(SOON + MINUTE)
+    desk.watchdog.note(trouble(at=SOON + 2 * MINUTE))
+    desk.watchdog.speak(SOON + 5 * MINUTE)
+    assert only(desk.slack)[1] == "✓ octo/engine, part 0 for C0000: the first."
+
+
+@pytest.mark.parametrize("error", ["message_not_found", "cant_update_message", "is_archived"])
+def test_a_message_that_is_gone_is_edited_no_more(desk: Desk, error: str) -> None:
+    desk.watchdog.note(trouble())
+    desk.watchdog.speak(SOON)
+    desk.slack.fail_next("chat.update", error=error)
+    settle(desk, 0)
+    for minutes in range(1, 5):
+        desk.watchdog.speak(SOON + minutes * MINUTE)
+    assert (len(desk.slack.calls_to("chat.update")), len(reports(desk.slack, ADMIN))) == (1, 1)
+
+
+class Meanwhile:
+    """A messenger that lets something else happen while it posts."""
+
+    def __init__(self, behind: Messenger, happens: Any) -> None:
+        self._behind = behind
+        self._happens = happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._behind, name)
+
+    def post(self, *arguments: Any, **more: Any) -> str:
+        self._happens()
+        return self._behind.post(*arguments, **more)
+
+
+def test_what_ends_while_it_is_told_is_edited(desk: Desk) -> None:
+    own = of(desk, messenger_as=lambda messenger: Meanwhile(messenger, lambda: settle(desk, 0)))
+    own.watchdog.note(trouble())
+    own.watchdog.speak(SOON)
+    own.watchdog.speak(SOON + MINUTE)
+    assert only(desk.slack)[1] == "✓ octo/engine, part 0 for C0000: posted after all."
+
+
+def test_what_was_noted_as_it_ended_is_not_told(desk: Desk) -> None:
+    """The clock had read the record, then the worker was done, then the clock noted what it had read."""
+    settle(desk, 0)
+    desk.records.save(trouble().key, done="2026-03-01T17:00:05+00:00")
+    desk.watchdog.note(trouble())
+    desk.watchdog.note(trouble(kind=Kind.INCOMPLETE))
+    for minutes in range(5):
+        desk.watchdog.speak(SOON + minutes * MINUTE)
+    assert [line[:45] for line in only(desk.slack)] == [TOLD, "octo/engine, part 0 for C0000 was posted inco"]
+
+
+# --- what goes wrong meanwhile
+
+
+@pytest.mark.parametrize("after_effect", [False, True])
+@pytest.mark.parametrize("method", ["conversations.open", "chat.postMessage"])
+def test_what_slack_does_not_answer_is_told_once_by_the_next_tick(
+    desk: Desk, method: str, after_effect: bool
+) -> None:
+    own = of(desk, admin="U0BOSS")
+    own.watchdog.note(trouble())
+    desk.slack.fail_next(method, status=503, after_effect=after_effect)
+    for minutes in range(3):
+        of(own).watchdog.speak(SOON + minutes * MINUTE)
+    assert only(desk.slack, "D0BOSS")[0] == TOLD
+
+
+def test_an_edit_that_slack_does_not_answer_is_made_by_the_next_tick(desk: Desk) -> None:
+    desk.watchdog.note(trouble())
+    desk.watchdog.speak(SOON)
+    desk.slack.fail_next("chat.update", status=503)
+    settle(desk, 0)
+    desk.watchdog.speak(SOON + MINUTE)
+    desk.watchdog.speak(SOON + 2 * MINUTE)
+    assert only(desk.slack)[1].startswith("✓")
+
+
+def two_told(desk: Desk, at: int = 0) -> None:
+    """Two troubles are told, of which one then ends."""
+    for number in range(2):
+        desk.watchdog.note(trouble(number, at=DUE + at * MINUTE))
+    desk.watchdog.speak(SOON + at * MINUTE)
+    settle(desk, 0)
+    desk.watchdog.speak(SOON + (at + 1) * MINUTE)
+
+
+def steps_of(desk: Desk) -> int:
+    """How many calls to its ports that takes."""
+    fuse = Fuse()
+    two_told(of(desk, fuse=fuse))
+    return len(fuse.calls)
+
+
+STEPS = 43
+
+
+def test_the_number_of_steps_is_that_of_a_whole_run(desk: Desk) -> None:
+    assert steps_of(desk) == STEPS
+
+
+@pytest.mark.parametrize("step", range(1, STEPS + 1))
+def test_a_clock_that_dies_after_any_step_tells_nothing_twice(desk: Desk, step: int) -> None:
+    fuse = Fuse(step, with_effect=True)
+    with pytest.raises(Crash):
+        two_told(of(desk, fuse=fuse))
+    # what else goes wrong until the next tick must not make it another message
+    desk.watchdog.note(trouble(2, at=DUE))
+    two_told(desk, at=2)
+    desk.watchdog.speak(SOON + 5 * MINUTE)
+    told = [line for message in reports(desk.slack, ADMIN) for line in shown(message)[1:]]
+    names = sorted(line.removeprefix("✓ ").partition(" for ")[0] for line in told)
+    expected = [f"octo/engine, part {number}" for number in range(3)]
+    assert [name for name in names if name in expected[1:]] == expected[1:]
+    ended = [line for line in told if line.startswith("✓")]
+    assert [line.partition(" for ")[0] for line in ended] in (["✓ octo/engine, part 0"], [])
+    assert bool(ended) is (expected[0] in names), "it ended before it was told, or its end is told"
+
+
+@pytest.mark.parametrize("step", range(1, 4))
+def test_slack_that_goes_away_in_the_middle_of_many_messages_gets_each_once(desk: Desk, step: int) -> None:
+    own = of(desk, admin="")
+    people = [f"U0P{number}" for number in range(3)]
+    for number, to in enumerate(people):
+        own.watchdog.note(trouble(number, to=to))
+    made = {"count": 0}
+
+    def hook(method: str, _arguments: object) -> None:
+        made["count"] += method == "chat.postMessage"
+        if made["count"] == step:
+            raise HangUp
+
+    desk.slack.after = hook
+    own.watchdog.speak(SOON)
+    desk.slack.after = None
+    own.watchdog.speak(SOON + MINUTE)
+    assert [len(reports(desk.slack, f"D{to[1:]}")) for to in people] == [1, 1, 1]
+
+
+# --- texts of others
+
+
+def test_no_text_of_others_comes_alive(desk: Desk) -> None:
+    for number, token in enumerate(TOKENS):
+        hostile = replace(trouble(number), title=f"octo/engine {token} x", reason=f"GitHub said {token} x")
+        desk.watchdog.note(replace(hostile, at=DUE + number // 10 * MINUTE))
+    for minutes in range(1, len(TOKENS) // 10 + 2):
+        desk.watchdog.speak(DUE + minutes * MINUTE)
+    said = reports(desk.slack, ADMIN)
+    assert sum(len(shown(message)) - 1 for message in said) == len(TOKENS)
+    for message in said:
+        assert all(mention.startswith("<#C0") for mention in mentions(message))
+        assert links(message) == []
+
+
+def test_the_longest_texts_are_taken(desk: Desk) -> None:
+    for number in range(12):
+        desk.watchdog.note(_longest(trouble(number)))
+    desk.watchdog.speak(SOON)
+    assert len(only(desk.slack)) == 12
+
+
+def _longest(found: Trouble) -> Trouble:
+    return replace(found, title="W" * 4_000, reason="😀 " * 4_000)

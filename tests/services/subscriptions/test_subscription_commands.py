@@ -1,0 +1,282 @@
+"""What people are told of their regular digests, and the preview that nobody else sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+
+from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.digest.models import Entry, Overview
+from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
+from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.time.day import LocalDay
+from bot.ports import Post
+from bot.sandbox.slack.rules.limits import check_message
+from bot.services.digest.builder import DailyDigest
+from bot.services.digest.composer import Editions
+from bot.services.slack.replies import Replies
+from bot.services.subscriptions.subscription_commands import Regular
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import REPOSITORY, changed_file, pull
+from tests.helpers.checks import is_one_sentence
+from tests.services.digest.posting import HOME, MemoryMessenger
+from tests.services.doubles import KnownPulls, MemoryCache, MemoryWhispers, Summaries
+from tests.services.subscriptions.subscribers import (
+    ANGELES,
+    FIXED,
+    OWN,
+    PRIVATE,
+    REPOSITORIES,
+    TOKYO,
+    Team,
+    ask,
+    at,
+    read,
+)
+
+CORE = (changed_file("engine/core.py", 500, 500),)
+PULLS = KnownPulls(
+    (
+        pull(1, files=CORE, title="Rewrite the core", merged_at=at(1, 12)),
+        pull(2, title="Bump a pin", author=Account("renovate[bot]", is_bot=True), merged_at=at(1, 13)),
+        pull(3, title="Too late", merged_at=at(2, 8)),
+        pull(4, title="Over there", repository=Repository("Acme", "web.app"), merged_at=at(1, 14)),
+    )
+)
+
+
+def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+    return Overview(f"{len(entries)} on {day.date}.")
+
+
+def editions(pulls: KnownPulls = PULLS) -> Editions:
+    reader = Reader(pulls, Summaries())
+    entries = Entries(pulls, reader, MemoryCache(), "v1")
+    daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
+    return Editions(daily, lambda named: named.name, lambda _: ANGELES)
+
+
+@pytest.fixture
+def team(slack: SlackEmulator, store: Redis) -> Team:
+    return Team(slack, store)
+
+
+def regular(team: Team, pulls: KnownPulls = PULLS, cache: MemoryCache | None = None) -> Regular:
+    """One that remembers nothing of earlier requests, unless they are in ``cache``."""
+    return Regular(
+        team.subscribing, editions(pulls), REPOSITORIES, cache or MemoryCache(), team.replies, lambda: team.now
+    )
+
+
+def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:
+    """What the asker gets, which nobody else gets."""
+    answer = regular(team).answer(ask(channel, user), verb, text)
+    assert answer.public == answer.private
+    assert check_message(answer.private.payload()) is None
+    return answer.private
+
+
+def buttons(post: Post) -> list[tuple[str, str]]:
+    rows = [block["elements"] for block in post.payload()["blocks"] if block["type"] == "actions"]
+    return [(each["text"]["text"], each["value"]) for row in rows for each in row]
+
+
+def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
+    said = told(team, "subscribe", "at 17:00 tz Europe/Berlin weekdays path:engine")
+    (made,) = team.kept.all()
+    assert said.text == "Subscribed to octo/engine"
+    assert read(said) == (
+        "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine. "
+        "The next one comes 2026-03-03 16:00 UTC."
+    )
+    assert buttons(said) == [(name, made.id) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
+
+
+def test_a_change_says_the_same_of_what_it_is_now(team: Team) -> None:
+    told(team, "subscribe", "at 17:00")
+    assert "octo/engine, every day at 18:00 (America/Los_Angeles)." in read(told(team, "subscribe", "at 18:00"))
+
+
+def test_who_is_followed_reads_that(team: Team) -> None:
+    team.slack.set_person("U0ADA", tz="Asia/Tokyo")
+    assert "at 09:00 (Asia/Tokyo, as your Slack is set)." in read(told(team, "subscribe", "me"))
+
+
+def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
+    first = team.subscribe("acme/web.app")
+    second = team.subscribe("only:risky at 17:00")
+    told(team, "pause", second.id)
+    said = told(team, "list")
+    assert said.text == "2 digests come here"
+    assert read(said).split("\n\n") == [
+        "2 digests come here",
+        f"Acme/web.app, every day at 09:00 (America/Los_Angeles) · {first.id} · next 2026-03-03 17:00 UTC",
+        f"octo/engine, every day at 17:00 (America/Los_Angeles), only:risky · {second.id} · paused",
+    ]
+    names = ["Preview", "Change", "Pause", "Unsubscribe", "Preview", "Change", "Resume", "Unsubscribe"]
+    assert [name for name, _ in buttons(said)] == [*names, "New subscription"]
+
+
+def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
+    said = told(team, "list", channel=FIXED.channel)
+    assert "· from the settings of the bot · next " in read(said)
+    assert buttons(said) == [("New subscription", "new")]
+
+
+def test_an_empty_list_says_how_to_begin(team: Team) -> None:
+    said = told(team, "list")
+    assert read(said).startswith("No digest comes here regularly: /prdigest subscribe makes one come,")
+    assert buttons(said) == [("New subscription", "new")]
+
+
+def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
+    team.subscribe()
+    assert told(team, "pause").text == "Paused: octo/engine"
+    said = told(team, "resume")
+    assert said.text == "Resumed: octo/engine"
+    assert "· next 2026-03-03 17:00 UTC" in read(said)
+    assert [name for name, _ in buttons(said)] == ["Preview", "Change", "Pause", "Unsubscribe"]
+    gone = told(team, "unsubscribe")
+    assert gone.text == "Unsubscribed: octo/engine"
+    assert read(gone).endswith("What was posted stays.")
+
+
+def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
+    team.many(20)
+    for verb in ("list", "pause", "resume", "unsubscribe"):
+        told(team, verb, "" if verb == "list" else "all")
+
+
+@pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe", "nonsense"])
+def test_what_can_not_be_done_is_one_sentence(team: Team, verb: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        regular(team).answer(ask(), verb, "nonsense")
+    assert is_one_sentence(str(caught.value))
+
+
+def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
+    old = team.subscribe()
+    regular(team).answer(ask(), "subscribe", "only:risky", channel=PRIVATE, replaces=old.id)
+    (made,) = team.kept.all()
+    assert (made.channel, str(made.view)) == (PRIVATE, "only:risky")
+
+
+@dataclass
+class DeafOnce(MemoryWhispers):
+    """Somebody whom Slack does not reach the first time."""
+
+    def whisper(self, visit: Visit, post: Post) -> None:
+        super().whisper(visit, post)
+        if len(self.said) == 1:
+            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
+
+
+@pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe"])
+def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Team, verb: str) -> None:
+    team.subscribe()
+    deaf, kept = DeafOnce(), MemoryCache()
+    replies = Replies(MemoryMessenger(), deaf, team.records, lambda: team.now)
+
+    def job() -> None:
+        replies.give(ask(), "regular", Audience.ASKER, lambda: regular(team, cache=kept).answer(ask(), verb, ""))
+
+    with pytest.raises(SlackUnavailable):
+        job()
+    job()
+    job()
+    first, second = [read(post) for _, post in deaf.said]
+    assert first == second
+
+
+# --- the preview
+
+
+def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA") -> str:
+    answer = regular(team).preview(ask(channel, user), text)
+    assert check_message(answer.private.payload()) is None
+    assert not team.records.kept
+    return read(answer.private)
+
+
+NOTE = "A preview for you alone: nothing was posted."
+
+
+def test_a_preview_is_yesterday_as_it_would_be_posted(team: Team) -> None:
+    shown = preview(team)
+    assert (NOTE in shown, "Sunday 1 March 2026 · 2 merged" in shown) == (True, True)
+    assert team.slack.messages(HOME) == []
+    assert not team.kept.all()
+
+
+SHOWN = {
+    "": "2 on 2026-03-01.",
+    "not-author:bots": "1 on 2026-03-01.",
+    "path:engine/core.py only:risky": "1 on 2026-03-01.",
+    "path:docs": "0 of 2 shown: path:docs",
+    "acme/web.app": "1 on 2026-03-01.",
+    "at 17:00 weekdays": "2 on 2026-03-01.",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SHOWN.items(), ids=map(repr, SHOWN))
+def test_it_holds_what_the_subscription_would_show(team: Team, text: str, expected: str) -> None:
+    assert expected in preview(team, text)
+    made = team.subscribe(text)
+    assert expected in preview(team, made.id)
+    assert expected in preview(team)
+
+
+def test_its_day_is_that_of_the_zone(team: Team) -> None:
+    team.now = at(1, 20)
+    team.slack.set_person("U0ADA", tz="Asia/Tokyo")
+    assert team.now.astimezone(TOKYO).day == 2
+    assert "Saturday 28 February 2026" in preview(team)
+    assert "Sunday 1 March 2026" in preview(team, "tz mine")
+    assert "Sunday 1 March 2026" in preview(team, "tz Asia/Tokyo")
+    assert "Sunday 1 March 2026" in preview(team, channel=OWN)
+
+
+def test_of_several_one_has_to_be_named(team: Team) -> None:
+    ids = [team.subscribe(text).id for text in ("", "only:risky")]
+    with pytest.raises(UsageError) as caught:
+        preview(team)
+    assert str(caught.value).startswith("There are several here: write test with one of ")
+    assert all(each in str(caught.value) for each in ids)
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("where", [HOME, OWN, ""], ids=["channel", "direct", "home"])
+def test_what_others_may_not_know_is_not_previewed(team: Team, where: str) -> None:
+    made = [team.subscribe("me"), team.subscribe(channel=PRIVATE)]
+    for each in made:
+        assert NOTE in preview(team, each.id, where)
+        with pytest.raises(UsageError, match="here"):
+            preview(team, each.id, HOME, "U0BEN")
+
+
+@pytest.mark.parametrize("text", ["nonsense", "other/secret", "all", "deadbeef"])
+def test_what_names_nothing_is_one_sentence(team: Team, text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        preview(team, text)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_a_day_that_can_not_be_had_is_an_error(team: Team) -> None:
+    pulls = KnownPulls(failing={"day 2026-03-01": RepositoryNotFound("GitHub knows no octo/engine.")})
+    with pytest.raises(RepositoryNotFound):
+        regular(team, pulls).preview(ask(), "")
+
+
+def many(count: int) -> tuple[PullRequest, ...]:
+    return tuple(pull(n, files=CORE, merged_at=at(1, 12) + timedelta(minutes=n)) for n in range(1, count + 1))
+
+
+def test_a_preview_of_a_busy_day_fits_a_message(team: Team) -> None:
+    answer = regular(team, KnownPulls(many(60))).preview(ask(), "")
+    assert check_message(answer.private.payload()) is None
+    assert REPOSITORY.name in answer.private.text

@@ -1,0 +1,118 @@
+"""A bot whose clock is moved by hand: real wiring and store, GitHub, Claude and Slack on the loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pytest
+from redis import Redis
+
+from bot.config import load_settings
+from bot.container import Wiring
+from bot.domain.operations.run import Outcome
+from bot.domain.pull_requests.models import Repository
+from tests.adapters.worlds import REPO, ScriptedGitHub
+from tests.emulators.claude.server import ClaudeEmulator
+from tests.emulators.github.store import changed_file, pull
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import NOON
+from tests.render.accepted import strings
+from tests.services.digest.posting import HOME
+from tests.services.doubles import Sleeps
+from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Outbox, Wall, reports, shown
+
+
+@dataclass
+class Bot:
+    """A bot whose clock is moved by hand, and its worlds."""
+
+    wiring: Wiring
+    wall: Wall
+    github: ScriptedGitHub
+    claude: ClaudeEmulator
+    slack: SlackEmulator
+
+    def turn(self, pause: timedelta = MINUTE) -> int:
+        """Time passes, the clock looks, and a worker does what is due; how many digests were mended."""
+        digests, mends, watches, amends = Outbox(), Outbox(), Outbox(), Outbox()
+        scheduling = self.wiring.scheduling
+        scheduling.schedule.tick(self.wall.passes(pause), digests, mends, watches)
+        for name, due in digests:
+            scheduling.delivery.deliver(name, datetime.fromisoformat(due))
+        for (key,) in mends:
+            scheduling.delivery.mend(key)
+        for (name,) in watches:
+            scheduling.aftermath.look(Repository.parse(name), amends)
+        for (key,) in amends:
+            scheduling.aftermath.amend(key)
+        return len(mends)
+
+    def run(self, minutes: int, pause: int = 5) -> list[float]:
+        """The minutes after nine at which what has gaps was looked at again."""
+        found: list[float] = []
+        for _ in range(minutes // pause):
+            mended = self.turn(pause * MINUTE)
+            found += [(self.wall.now - DUE) / MINUTE] * mended
+        return found
+
+    @property
+    def thread(self) -> str:
+        """All that is written in the one digest."""
+        [lead] = self.slack.messages(HOME)
+        messages = [lead, *self.slack.replies(HOME, lead["ts"])]
+        return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)
+
+    @property
+    def told(self) -> list[str]:
+        return [line for message in reports(self.slack, ADMIN) for line in shown(message)[1:]]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        return [run.outcome for run in reversed(self.wiring.scheduling.journal.recent(99))]
+
+    def edits(self) -> int:
+        """Of the digest, not of what is told of it."""
+        return len([call for call in self.slack.calls_to("chat.update") if call["channel"] == HOME])
+
+
+@pytest.fixture(name="bot")
+def make_bot(
+    claude: ClaudeEmulator, store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Bot]]:
+    """Makes a bot with these settings, whose day has three pull requests."""
+    with ExitStack() as stack:
+        wall = Wall()
+        github = stack.enter_context(ScriptedGitHub())
+        slack = stack.enter_context(SlackEmulator(now=wall.seconds))
+        slack.add_channel(ADMIN, "admins")
+        add(github, 3)
+
+        def make(**more: str) -> Bot:
+            settings = {
+                "GITHUB_API_URL": github.url,
+                "GITHUB_TOKEN": github.token,
+                "ANTHROPIC_BASE_URL": claude.url,
+                "ANTHROPIC_API_KEY": claude.api_key,
+                "SLACK_API_URL": slack.url,
+                "SLACK_BOT_TOKEN": slack.token,
+                "REDIS_URL": store_url,
+                "PRDIGEST_REPO": REPO,
+                "PRDIGEST_CHANNEL": HOME,
+                "PRDIGEST_ADMIN_CHANNEL": ADMIN,
+                "PRDIGEST_TIMEZONE": "America/Los_Angeles",
+                **more,
+            }
+            for name, value in settings.items():
+                monkeypatch.setenv(name, value)
+            wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps())))
+            return Bot(wiring, wall, github, claude, slack)
+
+        yield make
+
+
+def add(github: ScriptedGitHub, count: int) -> None:
+    for number in range(1, count + 1):
+        github.add(REPO, pull(number, merged_at=NOON, files=(changed_file(f"engine/{number}.py"),)))

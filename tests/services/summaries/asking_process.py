@@ -1,0 +1,24 @@
+"""A process that asks a model once: ``python -m …asking_process URL STORE PROMPT``; says the headline."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from bot.adapters.claude.completion import ClaudeModel, claude_client
+from bot.adapters.redis.connection import RedisCache, connect
+from bot.ports import Prompt
+from bot.services.summaries.schemas import SummaryAnswer
+from bot.services.summaries.structured_completion import Asker
+
+
+def main(url: str, store: str, prompt: str) -> None:
+    with claude_client("sk-ant-test", url) as client, connect(store) as redis:
+        asker = Asker(ClaudeModel(client), RedisCache(redis), time.sleep)
+        said = asker.ask(Prompt(**json.loads(prompt)), SummaryAnswer).value.headline
+    sys.stdout.write(f"{said}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
