@@ -11,13 +11,13 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 
 from bot.clock import Clock
-from bot.config import Settings
 from bot.container import Wiring, required
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
 from bot.http_server import serving
 from bot.jobs import Jobs
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending, Stopping
+from bot.settings import Settings
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
 from handlers import Desk, Queues
 

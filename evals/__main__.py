@@ -16,9 +16,9 @@ from pathlib import Path
 
 import click
 
-from bot.config import Settings, load_settings
 from bot.container import Wiring
 from bot.domain.errors import NotSetUp, PrdigestError
+from bot.settings import Settings, load_settings
 from evals.asking import marks_of
 from evals.cases import Suite, load
 from evals.reverts import load as load_pack

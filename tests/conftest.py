@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from bot.adapters.embedded.server import embedded_url
 from bot.adapters.redis.connection import connect
-from bot.config import Settings
+from bot.settings import Settings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 

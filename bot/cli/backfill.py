@@ -17,7 +17,6 @@ from bot.cli.base import (
     wanted_zone,
     wired,
 )
-from bot.config import Settings
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.backfill import Outcome
 from bot.domain.pull_requests.models import Repository
@@ -26,6 +25,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import date_of, yesterday
 from bot.render.history import backfill as render
 from bot.services.history.backfill import CostLimit
+from bot.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 import click
 from tqdm import tqdm
 
-from bot.config import Settings, load_settings
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.redaction import without_secrets
 from bot.domain.time.day import zone_of
+from bot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from bot.container import Wiring

@@ -9,9 +9,9 @@ from contextlib import suppress
 import click
 
 from bot.cli.base import now, repo_option, set_up_log, wanted_repository
-from bot.config import load_settings
 from bot.demo.text_demo import demo
 from bot.domain.errors import UsageError
+from bot.settings import load_settings
 
 
 @click.command("demo")

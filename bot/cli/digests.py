@@ -22,7 +22,6 @@ from bot.cli.base import (
     wanted_zone,
     wired,
 )
-from bot.config import Settings
 from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -34,6 +33,7 @@ from bot.render.blocks import terminal
 from bot.render.digest.post import Rendered, render
 from bot.render.digest.report import report
 from bot.render.summaries.summary_json import summary_json
+from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.container import Wiring

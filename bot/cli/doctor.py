@@ -9,9 +9,9 @@ import time
 import click
 
 from bot.cli.base import now
-from bot.config import usable_settings
 from bot.doctor.report import as_json, lines, verdict
 from bot.domain.operations.finding import Finding, Status
+from bot.settings import usable_settings
 
 
 @click.command("doctor")

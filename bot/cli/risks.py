@@ -11,7 +11,6 @@ import click
 
 from bot.adapters.git import GitClone
 from bot.cli.base import now, progress_bar, repo_option, timezone_option, wanted_repository, wanted_zone, wired
-from bot.config import load_settings
 from bot.domain.conversations.commands import USUAL_SCORE, Repositories, ScoreRequest
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.labels import Window
@@ -21,6 +20,7 @@ from bot.render.risk import evaluation as render
 from bot.render.risk.score import score_lines
 from bot.services.history.clone_history import history_of
 from bot.services.risk.evaluation import evaluate
+from bot.settings import load_settings
 
 # the rules look back at most 180 days, and titles that come again seldom wait longer
 _HISTORY = timedelta(days=365)

@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth
 from pydantic import SecretStr
 
-from bot.config import Settings
 from bot.domain.errors import NotSetUp
+from bot.settings import Settings
 
 
 def github_auth(settings: Settings) -> Auth.Auth:

@@ -6,10 +6,10 @@ from redis import Redis
 
 from bot.adapters.files.path_settings import read_paths
 from bot.adapters.redis import Patience, connect, connect_embedded
-from bot.config import Settings
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.settings import Settings
 
 
 def known_repositories(settings: Settings) -> tuple[Repository, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bot.config import Settings
+from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.container.root import Wiring

@@ -26,7 +26,6 @@ from bot.adapters.redis import (
     require_durable,
 )
 from bot.adapters.slack import Pace, SlackMessenger, SlackViews, SlackWhispers, slack_client
-from bot.config import Settings
 from bot.container.costs import Costs
 from bot.container.credentials import required
 from bot.container.from_settings import connected, known_repositories, path_settings
@@ -56,6 +55,7 @@ from bot.services.summaries.prompts import SUMMARY
 from bot.services.summaries.reader import Reader
 from bot.services.summaries.structured_completion import Asker
 from bot.services.summaries.summarizer import Summariser
+from bot.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from functools import cached_property
 
 from bot.adapters.claude import LateClaude
 from bot.adapters.github import GitHubClient, GitHubLimits, GitHubPullRequests
-from bot.config import Settings
 from bot.container.credentials import github_auth
 from bot.domain.operations.rate_allowance import Allowance
 from bot.ports import ChatModel, Model, PullRequests
+from bot.settings import Settings
 
 
 class GitHubAndClaude:

@@ -17,7 +17,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.adapters.embedded import claimed, is_there
 from bot.adapters.redis import forget_talk
-from bot.config import Settings
 from bot.container import Wiring
 from bot.container.credentials import github_auth
 from bot.demo.page_text import SAMPLE, live
@@ -26,6 +25,7 @@ from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Outside
 from bot.sandbox.page.about import About
+from bot.settings import Settings
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"
 # the hour of the sample's digest, and how old it is when the demo starts

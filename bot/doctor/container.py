@@ -24,12 +24,12 @@ from bot.adapters.redis import (
     place_of,
 )
 from bot.adapters.slack.probe import BotProbe, SocketModeProbe
-from bot.config import DOTENV, Settings, Usable
 from bot.container.credentials import github_auth, required
 from bot.container.from_settings import connected, fixed_subscription, known_repositories, path_settings
 from bot.doctor.checks.settings import Given, faults_of
 from bot.doctor.checkup import Doctor, Plan, Worlds
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
+from bot.settings import DOTENV, Settings, Usable
 
 # seconds for one call, also on a busy machine; what takes longer fails people too
 _TIMEOUT = 8

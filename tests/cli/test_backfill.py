@@ -19,7 +19,6 @@ from redis import Redis
 
 from bot.adapters.redis.history import RedisBackfilled, RedisHistory
 from bot.cli import run
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.errors import GitHubRefused, PrdigestError, RepositoryNotFound, UsageError
 from bot.domain.history.backfill import Outcome
@@ -27,6 +26,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, zone_of
 from bot.services.history.backfill import BackfillEnded, CostLimit
+from bot.settings import load_settings
 from tests.emulators.claude.server import Refusal, schema_of
 from tests.emulators.github.client import client
 from tests.emulators.github.server import FailureKind

@@ -19,12 +19,12 @@ from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscripti
 from bot.adapters.redis.connection import connect
 from bot.adapters.redis.transfer.schema import SCHEMA_KEY, family_of
 from bot.adapters.redis.transfer.transfer import Moving
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import Jobs
+from bot.settings import load_settings
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, is_one_sentence, waiting_jobs

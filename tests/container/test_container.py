@@ -16,7 +16,6 @@ from redis import Redis
 from bot.adapters.embedded.keeper import LINGER
 from bot.adapters.embedded.server import embedded_url
 from bot.adapters.redis.connection import connect
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.conversations.commands import Repositories, RisksRequest
 from bot.domain.errors import NotSetUp, PrdigestError, SlackRefused, StoreUnavailable, UsageError
@@ -25,6 +24,7 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import span_of
 from bot.domain.time.day import LocalDay, zone_of
 from bot.ports import PullRequests
+from bot.settings import load_settings
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import changed_file

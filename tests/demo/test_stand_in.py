@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from redis import Redis
 
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.demo.sample.sources import Sample
 from bot.demo.stand_in import StandIn
@@ -18,6 +17,7 @@ from bot.domain.errors import DayUnavailable
 from bot.domain.operations.usage import NOTHING
 from bot.ports import Chat, Text, Turn
 from bot.services.summaries.prompts import fenced
+from bot.settings import load_settings
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ACTING, ALL, DAY, ONE, Thread, answer, named
 from tests.render.hostile_days import texts

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.config import usable_settings
 from bot.doctor.container import doctor, given_of
 from bot.doctor.report import as_json, lines
 from bot.domain.operations.finding import Finding
+from bot.settings import usable_settings
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import told
 from tests.helpers.checks import closed_port

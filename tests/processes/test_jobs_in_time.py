@@ -14,7 +14,6 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisSubscriptions
 from bot.adapters.redis.connection import RedisPostRecords
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
@@ -25,6 +24,7 @@ from bot.jobs import Jobs, Times
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending
 from bot.services.slack.asker_notices import Promises
+from bot.settings import load_settings
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
 from tests.helpers.world import CHANNEL, World, add_small_day, world

@@ -21,7 +21,6 @@ from bot.adapters.redis.jobs.broker import broker_of
 from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from bot.adapters.redis.jobs.retries import PutBack, SetAside, Waits
 from bot.adapters.redis.keyspace import WHOLE
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
@@ -30,6 +29,7 @@ from bot.jobs import Jobs, Times
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending
 from bot.services.slack.asker_notices import Promises
+from bot.settings import load_settings
 from tests.helpers.checks import eventually
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.cli import cli
-from bot.config import Settings
 from bot.demo.sample.sources import NOTE, Sample
+from bot.settings import Settings
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT
 from tests.helpers.golden import answers_of

@@ -22,9 +22,9 @@ from bot.adapters.redis.thread_states import RedisContexts
 from bot.adapters.redis.transfer.reset import forget_talk
 from bot.adapters.redis.transfer.schema import SCHEMA, migrate, version
 from bot.adapters.redis.transfer.transfer import Moving
-from bot.config import Settings
 from bot.domain.errors import NotSetUp
 from bot.services.operations.ownership import Ownership
+from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
 
 A, B = Keyspace("team-a"), Keyspace("team-b")

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.demo.sample.sources import Sample
 from bot.domain.conversations.commands import DigestRequest, RisksRequest
@@ -27,6 +26,7 @@ from bot.ports import Outside
 from bot.render.blocks import terminal
 from bot.render.digest.coverage import coverage
 from bot.services.summaries.prompts import OVERVIEW, overview_prompt, summary_prompt
+from bot.settings import load_settings
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import Sleeps

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from bot.config import Settings
 from bot.doctor.checks.settings import Given, faults_of, settings_checks
+from bot.settings import Settings
 from tests.doctor.findings import told
 
 GOOD = {"PRDIGEST_REPO": "octo/engine", "SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.operations.run import Outcome
 from bot.domain.pull_requests.models import Repository
+from bot.settings import load_settings
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.store import changed_file, pull

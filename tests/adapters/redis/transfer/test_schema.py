@@ -17,7 +17,6 @@ from bot.adapters.redis.connection import RedisPostRecords, connect
 from bot.adapters.redis.feedback import RedisBallot
 from bot.adapters.redis.thread_states import RedisContexts
 from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, family_of, migrate, stamp_importing
-from bot.config import load_settings
 from bot.container import Wiring
 from bot.domain.conversations.thread import Memory, Said
 from bot.domain.errors import StoreUnavailable
@@ -29,6 +28,7 @@ from bot.services.digest.records import DigestRecords
 from bot.services.questions.feedback import Votes
 from bot.services.questions.thread_memory import Memories
 from bot.services.questions.thread_muting import Attention
+from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import load_settings
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
+from bot.settings import load_settings
 
 Env = pytest.MonkeyPatch
 

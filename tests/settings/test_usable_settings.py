@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import Settings, load_settings, usable_settings
 from bot.domain.errors import NotSetUp
 from bot.domain.pull_requests.models import Repository
+from bot.settings import Settings, load_settings, usable_settings
 
 Env = pytest.MonkeyPatch
 
