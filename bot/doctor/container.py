@@ -29,7 +29,7 @@ from bot.container.from_settings import connected, fixed_subscription, known_rep
 from bot.doctor.checks.settings import Given, faults_of
 from bot.doctor.checkup import Doctor, Plan, Worlds
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
-from bot.settings import DOTENV, Settings, Usable
+from bot.settings import DOTENV, Settings, Usable, list_tokens
 
 # seconds for one call, also on a busy machine; what takes longer fails people too
 _TIMEOUT = 8
@@ -54,7 +54,7 @@ def given_of(usable: Usable) -> Given:
         found = {**DotEnvSettingsSource(Settings).env_vars, **found}
     source = f"from the environment and {file.resolve()}" if file.exists() else _without(file)
     variables = {name.upper(): value for name, value in found.items() if value}
-    return Given(variables, usable.problems, known, source)
+    return Given(variables, usable.problems, known, list_tokens(Settings), source)
 
 
 def _without(file: Path) -> str:

@@ -18,7 +18,7 @@ from bot.domain.errors import SlackRefused, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.ports.probes import GitHubAccess, Installed, Records
-from tests.doctor.checks.test_settings import GOOD, KNOWN
+from tests.doctor.checks.test_settings import GOOD, HOLD_TOKENS, KNOWN
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
 
@@ -59,7 +59,7 @@ class AnyApp:
 
 
 PLAN = Plan(
-    Given(GOOD, {}, KNOWN, "from the environment"),
+    Given(GOOD, {}, KNOWN, HOLD_TOKENS, "from the environment"),
     repositories=(FIXED.repository,),
     models={"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL"},
     channels={"C0DIGEST": "PRDIGEST_CHANNEL", "C0ADMIN": "PRDIGEST_ADMIN_CHANNEL"},

@@ -1,47 +1,15 @@
-"""What the project says of itself is true: settings, manifest, README, imports."""
+"""What the project says of itself is true: manifest, README, sample."""
 
 from __future__ import annotations
 
 import json
 import re
-from datetime import time
-from pathlib import Path
-from zoneinfo import ZoneInfo
-
-import pytest
 
 from bot.cli import cli
 from bot.demo.sample.sources import NOTE, Sample
-from bot.settings import Settings
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT
 from tests.helpers.golden import answers_of
-
-
-def _examples() -> dict[str, str]:
-    lines = (ROOT / ".env.example").read_text().splitlines()
-    pairs = [line.split("=", 1) for line in lines if line and not line.startswith("#")]
-    names = [name for name, _ in pairs]
-    assert len(names) == len(set(names)), "a setting is documented twice"
-    return dict(pairs)
-
-
-def test_every_setting_is_documented_once() -> None:
-    assert set(_examples()) == {name.upper() for name in Settings.model_fields}
-
-
-@pytest.mark.parametrize("name", sorted(Settings.model_fields))
-def test_the_documented_default_is_the_real_one(name: str) -> None:
-    default = Settings.model_fields[name].get_default(call_default_factory=True)
-    shown = _examples()[name.upper()]
-    if isinstance(default, time):
-        assert shown == f"{default:%H:%M}"
-    elif isinstance(default, ZoneInfo):
-        assert shown == default.key
-    elif not default or isinstance(default, Path):
-        assert shown == ""
-    else:
-        assert shown == (f"{default:g}" if isinstance(default, float) else str(default))
 
 
 class TestManifest:

@@ -15,17 +15,8 @@ _OURS = "PRDIGEST_"
 _SHARED = ("SLACK_", "GITHUB_", "ANTHROPIC_")
 # of the parts after the prefix; no variable that GitHub sets in its own runners comes near
 _CLOSE = 0.8
-_SECRETS = (
-    "GITHUB_TOKEN",
-    "ANTHROPIC_API_KEY",
-    "SLACK_BOT_TOKEN",
-    "SLACK_APP_TOKEN",
-    "SLACK_SIGNING_SECRET",
-)
 # visible ASCII: no service gives out anything else, and HTTP takes little else
 _TOKEN = re.compile(r"[!-~]+")
-# "xoxe.xoxb-" begins a bot's token that Slack renews
-_BEGINNINGS = {"SLACK_BOT_TOKEN": ("xoxb-", "xoxe.xoxb-"), "SLACK_APP_TOKEN": ("xapp-",)}
 _OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-": "a person's token"}
 
 
@@ -33,13 +24,14 @@ _OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-": "a p
 class Given:
     """What was set: every variable of the environment and ``.env`` that is not empty, with its value.
 
-    ``problems`` says by variable why a value can't be used, ``known`` are the names of all settings, ``source``
-    says where the variables come from.
+    ``problems`` says by variable why a value can't be used, ``known`` are the names of all settings, ``tokens``
+    those that hold a token, each with what that may begin with. ``source`` says where the variables come from.
     """
 
     variables: Mapping[str, str] = field(repr=False)
     problems: Mapping[str, str]
     known: frozenset[str]
+    tokens: Mapping[str, tuple[str, ...]]
     source: str
 
 
@@ -119,9 +111,8 @@ def _missing(given: Given) -> Iterator[tuple[str, Fault]]:
 
 def _wrong_tokens(given: Given) -> Iterator[tuple[str, Fault]]:
     """Seen without asking anybody, so that no secret goes where it does not belong. No part of one is told."""
-    for name in _SECRETS:
+    for name, beginnings in given.tokens.items():
         value = given.variables.get(name, "")
-        beginnings = _BEGINNINGS.get(name)
         if value and not _TOKEN.fullmatch(value):
             yield (
                 name,

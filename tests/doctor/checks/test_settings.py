@@ -8,17 +8,18 @@ from types import MappingProxyType
 import pytest
 
 from bot.doctor.checks.settings import Given, faults_of, settings_checks
-from bot.settings import Settings
+from bot.settings import Settings, list_tokens
 from tests.doctor.findings import told
 
 GOOD = {"PRDIGEST_REPO": "octo/engine", "SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}
 KNOWN = frozenset(name.upper() for name in Settings.model_fields)
+HOLD_TOKENS = list_tokens(Settings)
 
 
 def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> Given:
     """The variables of a good installation with others; an empty one is not set."""
     found = {name: value for name, value in (GOOD | dict(variables)).items() if value}
-    return Given(found, problems, KNOWN, "from the environment")
+    return Given(found, problems, KNOWN, HOLD_TOKENS, "from the environment")
 
 
 def lines(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> list[str]:
@@ -37,7 +38,7 @@ def test_a_value_that_can_not_be_used_is_told_as_every_command_tells_it() -> Non
 
 
 def test_of_a_file_that_can_not_be_read_nothing_is_said_to_be_missing() -> None:
-    found = told(settings_checks(Given({}, {".env": "save it as UTF-8 text"}, KNOWN, "")))
+    found = told(settings_checks(Given({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, "")))
     assert found == ["! Settings: .env can't be used: save it as UTF-8 text -> Mend the file and look again."]
 
 

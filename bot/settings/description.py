@@ -1,0 +1,86 @@
+"""What is known of a setting besides its type, default and description: who reads it, and where it may be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import time
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar, get_args
+from zoneinfo import ZoneInfo
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DOTENV = ".env"
+
+
+class Process(StrEnum):
+    """Who reads a setting: a process of the Procfile (``prdigest run`` is all three), or single commands."""
+
+    WEB = "web"
+    WORKER = "worker"
+    CLOCK = "clock"
+    COMMANDS = "commands"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingUse:
+    """How a setting is used, as metadata of its annotation.
+
+    ``sent_to`` is the field with the address that a secret is sent to. ``is_token`` says that the value is one
+    word of visible ASCII, ``beginnings`` what it may begin with if that is known. ``may_be_secret`` is for
+    addresses that may hold a password; what is a ``SecretStr`` need not say so.
+    """
+
+    read_by: tuple[Process, ...]
+    sent_to: str = ""
+    is_token: bool = False
+    beginnings: tuple[str, ...] = ()
+    may_be_secret: bool = False
+
+
+class SettingsGroup(BaseSettings):
+    """Settings that belong together, with the heading that they have in documents."""
+
+    heading: ClassVar[str]
+
+    model_config = SettingsConfigDict(
+        env_file=DOTENV, env_ignore_empty=True, extra="ignore", frozen=True, arbitrary_types_allowed=True
+    )
+
+
+def use_of(field: FieldInfo) -> SettingUse:
+    """Return how a setting is used. Raises LookupError where its annotation does not say."""
+    uses = [each for each in field.metadata if isinstance(each, SettingUse)]
+    if len(uses) != 1:
+        raise LookupError(f"annotate {field} with one SettingUse")
+    return uses[0]
+
+
+def is_secret(field: FieldInfo) -> bool:
+    """Return whether a setting must not be shown to anybody."""
+    return SecretStr in get_args(field.annotation) or use_of(field).may_be_secret
+
+
+def list_tokens(group: type[SettingsGroup]) -> Mapping[str, tuple[str, ...]]:
+    """Return the variables that hold a token, each with what it may begin with; nothing means anything."""
+    uses = {name: use_of(field) for name, field in group.model_fields.items()}
+    return {name.upper(): use.beginnings for name, use in uses.items() if use.is_token}
+
+
+def format_default(field: FieldInfo) -> str:
+    """Return a setting's default as one would write it into ``.env``; empty where unset is the default.
+
+    A folder of this user is no default that a document could name.
+    """
+    default = field.get_default(call_default_factory=True)
+    if not default or isinstance(default, Path):
+        return ""
+    if isinstance(default, time):
+        return f"{default:%H:%M}"
+    if isinstance(default, ZoneInfo):
+        return default.key
+    return f"{default:g}" if isinstance(default, float) else str(default)

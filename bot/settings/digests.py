@@ -1,0 +1,104 @@
+"""What the bot posts, where and when."""
+
+from __future__ import annotations
+
+from datetime import time
+from pathlib import Path
+from typing import Annotated, ClassVar
+from zoneinfo import ZoneInfo
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic_settings import NoDecode
+
+from bot.domain.pull_requests.models import Repository, web_address
+from bot.domain.time.day import zone_of
+from bot.settings.description import Process, SettingsGroup, SettingUse
+from bot.settings.values import SlackId, parse_or_advise, split_list
+
+_EVERYBODY = tuple(Process)
+_BUILDS_DIGESTS = (Process.WORKER, Process.COMMANDS)
+_POSTS = (Process.WORKER, Process.CLOCK, Process.COMMANDS)
+
+_PATHS_EXAMPLE = """\
+["vllm-project/vllm"]
+product = ["examples/online_serving/**/*.py"]
+docs = ["design/"]
+critical = ["vllm/v1/engine/", "!*moe*"]
+without_defaults = ["support"]"""
+
+
+def _parse_zone(value: object) -> object:
+    return parse_or_advise(zone_of, value, "use an IANA name, such as America/Los_Angeles")
+
+
+class DigestSettings(SettingsGroup):
+    """What the bot posts, where and when."""
+
+    heading: ClassVar = "What to post, where and when"
+
+    prdigest_repo: Annotated[Repository | None, NoDecode, SettingUse(_EVERYBODY)] = Field(
+        default=None, description="The repository that the bot speaks of.", examples=["owner/name"]
+    )
+    prdigest_repos: Annotated[tuple[Repository, ...], NoDecode, SettingUse(_EVERYBODY)] = Field(
+        default=(),
+        description=(
+            "Further repositories that people may ask about, separated by commas. The bot speaks of no "
+            "other, so that its token never tells of a private repository to someone who may not see it."
+        ),
+    )
+    prdigest_name: Annotated[str | None, SettingUse(_BUILDS_DIGESTS)] = Field(
+        default=None, description="What headings call the repository; its own name if empty."
+    )
+    prdigest_paths: Annotated[Path | None, SettingUse(_BUILDS_DIGESTS)] = Field(
+        default=None,
+        description=(
+            "A TOML file that says which paths are product code, tests, documentation and so on, and "
+            "which are critical, where the defaults don't fit a repository; `prdigest doctor` shows them. "
+            "Patterns are those of .gitignore, and go before all defaults. Read when a process starts. "
+            'The file has a table for each repository, or `["*"]` for all that have none. The classes are '
+            "lock, generated, ci, tests, docs, build, support, product and other: the first that matches "
+            "wins. `critical` adds to its defaults, and `!` takes from them."
+        ),
+        examples=[_PATHS_EXAMPLE],
+    )
+    prdigest_channel: Annotated[str | None, SettingUse(_EVERYBODY)] = Field(
+        default=None, description="The id of the channel for the daily digest (C…), not its name."
+    )
+    prdigest_timezone: Annotated[ZoneInfo, NoDecode, BeforeValidator(_parse_zone), SettingUse(_EVERYBODY)] = Field(
+        default_factory=lambda: ZoneInfo("UTC"),
+        description="IANA name of the zone in which a day begins and ends.",
+        examples=["America/Los_Angeles"],
+    )
+    prdigest_post_at: Annotated[time, SettingUse(_EVERYBODY)] = Field(
+        default=time(9, 0), description="Local time in that zone at which yesterday's digest is posted."
+    )
+    prdigest_catch_up_hours: Annotated[int, Field(ge=1, le=168), SettingUse((Process.CLOCK,))] = Field(
+        default=24,
+        description=(
+            "A digest that could not be posted at its time is posted up to so many hours later, 1 to 168; "
+            "of what is older, the next digest says that it was skipped, and how to see it."
+        ),
+    )
+    prdigest_admin_channel: Annotated[SlackId, SettingUse(_POSTS)] = Field(
+        default=None,
+        description=(
+            "Id of a channel that is told when a digest is late, failed, skipped or incomplete, and of "
+            "jobs that were given up. If empty, whoever subscribed is told of digests, the channel itself "
+            "of those that PRDIGEST_CHANNEL gets, and jobs are in the log alone."
+        ),
+    )
+
+    @field_validator("prdigest_repo", mode="before")
+    @classmethod
+    def _parse_repository(cls, value: object, others: ValidationInfo) -> object:
+        def parse(text: str) -> Repository:
+            return Repository.parse(text, web_address(others.data.get("github_api_url", "")))
+
+        return parse_or_advise(parse, value, "write it as owner/name, such as vllm-project/vllm")
+
+    @field_validator("prdigest_repos", mode="before")
+    @classmethod
+    def _parse_repositories(cls, value: object, others: ValidationInfo) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(cls._parse_repository(name, others) for name in split_list(value))

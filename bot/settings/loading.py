@@ -1,0 +1,90 @@
+"""Reads the settings of this process, and says which of them can't be used, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
+
+from bot.domain.errors import NotSetUp
+from bot.settings.description import DOTENV, use_of
+from bot.settings.model import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """What can be used of the settings. ``problems`` says by variable why the others have their defaults."""
+
+    settings: Settings
+    problems: Mapping[str, str]
+
+
+def usable_settings() -> Usable:
+    """The settings of this process. A file that can't be read at all leaves nothing but defaults."""
+    try:
+        problems = {**_mixed_origins(), **_bad_values()}
+    except UnicodeDecodeError:
+        return Usable(Settings.model_construct(), {DOTENV: "save it as UTF-8 text"})
+    except OSError as error:
+        return Usable(Settings.model_construct(), {DOTENV: f"it can't be read ({error.strerror})"})
+    defaults: dict[str, Any] = {
+        name: Settings.model_fields[name].get_default(call_default_factory=True) for name in problems
+    }
+    return Usable(Settings(**defaults), {name.upper(): reason for name, reason in problems.items()})
+
+
+def _mixed_origins() -> dict[str, str]:
+    """Which addresses would be sent a secret that was set in another place, and what to do.
+
+    A file that came with a folder shall not send tokens of the environment to its own host, nor shall a gateway
+    that the environment names for another program get those of the file.
+    """
+    environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
+    origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
+    values = file | environment
+    problems: dict[str, str] = {}
+    for address, secrets in _secrets_by_address().items():
+        strays = [name for name in secrets if name in origins and origins[name] != origins.get(address)]
+        usual = Settings.model_fields[address].default
+        if strays and values.get(address, usual) != usual:
+            problems[address] = (
+                f"it is set in {origins[address]} and {strays[0].upper()} in {origins[strays[0]]}; "
+                "set both in the same place"
+            )
+    return problems
+
+
+def _secrets_by_address() -> dict[str, list[str]]:
+    """Return the secrets that whoever answers at an address is shown, by the field with the address."""
+    secrets: dict[str, list[str]] = {}
+    for name, field in Settings.model_fields.items():
+        if address := use_of(field).sent_to:
+            secrets.setdefault(address, []).append(name)
+    return secrets
+
+
+def _bad_values() -> dict[str, str]:
+    """Which values can't be used, and what to write."""
+    problems: dict[str, str] = {}
+    try:
+        Settings()
+    except ValidationError as error:
+        for each in error.errors():
+            # of several problems of one value the first says what to write
+            problems.setdefault(str(each["loc"][0]), str(each["msg"]).removeprefix("Value error, ").rstrip("."))
+    return problems
+
+
+def load_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        NotSetUp: a value can't be used; the sentence names the variable, never the value.
+    """
+    usable = usable_settings()
+    for name, reason in usable.problems.items():
+        raise NotSetUp(f"{name} can't be used: {reason}. See `prdigest env`.")
+    return usable.settings

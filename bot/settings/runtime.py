@@ -1,0 +1,70 @@
+"""Where the bot keeps its data, and how much its processes do at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from platformdirs import user_state_path
+from pydantic import Field
+
+from bot.settings.description import Process, SettingsGroup, SettingUse
+from bot.settings.values import StorePrefix
+
+_EVERYBODY = tuple(Process)
+
+
+class RuntimeSettings(SettingsGroup):
+    """Where the bot keeps its data, and how much it does at a time."""
+
+    heading: ClassVar = "Running"
+
+    redis_url: Annotated[str | None, SettingUse(_EVERYBODY, may_be_secret=True)] = Field(
+        default=None,
+        description=(
+            "The server that keeps the bot's data. Without it an embedded Valkey keeps it in "
+            "PRDIGEST_STATE_DIR. The server must not drop keys by itself: maxmemory-policy `noeviction` or "
+            "`volatile-*`. The address may hold a password."
+        ),
+        examples=["redis://host:6379/0"],
+    )
+    prdigest_store_prefix: Annotated[StorePrefix, SettingUse(_EVERYBODY)] = Field(
+        default="",
+        description=(
+            "Stands before every key, so that several bots can share a server; letters, digits, `.`, `-` "
+            "and `_`. What was kept without it is not found with it: `prdigest export` "
+            "before, `prdigest import` after."
+        ),
+        examples=["team-a"],
+    )
+    prdigest_state_dir: Annotated[Path, SettingUse(_EVERYBODY)] = Field(
+        default_factory=lambda: user_state_path("prdigest"),
+        description=(
+            "Where the embedded store lives, readable by you alone; empty means the usual place for this "
+            "user's state."
+        ),
+    )
+    port: Annotated[int, Field(ge=0, le=65_535), SettingUse((Process.WEB,))] = Field(
+        default=3000,
+        description=(
+            "Port of `prdigest web` and `run`: /healthz, /readyz and, without SLACK_APP_TOKEN, /slack/events."
+        ),
+    )
+    prdigest_concurrency: Annotated[int, Field(ge=1, le=32), SettingUse((Process.WORKER, Process.COMMANDS))] = (
+        Field(default=8, description="Pull requests read and summarised at a time, 1 to 32.")
+    )
+    prdigest_worker_threads: Annotated[int, Field(ge=1, le=64), SettingUse((Process.WORKER,))] = Field(
+        default=8,
+        description=(
+            "Jobs that a worker runs at a time, 1 to 64; two long ones (digests, overviews) run beside them."
+        ),
+    )
+    prdigest_log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, SettingUse(_EVERYBODY)] = (
+        Field(
+            default=None,
+            description=(
+                "DEBUG, INFO, WARNING or ERROR, to stderr. If empty, the processes tell INFO and single "
+                "commands WARNING."
+            ),
+        )
+    )

@@ -1,0 +1,49 @@
+"""How the bot reaches Slack, and Slack the bot."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, SecretStr
+
+from bot.settings.description import Process, SettingsGroup, SettingUse
+from bot.settings.values import Address
+
+_TAKES_REQUESTS = (Process.WEB,)
+
+
+class SlackSettings(SettingsGroup):
+    """How the bot reaches Slack, and Slack the bot."""
+
+    heading: ClassVar = "Slack"
+
+    slack_bot_token: Annotated[
+        SecretStr | None,
+        SettingUse(
+            tuple(Process),
+            sent_to="slack_api_url",
+            is_token=True,
+            # the second begins a token that Slack renews (docs.slack.dev, "Token rotation")
+            beginnings=("xoxb-", "xoxe.xoxb-"),
+        ),
+    ] = Field(default=None, description="The bot's token (xoxb-…). Needed to post, not for --dry-run.")
+    slack_app_token: Annotated[
+        SecretStr | None,
+        SettingUse(_TAKES_REQUESTS, sent_to="slack_api_url", is_token=True, beginnings=("xapp-",)),
+    ] = Field(
+        default=None,
+        description=(
+            "The app-level token (xapp-…, scope connections:write) for Socket Mode, which needs no public address."
+        ),
+    )
+    slack_signing_secret: Annotated[SecretStr | None, SettingUse(_TAKES_REQUESTS, is_token=True)] = Field(
+        default=None,
+        description=(
+            "The app's signing secret, which proves that requests over HTTP are Slack's: without an app "
+            "token they come on PORT at /slack/events."
+        ),
+    )
+    slack_api_url: Annotated[Address, SettingUse(tuple(Process))] = Field(
+        default="https://slack.com/api/",
+        description="Another address for a Slack that is not Slack's own, as in tests.",
+    )

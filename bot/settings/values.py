@@ -1,0 +1,74 @@
+"""The types of values: read from text, and refused with advice that does not repeat what was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_settings import NoDecode
+
+from bot.domain.errors import UsageError
+
+# workspaces and organisations, channels, users
+_SLACK_ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
+
+# what stands before keys; no colon and no slash, which separate
+_PREFIX = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def split_list(value: str) -> list[str]:
+    """Return what stands between commas or blanks."""
+    return value.replace(",", " ").split()
+
+
+def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) -> object:
+    """Return the parsed value. What can't be parsed may be a secret in the wrong place, so it is not repeated.
+
+    Raises:
+        ValueError: with ``advice``.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse(value)
+    except UsageError as error:
+        raise ValueError(advice) from error
+
+
+def _check_address(value: str) -> str:
+    address = urlsplit(value)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise ValueError("write it as http://host or https://host")
+    return value
+
+
+def _check_slack_id(value: str | None) -> str | None:
+    if value is not None and not _SLACK_ID.fullmatch(value):
+        raise ValueError("use an id of Slack, as C0123ABCD; not a name")
+    return value
+
+
+def _parse_slack_ids(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    ids = frozenset(split_list(value))
+    if not ids:
+        raise ValueError("name at least one, or leave it empty to allow all")
+    if not all(_SLACK_ID.fullmatch(each) for each in ids):
+        raise ValueError("use ids of Slack, as C0123ABCD, separated by commas; not names")
+    return ids
+
+
+def _check_prefix(value: str) -> str:
+    if value and not _PREFIX.fullmatch(value):
+        raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, as in team-a")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_check_address)]
+SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
+SlackIds = Annotated[frozenset[str], NoDecode, BeforeValidator(_parse_slack_ids)]
+StorePrefix = Annotated[str, AfterValidator(_check_prefix)]

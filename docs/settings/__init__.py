@@ -1,0 +1,70 @@
+"""The documents that are made from the settings: ``.env.example`` and ``docs/settings.md``."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic.fields import FieldInfo
+
+from bot.settings import GROUPS, Process, SettingsGroup, format_default, is_secret, use_of
+
+_TEMPLATES = Path(__file__).parent
+_ROOT = _TEMPLATES.parents[1]
+_WIDTH = 115  # characters, as of the code
+
+
+def render_documents() -> dict[Path, str]:
+    """Return each document's text by its path."""
+    # it writes no HTML, and in an .env nothing must be escaped
+    jinja = Environment(  # noqa: S701
+        loader=FileSystemLoader(_TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    jinja.filters.update(comment=wrap_comment, cell=format_cell)
+    groups = [(group.heading, describe_group(group)) for group in GROUPS]
+    targets = {_ROOT / ".env.example": "env.jinja", _ROOT / "docs" / "settings.md": "markdown.jinja"}
+    return {path: jinja.get_template(name).render(groups=groups) for path, name in targets.items()}
+
+
+def describe_group(group: type[SettingsGroup]) -> list[dict[str, object]]:
+    """Return what the templates show of each setting of a group."""
+    return [describe_setting(name.upper(), field) for name, field in group.model_fields.items()]
+
+
+def describe_setting(variable: str, field: FieldInfo) -> dict[str, object]:
+    """Return what the templates show of a setting. Raises LookupError where it has no description."""
+    if not field.description:
+        raise LookupError(f"{variable} has no description")
+    use = use_of(field)
+    examples = field.examples or []
+    return {
+        "variable": variable,
+        "description": field.description,
+        "default": format_default(field),
+        "examples": [each for each in examples if "\n" not in each],
+        "files": [each for each in examples if "\n" in each],
+        "read_by": "all" if set(use.read_by) == set(Process) else ", ".join(use.read_by),
+        "secret": "" if not is_secret(field) else "may be" if use.may_be_secret else "yes",
+    }
+
+
+def wrap_comment(text: str) -> str:
+    """Return a paragraph as lines of comment."""
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent="# ",
+        subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def format_cell(text: str) -> str:
+    """Return text for a cell of a Markdown table, which a bar would end."""
+    return text.replace("|", r"\|")
