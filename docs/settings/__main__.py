@@ -1,4 +1,4 @@
-"""``python -m docs.settings``: writes ``.env.example`` and ``docs/settings.md`` from the descriptions in the code."""
+"""``python -m docs.settings``: writes ``.env.example`` and ``docs/settings.md`` from what the fields say."""
 
 from __future__ import annotations
 
