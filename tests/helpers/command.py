@@ -48,8 +48,9 @@ class Start(Protocol):
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """The bare environment of a process: a path, a home, and the settings given."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
+    """The bare environment of a process: a path, a home, whether to measure coverage, and the settings given."""
+    names = ("PATH", "HOME", "TMPDIR", "LANG", "COVERAGE_PROCESS_CONFIG")
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **settings}
 
 

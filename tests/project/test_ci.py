@@ -1,4 +1,4 @@
-"""How ``.ci/run`` comes by uv: also where the system manages Python's packages, so that pip refuses."""
+"""How ``.ci/run`` comes by uv, also where pip refuses, and what the scripts beside it run and say."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ case "$*" in
     "-m uv --version") [ -e "$HAS_UV" ] ;;
     "-m pip install"*) [ -z "$MANAGED" ] && touch "$HAS_UV" ;;
     "-m venv .uv") mkdir -p .uv/bin && cp "$TOOLS/pip" .uv/bin/pip ;;
-    "-m uv run --locked"*) [ -e "$HAS_UV" ] ;;
+    *"coverage run -m pytest --fail") exit 1 ;;
+    "-m uv run --locked"*) [ -e "$HAS_UV" ] && [ "$UV_PYTHON" != 3.12 ] ;;
+    "-m uv python find --system 3.13"|"-m uv python install 3.14") exit 1 ;;
+    "-m uv python find --system 3.14") exit 1 ;;
+    "-m uv python "*) ;;
     *) exit 64 ;;
 esac
 """
@@ -29,15 +33,19 @@ printf '#!/bin/sh\\necho "own uv $*" >> "$LOG"\\n' > .uv/bin/uv && chmod +x .uv/
 """
 
 
-def run_checks(folder: Path, *, managed: bool, has_uv: bool) -> list[str]:
-    """What is called in a checkout that has nothing but the script, as lines."""
+def run_script(
+    folder: Path, name: str, *arguments: str, managed: bool, has_uv: bool, **settings: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run a script in a checkout that has nothing else; return how it ended, and what it called as lines."""
     tools, log = folder / "tools", folder / "log"
     tools.mkdir()
-    for name, text in {"python3": PYTHON, "pip": PIP, "chromium": "#!/bin/sh\n"}.items():
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+    for tool, text in {"python3": PYTHON, "pip": PIP, "chromium": "#!/bin/sh\n"}.items():
+        (tools / tool).write_text(text)
+        (tools / tool).chmod(0o755)
     (folder / "checkout" / ".ci").mkdir(parents=True)
-    shutil.copy(ROOT / ".ci" / "run", folder / "checkout" / ".ci")
+    for part in ("run", "uv", "matrix", "coverage"):
+        shutil.copy(ROOT / ".ci" / part, folder / "checkout" / ".ci")
+    shutil.copy(ROOT / ".python-version", folder / "checkout")
     if has_uv:
         (folder / "has-uv").touch()
     given = {
@@ -46,12 +54,25 @@ def run_checks(folder: Path, *, managed: bool, has_uv: bool) -> list[str]:
         "LOG": str(log),
         "HAS_UV": str(folder / "has-uv"),
     }
-    env = {**given, "MANAGED": "yes" if managed else "", "HOME": os.environ.get("HOME", "/")}
+    env = {**given, "MANAGED": "yes" if managed else "", "HOME": os.environ.get("HOME", "/"), **settings}
     bash = shutil.which("bash")
     assert bash
-    done = subprocess.run([bash, ".ci/run"], cwd=folder / "checkout", env=env, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return log.read_text().splitlines()
+    done = subprocess.run(
+        [bash, f".ci/{name}", *arguments],
+        cwd=folder / "checkout",
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done, log.read_text().splitlines()
+
+
+def run_checks(folder: Path, *, managed: bool, has_uv: bool) -> list[str]:
+    """Run all checks; return what was called."""
+    done, called = run_script(folder, "run", managed=managed, has_uv=has_uv)
+    assert done.returncode == 0, done.stderr
+    return called
 
 
 @pytest.mark.parametrize("managed", [False, True])
@@ -70,3 +91,50 @@ def test_uv_gets_a_place_of_its_own_where_python_takes_none(tmp_path: Path) -> N
     called = run_checks(tmp_path, managed=True, has_uv=False)
     assert called[2:4] == ["python3 -m venv .uv", "pip install --quiet uv"]
     assert called[4:] == [f"own uv run --locked {check}" for check in CHECKS]
+
+
+def test_arguments_are_for_pytest(tmp_path: Path) -> None:
+    _, called = run_script(tmp_path, "run", "-m", "not slow", managed=False, has_uv=True)
+    assert called[-1] == "python3 -m uv run --locked pytest -m not slow"
+
+
+def run_matrix(folder: Path, pythons: str = "") -> tuple[int, list[str], list[str]]:
+    """Run a matrix of which 3.12 fails, 3.13 is installed and 3.14 can't be had."""
+    done, called = run_script(folder, "matrix", "tests/domain", managed=False, has_uv=True, PYTHONS=pythons)
+    return done.returncode, done.stdout.splitlines()[-3:], called
+
+
+def test_each_python_runs_all_checks_and_those_that_lack_are_named(tmp_path: Path) -> None:
+    code, told, called = run_matrix(tmp_path)
+    assert told == ["passed: 3.11 3.13", "failed: 3.12", "neither found nor installable here: 3.14"]
+    assert code == 1
+    # the one that fails ends at its first check
+    checks = [*CHECKS[:-1], "pytest tests/domain"]
+    assert [line.partition("--locked ")[2] for line in called if "--locked" in line] == [
+        *checks,
+        CHECKS[0],
+        *checks,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pythons", "code", "told"),
+    [
+        ("3.11", 0, ["passed: 3.11", "failed: none", "neither found nor installable here: none"]),
+        ("3.11 3.14", 2, ["passed: 3.11", "failed: none", "neither found nor installable here: 3.14"]),
+    ],
+)
+def test_a_python_that_did_not_run_is_no_success(tmp_path: Path, pythons: str, code: int, told: list[str]) -> None:
+    assert run_matrix(tmp_path, pythons)[:2] == (code, told)
+
+
+@pytest.mark.parametrize(("argument", "code"), [("tests/domain", 0), ("--fail", 1)])
+def test_coverage_is_shown_also_of_tests_that_fail(tmp_path: Path, argument: str, code: int) -> None:
+    done, called = run_script(tmp_path, "coverage", argument, managed=False, has_uv=True)
+    assert done.returncode == code
+    assert [line.partition("--locked coverage ")[2] for line in called[1:]] == [
+        "erase",
+        f"run -m pytest {argument}",
+        "combine --quiet",
+        "report",
+    ]
