@@ -112,7 +112,7 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     with wired() as (settings, wiring):
         default = named_repository(settings, repo)
         reference = parse_reference(pull_request, default, settings.github_web)
-        entry = wiring.entries.read(wiring.pulls.pull(reference.repository, reference.number))
+        entry = wiring.entries.read_and_rate(wiring.pulls.pull(reference.repository, reference.number))
     text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)
     click.echo(text)
 

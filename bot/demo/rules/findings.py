@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 _LINE = re.compile(
     r"#(?P<number>\d{1,9}) (?P<said>.*) \| (?P<type>TRIVIAL|SUBSTANTIAL), (?P<area>[^|]*)"
     r" \| by (?P<author>\S+), merged (?P<when>\S+ \S+) by (?P<merger>\S+)"
-    r" \| (?P<size>[^|]*) \| risk (?P<band>\w+)(?: \((?P<reasons>.*)\))?(?: \| takes another back)?"
+    r" \| (?P<size>[^|]*) \| risk (?P<band>\w+)(?: without history)?(?: \((?P<reasons>.*)\))?"
+    r"(?: \| takes another back)?"
 )
 _MERGED = re.compile(r", (?P<days>\S+) \(\S+\): (?P<count>[\d,]+) pull requests? merged, newest first")
 _HIT = re.compile(r"#(?P<number>\d{1,9}) (?P<place>title|description|headline|summary, [a-z ]+): (?P<text>.*)")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.domain.digest.models import Entry
+from bot.domain.risk.assessment import Risk
 from bot.domain.text.redaction import without_secrets
 from bot.domain.text.strings import plural, printable
 from bot.ports import Post
@@ -24,13 +25,18 @@ def summary(entry: Entry) -> str:
         f"#{pull.number} {pull.title}",
         said.headline,
         _facts(entry),
-        *([f"Worth a second look: {'; '.join(entry.risk.reasons)}."] if entry.risk.is_listed else []),
+        *([_second_look(entry.risk)] if entry.risk.is_listed else []),
         *([f"May need action: {said.action}"] if said.action else []),
         *(f"{name}\n{text}" for name, text in said.sections),
         *_evidence(entry),
         pull.url,
     ]
     return without_secrets(printable("\n\n".join(parts)))
+
+
+def _second_look(risk: Risk) -> str:
+    rated = ", rated without history" if risk.without_history else ""
+    return f"Worth a second look{rated}: {'; '.join(risk.reasons)}."
 
 
 def _facts(entry: Entry) -> str:

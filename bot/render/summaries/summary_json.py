@@ -36,7 +36,11 @@ def summary_json(entry: Entry) -> dict[str, Any]:
         "coverage": said.coverage.value,
         "left_out": list(said.left_out),
         "fallback": said.fallback or None,
-        "risk": {"listed": entry.risk.is_listed, "reasons": list(entry.risk.reasons)},
+        "risk": {
+            "listed": entry.risk.is_listed,
+            "reasons": list(entry.risk.reasons),
+            "without_history": entry.risk.without_history,
+        },
         "from_cache": entry.from_cache,
         "cost_usd": entry.cost,
     }

@@ -150,20 +150,32 @@ class Chronicle:
         return [after for after in days if after.start <= now] if now < days[-1].end else ()
 
     def rate(self, pull: PullRequest) -> Risk:
-        """What the rules say of one pull request, with what was recorded before it."""
+        """Rate one pull request by the rules, with what was recorded before it, as a digest of its day does.
+
+        It is rated without history, and ``Risk.without_history`` says so, where it is not merged, less than 90
+        days are recorded before it, or the store is away.
+        """
         past = self._past(pull.repository, pull.merge_time) if pull.merged_at else None
         return assess(pull, self._classes_of(pull.repository), past)
 
     def _past(self, repository: Repository, at: datetime) -> Past:
-        """Kept for a while: an answer shall not wait for half a year of merges each time."""
-        name, now, month = str(repository).lower(), self._now(), at.astimezone(UTC).date().replace(day=1)
+        """Return what the rules look back at from a month (UTC).
+
+        It is kept for ten minutes: an answer shall not wait for half a year of merges each time. Months are kept
+        apart, as the days of one question may be of two.
+        """
+        now, month = self._now(), at.astimezone(UTC).date().replace(day=1)
+        name, classes = f"{repository} {month}".lower(), self._classes_of(repository)
         with self._lock:
             kept = self._pasts.get(name)
-            if kept is None or kept.of != month or now - kept.at > _FRESH:
+            if kept is None or now - kept.at > _FRESH:
                 first = datetime.combine(month, time(), UTC)
-                known = self.recorded(repository, first - BACK, first + _MONTH)
-                past = Past(known, outcomes_among(known), self._classes_of(repository))
-                kept = _Kept(past, month, now)
+                try:
+                    known = self.read(repository, first - BACK, first + _MONTH)
+                except StoreUnavailable as error:
+                    log.info("rated without history: %s", error)
+                    return past_of((), classes)
+                kept = _Kept(past_of(known, classes), month, now)
                 _keep(self._pasts, name, kept)
             return kept.value
 

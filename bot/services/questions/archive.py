@@ -13,7 +13,6 @@ from bot.domain.pull_requests.areas import area_of
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import ClassesOf, PathClasses, default_classes
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import fallback_summary
 from bot.domain.text.redaction import patch_without_secrets
@@ -85,7 +84,7 @@ class Archive:
             return replace(known, pull=loaded)
         classes = self._classes_of(loaded.repository)
         summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, classes)
-        return Entry(loaded, summary, assess(loaded, classes), area_of(loaded, classes))
+        return Entry(loaded, summary, self._entries.rate(loaded), area_of(loaded, classes))
 
 
 def _harmless(pull: PullRequest) -> PullRequest:

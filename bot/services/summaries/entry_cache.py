@@ -27,8 +27,8 @@ _LIFETIME = timedelta(days=90)
 class Entries:
     """Makes and keeps entries.
 
-    ``version`` names all that an entry depends on besides its pull request and the classes of its paths. What the
-    rules say is not kept: ``rate`` says it with what is known of the past by now.
+    ``version`` names all that an entry depends on besides its pull request and the classes of its paths. The
+    rating in a kept entry is not used: ``rate`` makes it each time that the entry is shown.
     """
 
     def __init__(
@@ -56,6 +56,19 @@ class Entries:
             self._cache.put(key, _ENTRY.dump_json(_without_patches(entry)).decode(), _LIFETIME)
         return entry
 
+    def read_and_rate(self, pull: PullRequest) -> Entry:
+        """Read a pull request anew, as ``read`` does, and rate it with what is known of the past by now."""
+        entry = self.read(pull)
+        return replace(entry, risk=self.rate(entry.pull))
+
+    def rate(self, pull: PullRequest) -> Risk:
+        """Rate a pull request whose files are loaded, with what is known of the past by now.
+
+        Whoever shows a rating outside a digest or a list gets it from here, so that it does not depend on what is
+        in the store.
+        """
+        return self._rate(pull)
+
     def named(self, reference: Reference) -> Entry:
         """The pull request that someone named, without patches: from the store if it is there.
 
@@ -70,17 +83,14 @@ class Entries:
         found = read_back(_ENTRY, self._cache.get(self._key(reference)))
         if found is None:
             return None
-        return replace(found, from_cache=True, cost=0.0, risk=self._rate(found.pull))
+        return replace(found, from_cache=True, cost=0.0, risk=self.rate(found.pull))
 
     def _read_once(self, pull: PullRequest, reference: Reference) -> Entry:
         """One at a time: whoever was before has most likely read the same, and kept it if it is merged."""
         if not pull.is_merged:
-            return self._rated(self.read(pull))
+            return _without_patches(self.read_and_rate(pull))
         with self._cache.lease(self._key(reference)):
-            return self.known(reference) or self._rated(self.read(pull))
-
-    def _rated(self, entry: Entry) -> Entry:
-        return replace(_without_patches(entry), risk=self._rate(entry.pull))
+            return self.known(reference) or _without_patches(self.read_and_rate(pull))
 
     def _asked_for(self, reference: Reference) -> PullRequest:
         pull = self._pulls.pull(reference.repository, reference.number)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from bot.demo.rules.findings import Hit, hits_in, told_in
+from bot.domain.risk.assessment import Risk
 from bot.services.questions.tools import context_text
 from tests.helpers.builders import NOON, changed_file, entry, summary
 
@@ -24,6 +26,13 @@ def test_a_pull_request_is_read_back(title: str, form: object) -> None:
     assert told.action == ("" if form is context_text.line else "Set it.")
     assert told.files == (("engine/a.py", "tests/b.py") if form is context_text.whole else ())
     assert told.changed_lines == made.pull.changed_lines
+
+
+@pytest.mark.parametrize("has_history", [False, True])
+def test_a_rating_is_read_back(has_history: object) -> None:
+    risk = Risk(13.0, ("touches 2 product folders", "changes build (and more)"), without_history=not has_history)
+    (told,) = told_in(context_text.line(replace(entry(7), risk=risk))).values()
+    assert (told.band, told.reasons) == ("high", "touches 2 product folders; changes build (and more)")
 
 
 def test_a_description_adds_nothing() -> None:

@@ -80,6 +80,11 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
     ]
 
 
+def test_what_was_rated_without_history_says_so() -> None:
+    made = replace(RISKY, risk=replace(RISKY.risk, without_history=True))
+    assert "Worth a second look, rated without history: touches 4 product folders;" in summary(made)
+
+
 def test_a_summary_leaves_out_what_there_is_not() -> None:
     told = summary(entry(1))
     assert [part for part in ("second look", "May need action", "Evidence") if part in told] == []

@@ -70,7 +70,7 @@ def test_a_summary_is_exactly_this() -> None:
         "coverage": "full",
         "left_out": [],
         "fallback": None,
-        "risk": {"listed": True, "reasons": ["touches 2 product folders"]},
+        "risk": {"listed": True, "reasons": ["touches 2 product folders"], "without_history": False},
         "from_cache": True,
         "cost_usd": 0.25,
     }

@@ -136,11 +136,15 @@ def detailed(entry: Entry) -> str:
 
 
 def risk_of(entry: Entry) -> str:
-    """The band of the rules and their reasons; no rule speaks of a pull request without files."""
+    """Name the band of the rules and their reasons, and say where they had no history to look back at.
+
+    No rule speaks of a pull request without files.
+    """
     if entry.pull.files is None:
         return "not assessed (files not loaded)"
     reasons = "; ".join(entry.risk.reasons)
-    return f"{entry.risk.band.label} ({reasons})" if reasons else entry.risk.band.label
+    band = f"{entry.risk.band.label}{' without history' if entry.risk.without_history else ''}"
+    return f"{band} ({reasons})" if reasons else band
 
 
 def whole(entry: Entry) -> str:

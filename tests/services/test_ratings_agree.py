@@ -1,0 +1,197 @@
+"""The same pull request has the same rating wherever it is shown, whatever the cache holds of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.adapters.redis.connection import HURRIED, RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.history import RedisHistory
+from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import default_classes
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import Risk
+from bot.render.summaries.post import summary_post
+from bot.render.summaries.summary_json import summary_json
+from bot.services.digest.builder import DailyDigest, Surroundings
+from bot.services.digest.overview import no_overview
+from bot.services.history.merge_timeline import Chronicle
+from bot.services.questions.archive import Archive
+from bot.services.questions.tools.toolbox import Toolbox
+from bot.services.slack.details import Details
+from bot.services.slack.replies import Replies
+from bot.services.summaries.entry_cache import Entries
+from bot.services.summaries.reader import Reader
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
+from tests.helpers.checks import closed_port
+from tests.services.digest.posting import HOME
+from tests.services.doubles import KnownPulls, Summaries, visit
+from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
+
+DAYS, MINUTE = timedelta(days=1), timedelta(minutes=1)
+CORE = (changed_file("engine/core.py"),)
+SEVEN = Reference(REPOSITORY, 7)
+# it says that it lands again what was taken back, which the rating tells too
+MERGED = pull(7, title="Reland: Count retries once (#3)", files=CORE)
+# long enough ago for the rules that look back
+HISTORY = (
+    pull(1, merged_at=NOON - 100 * DAYS, files=CORE),
+    pull(3, merged_at=NOON - 20 * DAYS, title="Count retries once", files=CORE),
+    pull(4, merged_at=NOON - 19 * DAYS, title='Revert "Count retries once" (#3)', files=CORE),
+    pull(5, merged_at=NOON - DAYS, title="Fix the counter", files=CORE),
+)
+REASONS = ("one of its files was in a reverted change in the last 180 days", "its files needed 1 fix in 14 days")
+WITHOUT = "without history"
+
+
+@dataclass
+class House:
+    """The services that show a rating, over one store, one history and one GitHub."""
+
+    slack: SlackEmulator
+    store: Redis
+    pulls: KnownPulls = field(default_factory=lambda: KnownPulls((MERGED,)))
+    now: datetime = DAY.end
+
+    def __post_init__(self) -> None:
+        self.reader = Reader(self.pulls, Summaries())
+        self.history = RedisHistory(self.store)
+        self.chronicle = Chronicle(lambda: self.history, self.pulls.merged_on, lambda: self.now)
+        cache = RedisCache(self.store)
+        self.entries = Entries(self.pulls, self.reader, cache, "v1", self.chronicle.rate)
+        self.archive = Archive(self.pulls, self.reader, self.entries, 2)
+
+    def warm(self) -> None:
+        self.entries.read(MERGED)
+
+    def in_digest(self) -> Risk:
+        surroundings = Surroundings(self.chronicle.around, self.chronicle.record)
+        daily = DailyDigest(
+            self.pulls, self.entries.read, no_overview, self.reader.with_files, 2, default_classes, surroundings
+        )
+        [made] = daily.build(REPOSITORY, DAY, "The engine").entries
+        return made.risk
+
+    # as people see it
+
+    def by_prsummary(self) -> str:
+        return json.dumps(summary_post(self.entries.named(SEVEN)).blocks)
+
+    def by_question(self) -> str:
+        toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+        return told(toolbox, "pull_request", number=7)
+
+    def by_question_about_days(self) -> str:
+        toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+        return told(toolbox, "list_pull_requests", days="2026-02-28")
+
+    def by_details(self) -> str:
+        client = slack_client(self.slack.token, self.slack.url)
+        replies = Replies(
+            SlackMessenger(client), SlackWhispers(client), RedisPostRecords(self.store), lambda: self.now
+        )
+        trigger = self.slack.trigger_id()
+        url = self.slack.response_url(HOME, "U0ASKER")
+        asked = visit(key=f"action:{trigger}", response_url=url)
+        Details(self.entries, SlackViews(client), replies).show(asked, trigger, SEVEN)
+        return json.dumps(self.slack.views[-1]["blocks"])
+
+
+@pytest.fixture
+def house(slack: SlackEmulator, store: Redis) -> House:
+    return House(slack, store)
+
+
+WAYS: dict[str, Callable[[House], str]] = {
+    "/prsummary": House.by_prsummary,
+    "question": House.by_question,
+    "question about days": House.by_question_about_days,
+    "Details": House.by_details,
+}
+each_way = pytest.mark.parametrize("show", WAYS.values(), ids=WAYS)
+each_cache = pytest.mark.parametrize("is_warm", [False, True], ids=["cold", "warm"])
+
+
+@each_way
+@each_cache
+def test_it_is_rated_with_the_history_that_is_known(
+    house: House, show: Callable[[House], str], *, is_warm: bool
+) -> None:
+    house.history.record(HISTORY)
+    if is_warm:
+        house.warm()
+    shown = show(house)
+    assert [reason for reason in REASONS if reason not in shown] == []
+    assert WITHOUT not in shown
+
+
+@each_way
+@each_cache
+def test_where_there_is_none_that_is_said(house: House, show: Callable[[House], str], *, is_warm: bool) -> None:
+    if is_warm:
+        house.warm()
+    shown = show(house)
+    assert [reason for reason in REASONS if reason in shown] == []
+    assert WITHOUT in shown
+
+
+@each_way
+def test_what_was_kept_without_history_is_rated_with_it_later(house: House, show: Callable[[House], str]) -> None:
+    house.warm()
+    assert WITHOUT in show(house)
+    house.history.record(HISTORY)
+    house.now += 11 * MINUTE
+    assert WITHOUT not in show(house)
+
+
+@pytest.mark.parametrize("has_history", [False, True])
+def test_the_command_line_rates_what_it_reads_anew(house: House, *, has_history: bool) -> None:
+    house.history.record(HISTORY if has_history else ())
+    risk = summary_json(house.entries.read_and_rate(MERGED))["risk"]
+    assert risk["without_history"] is not has_history
+    assert (REASONS[0] in risk["reasons"]) is has_history
+
+
+@each_cache
+def test_it_is_rated_as_in_the_digest(house: House, *, is_warm: bool) -> None:
+    """With the points, the rules, and the earlier tries of the same change."""
+    house.history.record(HISTORY)
+    listed = house.in_digest()
+    assert [each.number for each in listed.tries] == [3]
+    if not is_warm:
+        house.store.delete(*house.store.scan_iter("entry:*"))
+    assert house.entries.named(SEVEN).risk == listed
+    assert house.archive.one(SEVEN).risk == listed
+
+
+def test_a_store_that_was_away_for_a_moment_is_asked_again_for_history(store: Redis) -> None:
+    away = connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED)
+    histories = [RedisHistory(away), RedisHistory(store)]
+    histories[1].record(HISTORY)
+    chronicle = Chronicle(lambda: histories.pop(0), KnownPulls().merged_on, lambda: DAY.end)
+    assert [chronicle.rate(MERGED).without_history for _ in range(3)] == [True, False, False]
+
+
+def test_days_of_two_months_read_history_once_for_each(store: Redis) -> None:
+    """A question is answered from days in any order, each pull request rated by itself."""
+    reads: list[datetime] = []
+
+    class Counted(RedisHistory):
+        def read(self, *arguments: Any) -> tuple[PullRequest, ...]:
+            reads.append(arguments[1])
+            return super().read(*arguments)
+
+    history = Counted(store)
+    chronicle = Chronicle(lambda: history, KnownPulls().merged_on, lambda: DAY.end)
+    for number in range(10, 20):
+        chronicle.rate(pull(number, merged_at=NOON + number % 2 * DAYS, files=CORE))
+    assert len(reads) == 2
