@@ -1,11 +1,16 @@
 """The shapes that the model answers in, with the bounds that the service itself can't enforce.
 
+An answer is refused, and asked for again, where a reader would have nothing of it: a headline, an overview or a
+section that is empty. What is too long is cut, and a theme without a title is dropped: the rest was paid for and
+is of use without it.
+
 What each field means is told once, in the instructions (``bot/prompts``); the schema that goes with every prompt
 is bare, because every pull request pays for it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -14,32 +19,41 @@ from pydantic.json_schema import GenerateJsonSchema
 from bot.domain.digest.models import OVERVIEW_LIMIT
 from bot.domain.summaries.models import HEADLINE_LIMIT, ChangeType
 from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import one_line
+from bot.domain.text.strings import one_line, shorten
 
 # looked up in the diff one by one; more would prove nothing more
 MOST_EVIDENCE = 12
-# far above what is asked for: an answer is refused where it is no use, not where it is wordy; Slack gets less
+# far above what is asked for; Slack gets less
 _LONGEST_SECTION = 8_000
 _LONGEST_LINE = 1_000
+_LONGEST_TITLE = 80
 
 
 def _safe_line(text: str) -> str:
     return without_secrets(one_line(text))
 
 
-def _non_empty_line(text: str) -> str:
-    line = _safe_line(text)
-    if not line:
+def _refuse_empty(text: str) -> str:
+    if not one_line(text):
         raise ValueError("must not be empty")
-    return line
+    return text
 
 
+def _cut_to(limit: int) -> AfterValidator:
+    """Cut a text to so many characters; credentials have to be taken out of it before."""
+    return AfterValidator(partial(shorten, limit=limit))
+
+
+NonEmpty = AfterValidator(_refuse_empty)
+SafeLine = AfterValidator(_safe_line)
 Prose = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=_LONGEST_SECTION),
+    StringConstraints(strip_whitespace=True),
     AfterValidator(without_secrets),
+    NonEmpty,
+    _cut_to(_LONGEST_SECTION),
 ]
-Line = Annotated[str, AfterValidator(_safe_line), Field(max_length=_LONGEST_LINE)]
+Line = Annotated[str, SafeLine, _cut_to(_LONGEST_LINE)]
 
 
 class Answer(BaseModel):
@@ -55,7 +69,7 @@ class QuoteAnswer(Answer):
 
 class SummaryAnswer(Answer):
     type: ChangeType
-    headline: Annotated[str, AfterValidator(_non_empty_line), Field(max_length=HEADLINE_LIMIT)]
+    headline: Annotated[str, SafeLine, NonEmpty, _cut_to(HEADLINE_LIMIT)]
     what_changed_and_why: Prose
     technical_impact: Prose
     potential_risks: Prose
@@ -66,13 +80,17 @@ class SummaryAnswer(Answer):
 
 
 class ThemeAnswer(Answer):
-    title: Annotated[str, AfterValidator(_non_empty_line), Field(max_length=80)]
+    title: Annotated[str, SafeLine, _cut_to(_LONGEST_TITLE)]
     pull_requests: list[int]
 
 
+def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
+    return [theme for theme in themes if theme.title]
+
+
 class OverviewAnswer(Answer):
-    overview: Annotated[str, AfterValidator(_non_empty_line), Field(max_length=OVERVIEW_LIMIT)]
-    themes: list[ThemeAnswer] = Field(default_factory=list)
+    overview: Annotated[str, SafeLine, NonEmpty, _cut_to(OVERVIEW_LIMIT)]
+    themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
 
 
 class Plain(GenerateJsonSchema):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.domain.digest.models import Overview, Theme
+from bot.domain.digest.models import OVERVIEW_LIMIT, Overview, Theme
 from bot.domain.errors import ModelBusy, ModelRejected
 from bot.domain.operations.usage import Usage, cost
 from bot.domain.summaries.models import ChangeType
@@ -97,6 +97,14 @@ def test_a_failure_is_not_kept() -> None:
     assert bench.of(entry(1)).text == "Later."
 
 
-def test_an_overview_too_long_is_asked_for_again() -> None:
-    bench = Bench(answer(overview="x" * 601), answer(overview="Short."))
-    assert (bench.of(entry(1)).text, len(bench.model.prompts)) == ("Short.", 2)
+def test_an_overview_that_is_too_long_is_cut_after_one_call() -> None:
+    bench = Bench(answer(overview="word " * 200))
+    text = bench.of(entry(1)).text
+    assert (len(text) <= OVERVIEW_LIMIT, text.endswith("word…"), len(bench.model.prompts)) == (True, True, 1)
+
+
+def test_one_title_that_is_too_long_costs_neither_the_overview_nor_a_call() -> None:
+    bench = Bench(answer(overview="Retries changed.", themes=themes(("x" * 81, [1]), ("Retries", [1, 2]))))
+    found = bench.of(entry(1), entry(2))
+    assert (found.text, found.fallback, len(bench.model.prompts)) == ("Retries changed.", "", 1)
+    assert [theme.title for theme in found.themes] == ["x" * 79 + "…", "Retries"]

@@ -111,7 +111,7 @@ def test_facts_are_not_kept_in_place_of_a_summary() -> None:
 
 
 def test_an_answer_wrong_each_time_leaves_facts() -> None:
-    done = summariser(*(answer(headline="x" * 121) for _ in range(3)))[0].summarise(pull())
+    done = summariser(*(answer(headline=" ") for _ in range(3)))[0].summarise(pull())
     assert "headline" in done.summary.fallback
     assert done.cost == cost(MODEL, Usage(30, 15))
 
