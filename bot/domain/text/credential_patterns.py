@@ -2,6 +2,9 @@
 
 Each pattern has hints, of which a text that it matches holds one: looking for them costs next to nothing, and most
 texts hold none. What a pattern captures is kept, such as the name before a password; the rest is the credential.
+
+The library detect-secrets is the measure of which forms belong here (docs/decisions/0039). Every pattern takes
+time in proportion to the text: what may be repeated is bounded, or can't begin again within itself.
 """
 
 from __future__ import annotations
@@ -9,8 +12,15 @@ from __future__ import annotations
 import re
 
 _PEM = r"""
-    -----BEGIN\ [A-Z ]*PRIVATE\ KEY(?:\ BLOCK)?-----
-      (?:(?s:.{0,10000}?)(?:-----END\ [A-Z ]*PRIVATE\ KEY(?:\ BLOCK)?-----|\Z)|[\s\w+/=:,.\\-]{0,10000})
+    (?:-----BEGIN\ [A-Z ]*PRIVATE\ KEY(?:\ BLOCK)?-----
+      |----\ BEGIN\ SSH2\ ENCRYPTED\ PRIVATE\ KEY\ ----
+      |PuTTY-User-Key-File-\d:\ [a-z]{3,10}-)
+    (?:(?s:.{0,10000}?)
+        (?:-----END\ [A-Z ]*PRIVATE\ KEY(?:\ BLOCK)?-----
+          |----\ END\ SSH2\ ENCRYPTED\ PRIVATE\ KEY\ ----
+          |Private-MAC:\ [0-9a-f]{40,}
+          |\Z)
+      |[\s\w+/=:,.\\-]{0,10000})
 """
 # by hints with blanks between; case matters
 _ISSUED: tuple[tuple[str, str], ...] = (
@@ -21,7 +31,8 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     # GitHub, GitLab
     ("ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_\w{20,}"),
     ("github_pat_", r"\bgithub_pat_\w{20,}"),
-    ("gl", r"\bgl(?:pat|ptt|ft|soat|rtr?|cbt|dt|agent|imt)-[\w.-]{20,}"),
+    ("gl", r"\bgl(?:pat|ptt|ft|soat|oas|rtr?|cbt|dt|agent|imt)-[\w.-]{20,}"),
+    ("GR1348941", r"\bGR1348941[\w-]{20,}"),
     # Anthropic, OpenAI, OpenRouter and others that took the prefix over
     ("sk-", r"\bsk-(?:ant-|proj-)?(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Z])[\w-]{20,}"),
     ("sk-", r"\bsk-(?:or-v1-)?[0-9a-f]{32,}\b"),
@@ -35,7 +46,7 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     ("nvapi-", r"\bnvapi-[\w-]{40,}"),
     ("lsv2_", r"\blsv2_[ps][tk]_[0-9a-f]{32}\w*"),
     # clouds
-    ("AKIA ASIA", r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b"),
+    ("AKIA ASIA ABIA ACCA A3T", r"\bA(?:KIA|SIA|BIA|CCA|3T[0-9A-Z])[0-9A-Z]{16}\b"),
     ("AIza", r"\bAIza[\w-]{35}"),
     ("GOCSPX-", r"\bGOCSPX-[\w-]{20,}"),
     ("ya29.", r"\bya29\.[\w-]{20,}"),
@@ -47,6 +58,7 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     ("_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
     ("hv", r"\bhv[sb]\.[\w-]{24,}"),
     (".atlasv1.", r"\b\w{14}\.atlasv1\.[\w-]{60,}"),
+    ("api.softlayer.com/", r"(\bapi\.softlayer\.com/soap/v3(?:\.1)?/)[a-z0-9]{40,}"),
     ("pscale_", r"\bpscale_(?:tkn|pw|oauth)_[\w.=-]{30,}"),
     ("sbp_", r"\bsbp_[0-9a-f]{40}\b"),
     # packages
@@ -54,11 +66,15 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     ("pypi-", r"\bpypi-[\w-]{50,}"),
     ("dckr_", r"\bdckr_[po]at_[\w-]{20,}"),
     ("rubygems_", r"\brubygems_[0-9a-f]{48}\b"),
+    ("AKC", r"(?<![^\s=:\"'(])AKC(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{16,}\b"),
+    ("AP", r"(?<![^\s=:\"'(])AP[\dA-F](?=(?:[A-Za-z]{0,30}\d){3})[A-Za-z0-9]{24,}\b"),
     # payment, mail, messages
     ("k_", r"\b[sr]k_(?:live|test)_(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{16,}"),
     ("whsec_", r"\bwhsec_[A-Za-z0-9+/]{24,}={0,2}"),
     ("SG.", r"\bSG\.[\w-]{16,32}\.[\w-]{16,64}"),
     ("SK", r"\bSK[0-9a-f]{32}\b"),
+    ("AC", r"\bAC[0-9a-f]{32}\b"),
+    ("sq0", r"\bsq0(?:csp|atp)-[\w-]{22,}"),
     ("key-", r"\bkey-[0-9a-f]{32}\b"),
     ("-us", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
     (":AA", r"\b\d{8,10}:AA[\w-]{32,35}(?![\w-])"),
@@ -76,8 +92,9 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     ("NRAK-", r"\bNRAK-[A-Z0-9]{27}\b"),
     ("sntry", r"\bsntry[su]_[\w+/=]{40,}"),
     ("AGE-SECRET-KEY-1", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    ("eyJ", r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
-    ("-----BEGIN", _PEM),
+    # signed, without a signature, or encrypted: two to five parts, of which the first is JSON
+    ("eyJ", r"\beyJ(?:(?!-eyJ)[\w-]){8,}\.[\w-]{8,}(?:\.[\w-]+){0,3}"),
+    ("-----BEGIN SSH2 PuTTY-User-Key-File-", _PEM),
 )
 # a word that stands where a password would, or what is filled in later
 _BLANK = r"(?:password|passwd|pass|pwd|secret|token|changeme|example|[x*.]+)"
@@ -86,12 +103,23 @@ _READ = r"(?:self|os|env|args?|config|settings|process|secrets?|vars?|cfg|opts?|
 _MIXED = r"(?=[^\s\"'`]{0,100}\d)(?=[^\s\"'`]{0,100}[A-Za-z])"
 _VALUE = rf"(?!{_READ}){_MIXED}[A-Za-z0-9+/!@#^&~_-][A-Za-z0-9+/!@#$^&*~_.=%?:-]"
 _END = r"(?![\w(\[])"
+
+
+def _value(least: int, end: str = _END) -> str:
+    """Return the pattern of a value of more than ``least`` characters; one of more than 1,000 needs no end."""
+    return rf"(?:{_VALUE}{{{least},1000}}+{end}|{_VALUE}{{1000,}}+)"
+
+
 _IS = r"[\"'`]?\]?[ \t]{0,5}(?:=>|:=|==?|:)[ \t]{0,5}"
 _WORD_BEFORE = r"(?:password|passwd|passphrase|pwd)"
 _NAME = (
     r"(?:secret|api[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|(?:secret|signing|encryption|auth)[_-]?key"
     r"|signing[_-]?secret|client[_-]?secret|auth[_-]?token|(?:access|refresh|bot|api|session|bearer)[_-]?token)"
 )
+_IBM = r"(?<![a-z])(?:ibm|iam)(?:[_-]?(?:cloud|iam|api)){0,3}[_-]?(?:key|pwd|pass|token)"
+_AWS = r"aws[\w.-]{0,20}(?:key|pw|pwd|pass|password|token)"
+# or the end of a text that was cut
+_QUOTE = r"(?=[\"'`…]|\Z)"
 _SCHEME = r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,5})?"
 # by hints in small letters; case does not matter
 _ASSIGNED: tuple[tuple[str, str], ...] = (
@@ -109,16 +137,26 @@ _ASSIGNED: tuple[tuple[str, str], ...] = (
         "passw passphrase pwd",
         rf"({_WORD_BEFORE}{_IS}[\"'`])(?!{_BLANK}[\"'`])(?![A-Z]+(?:_[A-Z]+)*[\"'`])[^\s\"'`${{}}<>()\[\]]{{8,200}}(?=[\"'`])",
     ),
-    ("passw passphrase pwd", rf"({_WORD_BEFORE}{_IS}[\"'`]?){_VALUE}{{5,1000}}+{_END}"),
-    ("--", rf"(--[\w-]{{0,30}}(?:password|passwd)[ =][ \t]{{0,3}}[\"']?){_VALUE}{{5,1000}}+{_END}"),
+    ("passw passphrase pwd", rf"({_WORD_BEFORE}{_IS}[\"'`]?){_value(5)}"),
+    ("--", rf"(--[\w-]{{0,30}}(?:password|passwd)[ =][ \t]{{0,3}}[\"']?){_value(5)}"),
     (
         "machine",
         r"(\bmachine[ \t]{1,5}\S{1,200}[ \t]{1,5}login[ \t]{1,5}\S{1,200}[ \t]{1,5}password[ \t]{1,5})\S{1,200}",
     ),
-    ("secret key token", rf"((?<![A-Za-z]){_NAME}{_IS}[\"'`]?){_VALUE}{{15,1000}}+{_END}"),
-    ("private", rf"(private[_-]?key{_IS}[\"'`]){_VALUE}{{15,1000}}+(?=[\"'`])"),
-    ("token", rf"((?<![A-Za-z])token{_IS}[\"'`]?)(?=(?:[^\s\d\"'`]{{0,60}}\d){{3}}){_VALUE}{{19,1000}}+{_END}"),
-    ("--", rf"(--[\w-]{{0,30}}(?:api-?key|secret|token)[ =][ \t]{{0,3}}[\"']?){_VALUE}{{15,1000}}+{_END}"),
+    ("secret key token", rf"((?<![A-Za-z]){_NAME}{_IS}[\"'`]?){_value(15)}"),
+    ("private", rf"(private[_-]?key{_IS}[\"'`]){_value(15, _QUOTE)}"),
+    ("token", rf"((?<![A-Za-z])token{_IS}[\"'`]?)(?=(?:[^\s\d\"'`]{{0,60}}\d){{3}}){_value(19)}"),
+    ("--", rf"(--[\w-]{{0,30}}(?:api-?key|secret|token)[ =][ \t]{{0,3}}[\"']?){_value(15)}"),
+    # of clouds whose names for a key say little by themselves; 40 hexadecimal digits are a commit
+    (
+        "aws",
+        rf"({_AWS}{_IS}[\"'])(?![0-9a-f]{{40}}[\"'])(?=[a-z/+]{{0,40}}\d)[a-z0-9/+]{{40}}(?=[\"'])",
+    ),
+    (
+        "ibm iam",
+        rf"({_IBM}{_IS}[\"']?)(?=[a-z_-]{{0,43}}\d)[\w-]{{44}}(?![\w-])",
+    ),
+    ("cloudant", rf"(cloudant[_-]?(?:api)?[_-]?(?:key|pw|pwd|pass|password|token){_IS}[\"']?)[a-z]{{24}}\b"),
     ("auth", r"(auth(?:token)?\"[ \t]{0,5}:[ \t]{0,5}\")[A-Za-z0-9+/=_-]{16,}"),
 )
 Forms = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]

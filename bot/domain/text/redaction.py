@@ -11,15 +11,16 @@ REDACTED = "[redacted]"
 _MARKS = ("+", "-", " ")
 # what may still become a credential that has a blank in it: its name, or the first lines of a key
 _BEGUN = re.compile(
-    r"(?:[\w-]{0,40}(?:pass\w{0,6}|pwd|secret|key|token|auth|authorization)"
+    r"(?:[\w-]{0,40}(?:pass\w{0,6}|pwd?|secret|key|token|auth|authorization)"
     r"[\"'`]?\]?[ \t]{0,5}(?:=>|:=|==?|:)?[ \t]{0,5}[\"'`]?"
     r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{0,5})?|\b(?:bearer|basic)[ \t]{0,5}"
-    r"|\bmachine(?:[ \t]{1,5}\S{1,200}){0,4}[ \t]{1,5})\Z",
+    r"|---- (?:BEGIN )?|\bmachine(?:[ \t]{1,5}\S{1,200}){0,4}[ \t]{1,5})\Z",
     re.I,
 )
 # no credential goes over these
 _ENDS = " \n<>[]()\"'`"
-_KEY_BEGINS, _KEY_ENDS = "-----BEGIN ", re.compile("-----END [A-Z ]*-----")
+_KEY_BEGINS = ("-----BEGIN ", "---- BEGIN SSH2 ", "PuTTY-User-Key-File-")
+_KEY_ENDS = re.compile(r"-----END [A-Z ]*-----|---- END [A-Z0-9 ]* ----|Private-MAC: [0-9a-f]{40,}\s")
 # characters: of what is held back, and of a name with its sign behind it
 _LONGEST, _LONGEST_NAME = 10_000, 200
 
@@ -40,7 +41,7 @@ def patch_without_secrets(patch: str) -> str:
 
 def settled(text: str) -> int:
     """How much of a text that goes on is certain: no credential begins in it that may end behind it."""
-    key = text.rfind(_KEY_BEGINS)
+    key = max(map(text.rfind, _KEY_BEGINS))
     if len(text) > _LONGEST:
         return len(text)
     ended = _KEY_ENDS.search(text, key) if key >= 0 else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 _MIXED = "a1B2c3D4e5F6g7H8i9J0kLmN" * 5
 _HEX = "0123456789abcdef" * 8
+_LETTERS = "qwertyuiopasdfghjklzxcvb"
 _SMALL = "q7w2e9r4t6y1u3i8o5p0" * 4
 _DASHES = "-" * 5
 
@@ -21,6 +22,16 @@ def _key(kind: str = "", line_end: str = "\n") -> str:
         f"{_DASHES}END {kind}PRIVATE KEY{_DASHES}",
     ]
     return line_end.join(lines)
+
+
+_SSH2_KEY = (
+    f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{_MIXED[:64]}\n{_MIXED[7:71]}\n"
+    "---- END SSH2 ENCRYPTED PRIVATE KEY ----"
+)
+_PUTTY_KEY = (
+    "PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\nPublic-Lines: 1\n"
+    f"{_MIXED[:64]}\nPrivate-Lines: 1\n{_MIXED[7:71]}\nPrivate-MAC: {_HEX[:40]}"
+)
 
 
 def _jwt() -> str:
@@ -36,6 +47,12 @@ _WRITTEN: dict[str, tuple[str, str]] = {
     "GitHub, refresh": ("gh" + f"r_{_MIXED[:76]}", ""),
     "GitHub, fine-grained": ("github" + f"_pat_{_MIXED[:22]}_{_MIXED[:59]}", ""),
     "GitLab": ("gl" + f"pat-{_MIXED[:20]}", ""),
+    "GitLab, runner, older": ("GR13" + f"48941{_MIXED[:20]}", ""),
+    "GitLab, job": ("gl" + f"cbt-a1_{_MIXED[:20]}", ""),
+    "GitLab, mail": ("gl" + f"imt-{_MIXED[:25]}", ""),
+    "GitLab, trigger": ("gl" + f"ptt-{_MIXED[:40]}", ""),
+    "GitLab, agent": ("gl" + f"agent-{_MIXED[:50]}", ""),
+    "GitLab, application": ("gl" + f"oas-{_MIXED[:64]}", ""),
     "Slack, bot": ("xox" + f"b-123456789012-{_MIXED[:24]}", ""),
     "Slack, user": ("xox" + f"p-123456789012-{_MIXED[:24]}", ""),
     "Slack, refresh": ("xox" + f"e-1-{_MIXED[:40]}", ""),
@@ -55,6 +72,10 @@ _WRITTEN: dict[str, tuple[str, str]] = {
     ),
     "AWS": ("AK" + "IAQ3EGUJX7LW2RVBZN", ""),
     "AWS, for a while": ("AS" + "IAQ3EGUJX7LW2RVBZN", ""),
+    "AWS, bearer of a service": ("AB" + "IAQ3EGUJX7LW2RVBZN", ""),
+    "AWS, context": ("AC" + "CAQ3EGUJX7LW2RVBZN", ""),
+    "AWS, older": ("A3" + "TXQ3EGUJX7LW2RVBZN", ""),
+    "AWS, by another name": (f"aws_pw = '{_MIXED[:40]}'", _MIXED[:40]),
     "AWS, secret": (f"aws_secret_access_key = {_MIXED[:40]}", _MIXED[:40]),
     "AWS, secret in JSON": (f'"SecretAccessKey": "{_MIXED[:40]}"', _MIXED[:40]),
     "Google": ("AI" + f"za{_MIXED[:35]}", ""),
@@ -83,6 +104,12 @@ _WRITTEN: dict[str, tuple[str, str]] = {
     "Weights & Biases": (f"WANDB_API_KEY={_HEX[:40]}", _HEX[:40]),
     "npm": ("np" + f"m_{_MIXED[:36]}", ""),
     "npm, in its file": (f"//registry.npmjs.org/:_authToken={_HEX[:36]}", _HEX[:36]),
+    "PyPI, for tries": ("py" + f"pi-AgENdGVzdC5weXBpLm9yZw{_MIXED[:70]}", ""),
+    "OpenAI, older": ("s" + f"k-{_MIXED[:20]}T3Blbk" + f"FJ{_MIXED[:20]}", ""),
+    "npm, a UUID": (
+        f"//registry.npmjs.org/:_authToken={_HEX[:8]}-{_HEX[:4]}-{_HEX[:4]}-{_HEX[:4]}-{_HEX[:12]}",
+        _HEX[:12],
+    ),
     "PyPI": ("py" + f"pi-AgEIcHlwaS5vcmc{_MIXED[:70]}", ""),
     "RubyGems": ("ruby" + f"gems_{_HEX[:48]}", ""),
     "Docker": ("dc" + f"kr_pat_{_MIXED[:27]}", ""),
@@ -90,6 +117,9 @@ _WRITTEN: dict[str, tuple[str, str]] = {
     "Stripe": ("sk" + f"_live_{_MIXED[:24]}", ""),
     "Stripe, restricted": ("rk" + f"_live_{_MIXED[:24]}", ""),
     "Stripe, webhook": ("wh" + f"sec_{_MIXED[:32]}", ""),
+    "Square": ("sq0" + f"csp-{_MIXED[:43]}", ""),
+    "Square, access": ("sq0" + f"atp-{_MIXED[:22]}", ""),
+    "Twilio, account": ("A" + f"C{_HEX[:32]}", ""),
     "SendGrid": ("S" + f"G.{_MIXED[:22]}.{_MIXED[:43]}", ""),
     "Twilio": ("S" + f"K{_HEX[:32]}", ""),
     "Mailgun": ("ke" + f"y-{_HEX[:32]}", ""),
@@ -101,6 +131,16 @@ _WRITTEN: dict[str, tuple[str, str]] = {
         "https://a.webhook.office.com/" + f"webhookb2/{_MIXED[:36]}@{_HEX[:36]}/IncomingWebhook/b",
         _MIXED[:36],
     ),
+    "Artifactory": ('key = "AK' + f'Cp{_MIXED[:69]}"', _MIXED[:69]),
+    "Artifactory, password": ('curl -u "ada:AP' + f'B{_MIXED[:30]}"', _MIXED[:30]),
+    "Cloudant": (f"cloudant_apikey={_HEX[:64]}", _HEX[:64]),
+    "Cloudant, older": (f'cloudant_password: "{_LETTERS}"', _LETTERS),
+    "Cloudant, address": (f"https://ada:{_HEX[:64]}@ada.cloudant.com", _HEX[:64]),
+    "Cloudant, older address": (f"https://ada:{_LETTERS}@ada.cloudant.com", _LETTERS),
+    "IBM": (f"ibm_key={_MIXED[:44]}", _MIXED[:44]),
+    "IBM, storage": (f"cos_hmac_secret_access_key={_HEX[:48]}", _HEX[:48]),
+    "SoftLayer": (f"softlayer_api_key={_SMALL[:64]}", _SMALL[:64]),
+    "SoftLayer, address": (f"https://api.softlayer.com/soap/v3/{_SMALL[:64]}", _SMALL[:64]),
     "Databricks": ("da" + f"pi{_HEX[:32]}", ""),
     "DigitalOcean": ("do" + f"p_v1_{_HEX[:64]}", ""),
     "Vault": ("hv" + f"s.{_MIXED[:24]}", ""),
@@ -117,9 +157,21 @@ _WRITTEN: dict[str, tuple[str, str]] = {
     "Sentry": ("sn" + f"trys_{_MIXED[:64]}", ""),
     "age": ("AGE-SEC" + f"RET-KEY-1{_MIXED[:58].upper()}", ""),
     "JSON web token": (_jwt(), ""),
+    "JSON web token, not signed": ("ey" + f"JhbGciOiJub25lIn0.{_MIXED[:40]}", ""),
+    "JSON web token, encrypted": (
+        "ey" + f"JhbGciOiJSU0EtT0FFUCJ9.{_MIXED[:80]}.{_MIXED[:16]}.{_MIXED[:40]}.{_MIXED[:22]}",
+        "",
+    ),
     "private key": (_key(), _MIXED[7:71]),
     "private key, RSA": (_key("RSA "), _MIXED[7:71]),
     "private key, SSH": (_key("OPENSSH "), _MIXED[7:71]),
+    "private key, EC": (_key("EC "), _MIXED[7:71]),
+    "private key, DSA": (_key("DSA "), _MIXED[7:71]),
+    "private key, PGP": (_key("PGP ").replace("KEY-", "KEY BLOCK-"), _MIXED[7:71]),
+    "private key, SSH2": (_SSH2_KEY, _MIXED[7:71]),
+    "private key, PuTTY": (_PUTTY_KEY, _MIXED[7:71]),
+    "private key on one line": (f'private_key = "{_MIXED * 14}"', _MIXED[:100]),
+    "token of 1,200 characters": (f"access_token={_MIXED * 10}", _MIXED[:100]),
     "header, bearer": (f"Authorization: Bearer {_SMALL[:30]}", _SMALL[:30]),
     "header, basic": (f"Authorization: Basic {_MIXED[:24]}==", _MIXED[:24]),
     "header in code": (f'"Authorization": "token {_SMALL[:30]}"', _SMALL[:30]),
@@ -194,6 +246,12 @@ PLAUSIBLE: dict[str, str] = {
     "prose of numbers": (
         "Password: 8 to 64 characters. Authorization: see RFC 7235. Basic configuration2 of parallelism"
     ),
+    "names of keys": (
+        'aws_commit_key = "d670460b4b4aece5915caf5c68d12f560a9fe3e4", iam_policy, ibm_power_key: ppc64le, AKCONFIG'
+    ),
+    "APFloat": "APFloat::IEEEsingle(), :APIServerDisconnectedByPeerDuringStartup2, =APFixedPointSemantics, AP20",
+    "key of PuTTY in prose": "Convert what begins with PuTTY-User-Key-File-2: or BEGIN SSH2 ENCRYPTED PRIVATE KEY",
+    "begun token of JSON": "it begins with eyJ, or eyJhbGciOi.. and goes on",
     "scikit-learn": ".sk-toggleable__label-arrow:before sk-estimator-doc-link-of-scikit",
     "identifiers": (
         "hf_hub_download_of_the_whole_repository ghp_short "

@@ -1,0 +1,57 @@
+"""Looking for credentials takes time in proportion to the text, also where one begins over and over and never ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from bot.domain.text.redaction import patch_without_secrets, without_secrets
+from tests.hostile.tables.credentials import CREDENTIALS
+from tests.project.test_linear_time import (
+    FLOOR,
+    LONG,
+    LONGEST,
+    MOST_GROWTH,
+    SHORT,
+    TRIES,
+    USUAL_GROWTH,
+    Parser,
+    seconds,
+)
+
+
+def pieces(text: str) -> Iterator[str]:
+    """What is made to hurt of a credential: its beginnings, all but its end, and what goes on where it should end."""
+    yield from dict.fromkeys(
+        (text[:4], text[:8], text[:16], text[:-1], f"{text}-", f"-{text[:12]}", f"{text[:16]}\n")
+    )
+
+
+def grows(parse: Parser, piece: str, short: int, long: int, most: float) -> bool:
+    """Whether ten times the text takes more than ``most`` times the time, each time that it is tried."""
+    brief, whole = ((piece * (length // len(piece) + 1))[:length] for length in (short, long))
+    return all(
+        (taken := seconds(parse, whole)) > FLOOR and taken > most * seconds(parse, brief) for _ in range(TRIES)
+    )
+
+
+def is_slow(parse: Parser, piece: str) -> bool:
+    """The longest text is tried only where the shorter ones leave a doubt."""
+    return grows(parse, piece, SHORT, LONG, USUAL_GROWTH) and grows(parse, piece, LONG, LONGEST, MOST_GROWTH)
+
+
+@pytest.mark.parametrize("text", [text for text, _ in CREDENTIALS.values()], ids=CREDENTIALS)
+@pytest.mark.parametrize("parse", [without_secrets, patch_without_secrets])
+def test_no_credential_that_begins_again_and_again_takes_the_square_of_the_length(
+    parse: Parser, text: str
+) -> None:
+    assert [piece for piece in pieces(text) if is_slow(parse, piece)] == []
+
+
+def test_a_pattern_that_takes_the_square_is_noticed() -> None:
+    """The one that web tokens had: it began again at each dash within a run without an end."""
+    former = re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*")
+    assert is_slow(former.search, "eyJ-")
+    assert not is_slow(without_secrets, "eyJ-")
