@@ -1,4 +1,4 @@
-"""Looking for credentials takes time in proportion to the text, also where one begins over and over and never ends."""
+"""Looking for credentials takes time in proportion to the text, also where one begins again and again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from tests.project.test_linear_time import (
 
 
 def pieces(text: str) -> Iterator[str]:
-    """What is made to hurt of a credential: its beginnings, all but its end, and what goes on where it should end."""
-    yield from dict.fromkeys(
-        (text[:4], text[:8], text[:16], text[:-1], f"{text}-", f"-{text[:12]}", f"{text[:16]}\n")
-    )
+    """What is made to hurt of a credential: its beginnings, all but its end, and it with more behind it."""
+    yield from (text[:4], text[:8], text[:16], text[:-1])
+    yield from (f"{text}-", f"-{text[:12]}", f"{text[:16]}\n")
 
 
 def grows(parse: Parser, piece: str, short: int, long: int, most: float) -> bool:
@@ -44,14 +43,12 @@ def is_slow(parse: Parser, piece: str) -> bool:
 
 @pytest.mark.parametrize("text", [text for text, _ in CREDENTIALS.values()], ids=CREDENTIALS)
 @pytest.mark.parametrize("parse", [without_secrets, patch_without_secrets])
-def test_no_credential_that_begins_again_and_again_takes_the_square_of_the_length(
-    parse: Parser, text: str
-) -> None:
+def test_none_that_begins_again_and_again_takes_the_square_of_its_length(parse: Parser, text: str) -> None:
     assert [piece for piece in pieces(text) if is_slow(parse, piece)] == []
 
 
 def test_a_pattern_that_takes_the_square_is_noticed() -> None:
     """The one that web tokens had: it began again at each dash within a run without an end."""
     former = re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*")
-    assert is_slow(former.search, "eyJ-")
-    assert not is_slow(without_secrets, "eyJ-")
+    assert grows(former.search, "eyJ-", SHORT, LONG, MOST_GROWTH)
+    assert not grows(without_secrets, "eyJ-", SHORT, LONG, MOST_GROWTH)

@@ -7,6 +7,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def find_patterns() -> tuple[re.Pattern[str], ...]:
     )
 
 
-def _subclasses(kind: type) -> Iterator[type]:
+def _subclasses(kind: Any) -> Iterator[Any]:
     for each in kind.__subclasses__():
         yield each
         yield from _subclasses(each)
