@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 
+from localslack.users.person import Person
+from localslack.users.transport import HttpWire
+
 from benchmarks.day import MODEL_LATENCY, empty_world
 from benchmarks.table import Table
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import HttpWire
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
 from tests.helpers.checks import closed_port, eventually

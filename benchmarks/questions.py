@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from localslack.users.person import Person
+from localslack.users.transport import HttpWire
+
 from benchmarks.commands import SECRET, running
 from benchmarks.day import add_large_day, empty_world, measured
 from benchmarks.table import Table
 from bot.domain.operations.usage import Usage, cost
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import HttpWire
 from tests.emulators.claude.server import Json, Step, Text, ToolUses, default_answer, summary_answer
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import CHANNEL, SMALL_DAY, World

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from localslack.manifest import Command
+from localslack.page.about import About, Fact, Try
+
 from bot.domain.pull_requests.models import Repository
-from bot.sandbox.page.about import About, Fact, Try
-from bot.sandbox.page.visitor import Command
 
 # as in manifest.json, which Slack reads
 COMMANDS = (
@@ -20,10 +21,16 @@ COMMANDS = (
         "Post the digest of a day, or get it regularly",
     ),
 )
-_TITLE = "prdigest in a local Slack"
+_FRAME = {
+    "title": "prdigest in a local Slack",
+    "program": "demo",
+    "command": "prdigest demo",
+    "without_script": "The same day in the terminal: prdigest demo --text",
+    "example": "*Hello* from <https://github.com/vllm-project/vllm|vLLM>",
+}
 
 SAMPLE = About(
-    title=_TITLE,
+    **_FRAME,
     line="The bot is real, the day is a sample: vLLM's 28 February 2026, on the morning after. No model is asked.",
     facts=(
         Fact(
@@ -62,7 +69,7 @@ SAMPLE = About(
 def live(repository: Repository) -> About:
     """The same of a repository as it is now."""
     return About(
-        title=_TITLE,
+        **_FRAME,
         line=f"Live: {repository} as it is now, read from GitHub and by Claude. Only Slack is a local one.",
         facts=(
             Fact("Local", "Slack: this page. What is said here is forgotten when the demo ends."),

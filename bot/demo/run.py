@@ -10,23 +10,23 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from importlib.resources import files
+
+from localslack.page.connection import Connection
+from localslack.page.server import Page
+from localslack.page.setup import Reader, make_page
+from localslack.server.local_slack import LocalSlack
+from localslack.server.team import Times
+from localslack.users.transport import HttpWire
 
 from bot.adapters.embedded import end_embedded
+from bot.adapters.slack import SCOPES
 from bot.container import Wiring
 from bot.demo.page_text import COMMANDS
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.domain.errors import NotSetUp
 from bot.processes import ended_in_time, running, told_to_stop
-from bot.sandbox.blockkit import Names
-from bot.sandbox.page.connection import Connection
-from bot.sandbox.page.screen import Place, Screen
-from bot.sandbox.page.server import Page
-from bot.sandbox.page.visitor import Visitor
-from bot.sandbox.slack.kept.store import BOT_USER
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import HttpWire
-from bot.sandbox.slack.server import LocalSlack
-from bot.sandbox.slack.team import Times
 from bot.services.operations import deadlines
 
 _BOT = "prdigest"
@@ -75,24 +75,31 @@ def stay_here(environment: MutableMapping[str, str]) -> None:
 @contextmanager
 def _local_slack(stage: Stage) -> Iterator[LocalSlack]:
     """A team with one channel, one person and the bot."""
-    times = Times(now=lambda: stage.now().timestamp())
     token, app_token = (f"{kind}-{secrets.token_hex()}" for kind in ("xoxb", "xapp"))
-    with LocalSlack(token, posts_per_second=_POSTS_PER_SECOND, times=times, app_token=app_token) as slack:
-        slack.rename_channel(CHANNEL, stage.channel)
+    slack = LocalSlack(
+        token,
+        scopes=frozenset(SCOPES),
+        app_token=app_token,
+        bot_name=_BOT,
+        channel=(CHANNEL, stage.channel),
+        posts_per_second=_POSTS_PER_SECOND,
+        times=Times(now=lambda: stage.now().timestamp()),
+    )
+    with slack:
         slack.set_person(YOU, name="You", tz=stage.zone.key)
         yield slack
 
 
 @contextmanager
 def _page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) -> Iterator[Page]:
-    visitor = Visitor(slack, Person(slack, connection, YOU, "you"), _BOT, COMMANDS)
-    # their messages are there as soon as somebody looks
-    slack.place(visitor.direct)
-    places = (Place(CHANNEL, stage.channel), Place(visitor.direct, _BOT, "●"))
-    users = {YOU: "You", BOT_USER: _BOT}
-    names = Names(users, {place.id: place.name for place in places}, stage.zone, stage.now, YOU)
+    icon = files("bot.demo").joinpath("icon.svg").read_text(encoding="utf-8")
+    about = replace(stage.about, icon=icon)
+    reader = Reader(YOU, "You", stage.zone, stage.now)
+    token = secrets.token_urlsafe()
     try:
-        page = Page(slack, visitor, Screen(slack, YOU, places, names), stage.about, secrets.token_urlsafe(), port)
+        page = make_page(
+            slack, connection, about, token, reader=reader, commands=COMMANDS, terminal=about.program, port=port
+        )
     except OSError as error:
         raise NotSetUp(f"Port {port} can't be used ({error.strerror}): choose another with --port.") from error
     with page:

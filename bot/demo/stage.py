@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from localslack.page.about import About
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
@@ -24,7 +25,6 @@ from bot.demo.sample.sources import Sample
 from bot.domain.errors import NotSetUp, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Outside
-from bot.sandbox.page.about import About
 from bot.settings import Settings
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"

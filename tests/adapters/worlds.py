@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from github import Auth
+from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.sandbox.loopback import Loopback, Request, Response
 from tests.emulators.github.server import GitHubEmulator
 from tests.helpers.builders import DAY
 

@@ -7,11 +7,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from localslack.rules.messages import links, mentions
 from redis import Redis
 
 from bot.adapters.redis.feedback import RedisBallot
 from bot.cli import cli
-from bot.sandbox.slack.rules.limits import links, mentions
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON

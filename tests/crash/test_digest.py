@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.sandbox.slack.server import UPLOAD
 from tests.helpers.command import Caught, Process
 from tests.helpers.world import CHANNEL, SMALL_DAY, add_small_day, world
 

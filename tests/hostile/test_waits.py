@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from github import Auth
+from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.claude.completion import ClaudeModel, claude_client
 from bot.adapters.github.client import GitHubClient
@@ -17,7 +18,6 @@ from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.adapters.slack.transport import LONGEST_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.ports import Prompt
-from bot.sandbox.loopback import Loopback, Request, Response
 from bot.services.operations import deadlines
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence

@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from localslack.state.workspace import Json
 from markdown_it import MarkdownIt
 
-from bot.sandbox.slack.kept.store import Json
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import Json as Written
 from tests.emulators.claude.server import Step, ToolUse, default_answer, summary_answer

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from localslack.users.person import Person
+from localslack.users.transport import HttpWire
 from redis import Redis
 
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import HttpWire
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import ROOT, Process, Start, executed, prdigest, started
 from tests.helpers.world import CHANNEL, World, add_yesterday, world

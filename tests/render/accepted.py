@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Container, Iterator
 from typing import Any
 
+from localslack.rules.messages import check_message, links, mentions
+
 from bot.domain.digest.models import Digest
 from bot.ports import Post
 from bot.render.blocks.rich_text import characters
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000

@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from localslack.socket_mode import SocketWire
+from localslack.state.workspace import Json
+from localslack.users.person import Person
+from localslack.users.transport import HttpWire
 from redis import Redis
 
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import HttpWire
 from tests.emulators.claude.server import Step
 from tests.emulators.github.faults import FailureKind
 from tests.emulators.github.store import changed_file, pull
-from tests.emulators.slack.socket_mode import SocketWire
+from tests.emulators.slack_blocks import actions, button
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.command import Process
 from tests.helpers.world import World
-from tests.sandbox.slack.parts import actions, button
 
 SECRET = "signing-secret"
 REPO = "octo/engine"
@@ -149,7 +149,7 @@ class Bot:
 
     @property
     def wire(self) -> HttpWire | SocketWire:
-        return SocketWire(self.world.slack) if self.transport == "socket" else self.http
+        return SocketWire(self.world.slack.socket) if self.transport == "socket" else self.http
 
     @property
     def http(self) -> HttpWire:

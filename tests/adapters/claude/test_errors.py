@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from localslack.loopback import Loopback, Request, Response
 
 from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected
 from bot.domain.operations.usage import NOTHING, Usage
-from bot.sandbox.loopback import Loopback, Request, Response
 from tests.adapters.claude.test_chat import CHAT, KEY, Ear, billed, busy, chat_at, talk
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from github import Auth
+from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
@@ -23,7 +24,6 @@ from bot.domain.errors import (
     RepositoryNotFound,
 )
 from bot.domain.pull_requests.models import Repository
-from bot.sandbox.loopback import Loopback, Request, Response
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, WebPage, within
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record

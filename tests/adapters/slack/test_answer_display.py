@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, mentions
 from slack_sdk import WebClient
 
 from bot.adapters.slack.answer_display import SlackDisplays
@@ -19,10 +20,9 @@ from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import Attachment, Display
 from bot.render.conversations.answers import below
-from bot.sandbox.slack.rules.limits import check_message, mentions
 from tests.emulators.slack.client import HOME, Json, client_of
 from tests.emulators.slack.server import SlackEmulator
-from tests.sandbox.slack.parts import markdown
+from tests.emulators.slack_blocks import markdown
 
 KEY = "answer:Ev1:question"
 BELOW = below("", "2 diffs", "", 0)

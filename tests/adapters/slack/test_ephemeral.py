@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from localslack.methods.response_urls import RESPONSE, SECONDS, USES
+from localslack.state.workspace import START
 
 from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackRefused, SlackUnavailable
-from bot.sandbox.slack.kept.store import START
-from bot.sandbox.slack.methods.responses import RESPONSE, SECONDS, USES
 from tests.adapters.worlds import Moved, WebPage
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence

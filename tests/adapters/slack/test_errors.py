@@ -14,9 +14,8 @@ from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment
-from bot.sandbox.slack.server import SCOPES
 from tests.adapters.worlds import WebPage
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence
 
 HOME = "C0DIGEST"

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from localslack.state.workspace import START
 
 from bot.adapters.slack.messenger import EVENT, SlackMessenger, slack_client
 from bot.domain.errors import SlackUnavailable
 from bot.ports import Attachment, Post
-from bot.sandbox.slack.kept.store import START
 from tests.emulators.slack.server import SlackEmulator
 
 HOME = "C0DIGEST"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bot.adapters.slack.scopes import SCOPES
-from bot.sandbox.slack.server import SCOPES as GIVEN
+from tests.emulators.slack.server import SCOPES as GIVEN
 from tests.helpers.command import ROOT
 
 

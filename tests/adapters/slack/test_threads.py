@@ -10,9 +10,8 @@ from bot.adapters.slack.messenger import EVENT, SlackMessenger, slack_client
 from bot.adapters.slack.threads import SlackThreads
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment, Post, ThreadMessage
-from bot.sandbox.slack.server import SCOPES
 from tests.emulators.slack.client import HOME
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 
 
 def messenger(slack: SlackEmulator) -> SlackMessenger:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.claude.probe import ClaudeProbe
 from bot.doctor.checks.claude import claude_checks
-from bot.sandbox.loopback import Loopback, Request, Response
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import told
 from tests.emulators.claude.server import ClaudeEmulator

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from github import Auth
+from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.github.probe import PyGithubProbe
 from bot.doctor.checks.github import github_checks
 from bot.domain.errors import NotSetUp
 from bot.domain.pull_requests.models import Repository
 from bot.ports.probes import GitHubProbe
-from bot.sandbox.loopback import Loopback, Request, Response
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import outcome
 from tests.emulators.github.server import GitHubEmulator

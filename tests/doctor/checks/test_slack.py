@@ -6,15 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.slack.probe import BotProbe, SocketModeProbe
 from bot.adapters.slack.scopes import SCOPES as NEEDED
 from bot.doctor.checks.slack import SILENT, app_checks, channel_checks, slack_checks
 from bot.ports.probes import SlackProbe
-from bot.sandbox.loopback import Loopback, Request, Response
-from bot.sandbox.slack.server import SCOPES
 from tests.doctor.findings import outcome, told
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port
 
 GOOD = "xoxb-test"

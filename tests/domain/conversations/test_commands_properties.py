@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from localslack.rules.messages import mentions
 
 from bot.domain.conversations.commands import (
     DigestRequest,
@@ -19,7 +20,6 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, zone_of
 from bot.render.blocks.mrkdwn import escape
-from bot.sandbox.slack.rules.limits import mentions
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import is_one_sentence

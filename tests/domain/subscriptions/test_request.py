@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from localslack.rules.messages import mentions
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.digest.view import Only, View
@@ -19,7 +20,6 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Which, Wish, only_of, time_of
 from bot.render.blocks.mrkdwn import escape
-from bot.sandbox.slack.rules.limits import mentions
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence

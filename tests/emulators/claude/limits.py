@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.sandbox.loopback import Request
+from localslack.loopback import Request
+
 from tests.emulators.claude.errors import require
 from tests.emulators.claude.marks import check_marks
 from tests.emulators.claude.request import blocks, contents, schema_of

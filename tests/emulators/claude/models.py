@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.sandbox.loopback import Request, Response
+from localslack.loopback import Request, Response
+
 from tests.emulators.claude.errors import require
 from tests.emulators.claude.limits import MODELS, check_caller
 

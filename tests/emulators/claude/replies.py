@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.sandbox.loopback import Response
+from localslack.loopback import Response
+
 from tests.emulators.claude.limits import thinks
 from tests.emulators.claude.request import CHARACTERS_PER_TOKEN
 from tests.emulators.claude.script import (

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
-from bot.sandbox.loopback import HangUp, Loopback, Request, Response
+from localslack.loopback import HangUp, Loopback, Request, Response
+
 from tests.emulators.claude.errors import Rejected, require
 from tests.emulators.claude.limits import check_body, check_request
 from tests.emulators.claude.models import MODELS_PATH, model_answer

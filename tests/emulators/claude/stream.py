@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bot.sandbox.loopback import HangUp
+from localslack.loopback import HangUp
+
 from tests.emulators.claude.replies import Reply
 from tests.emulators.claude.script import Cut, MidStreamError, Stall
 

@@ -9,7 +9,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bot.sandbox.loopback import Response
+from localslack.loopback import Response
+
 from tests.emulators.github.store import SITE, PullRecord, Repository, instant, sha
 
 _BARE = re.compile(rb'"\\ue000([^"]*)\\ue001"')

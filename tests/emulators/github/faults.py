@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.sandbox.loopback import HangUp, Response
+from localslack.loopback import HangUp, Response
+
 from tests.emulators.github.documents import problem
 from tests.emulators.github.limits import LIMIT_MESSAGE
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from bot.sandbox.loopback import Request, Response
+from localslack.loopback import Request, Response
+
 from tests.emulators.github.documents import bare_json, issue_json, problem, pull_json, repository_json
 from tests.emulators.github.store import SEARCH_CAP, PullRecord, Repository, Search, Store, sha
 

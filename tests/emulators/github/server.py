@@ -19,7 +19,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bot.sandbox.loopback import Loopback, Request, Response
+from localslack.loopback import Loopback, Request, Response
+
 from tests.emulators.github.documents import bare_json, problem, user
 from tests.emulators.github.faults import FailureKind, Fault, failure
 from tests.emulators.github.graphql import GraphQL

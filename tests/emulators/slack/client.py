@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from localslack.server.local_slack import LocalSlack
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
-
-from bot.sandbox.slack.server import LocalSlack
 
 Json = dict[str, Any]
 HOME = "C0DIGEST"

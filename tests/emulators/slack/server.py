@@ -1,88 +1,25 @@
-"""The local Slack as tests need it: calls fail when a test says so, and events come through Socket Mode too."""
+"""The local Slack as the tests of this bot need it: with its channel, and with the scopes of its manifest."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from types import TracebackType
+import json
+from pathlib import Path
+from typing import Any
 
-from bot.sandbox.loopback import Request, Response
-from bot.sandbox.slack.kept.store import START, Json
-from bot.sandbox.slack.kept.streaming import STREAM_SECONDS
-from bot.sandbox.slack.kept.triggers import TRIGGER_SECONDS
-from bot.sandbox.slack.methods.registry import METHODS
-from bot.sandbox.slack.methods.responses import RESPONSE
-from bot.sandbox.slack.server import SCOPES, UPLOAD, LocalSlack
-from bot.sandbox.slack.team import Times
-from tests.emulators.slack.faults import Faults, failure
-from tests.emulators.slack.socket_mode import SlackSocket
+from localslack.testing.emulator import SlackEmulator as AnySlack
 
-Hook = Callable[[str, Json], None]
+_MANIFEST = Path(__file__).parents[2] / "manifest.json"
+SCOPES = frozenset(json.loads(_MANIFEST.read_text())["oauth_config"]["scopes"]["bot"])
 
 
-class SlackEmulator(LocalSlack):
-    """``before`` runs ahead of a call and ``after`` between its effect and its answer, both outside the lock:
-    they may wait for other calls, or raise ``HangUp`` to drop the connection there.
-    """
+class SlackEmulator(AnySlack):
+    """A team in which this bot is installed as its manifest says. ``more`` is what any local Slack takes."""
 
     def __init__(
         self,
         token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
         team_id: str = "T0TEAM",
         scopes: frozenset[str] = SCOPES,
-        *,
-        posts_per_second: float | None = None,
-        now: Callable[[], float] = lambda: START,
-        clock: Callable[[], float] = time.monotonic,
-        trigger_seconds: float = TRIGGER_SECONDS,
-        stream_seconds: float = STREAM_SECONDS,
+        **more: Any,
     ) -> None:
-        self.socket = SlackSocket()
-        times = Times(now, clock, trigger_seconds, stream_seconds)
-        super().__init__(
-            token, team_id, scopes, posts_per_second=posts_per_second, link=self.socket.address, times=times
-        )
-        self.latency = 0.0
-        self.before: Hook | None = None
-        self.after: Hook | None = None
-        self._faults = Faults()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.socket.stop()
-        super().__exit__(kind, error, trace)
-
-    def fail_next(
-        self,
-        method: str,
-        *,
-        error: str | None = None,
-        status: int = 200,
-        retry_after: int | None = None,
-        after_effect: bool = False,
-        hang_up: bool = False,
-        times: int = 1,
-    ) -> None:
-        """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost."""
-        if method not in {UPLOAD, RESPONSE, *METHODS}:
-            raise ValueError(f"no method {method}")
-        found = failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
-        with self._lock:
-            self._faults.add(method, found, times)
-
-    def _arrive(self, method: str, arguments: Json) -> None:
-        time.sleep(self.latency)
-        super()._arrive(method, arguments)
-
-    def _attend(self, request: Request, method: str, arguments: Json) -> Response:
-        with self._lock:
-            fault = self._faults.next(method)
-        if self.before:
-            self.before(method, arguments)
-        if fault and not fault.after_effect:
-            return fault.response(method)
-        answer = super()._attend(request, method, arguments)
-        if self.after:
-            self.after(method, arguments)
-        return fault.response(method) if fault else answer
+        super().__init__(token, team_id, scopes, bot_name="digest", channel=("C0DIGEST", "digest"), **more)

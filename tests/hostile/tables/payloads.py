@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import FORM, JSON
+from localslack.state.workspace import Json
+from localslack.users.person import Person
+from localslack.users.transport import FORM, JSON
 
 DEEP = 100_000
 LONG_NUMBER = "7" * 5_000

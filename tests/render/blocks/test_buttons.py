@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.blocks import BLOCK
+from localslack.rules.messages import check_message, mentions
 
 from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.digest.models import Digest, Entry, Overview
@@ -27,8 +29,6 @@ from bot.render.conversations.notices import notice
 from bot.render.digest.lead import lead
 from bot.render.digest.parts import named, second_look
 from bot.render.digest.post import render
-from bot.sandbox.slack.rules.blocks import BLOCK
-from bot.sandbox.slack.rules.limits import check_message, mentions
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
 from bot.services.risk.risk_lister import RiskLister

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import links, mentions
 
 from bot.render.blocks.mrkdwn import escape
-from bot.sandbox.slack.rules.limits import links, mentions
 from tests.render.hostile_days import PIPED, TOKENS, texts
 
 JOINER = "\u200d"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.text.strings import one_line, shorten
 from bot.ports import Post
 from bot.render.blocks.rich_text import block, bullets, characters, context, header, link, prose, section, text
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.hostile_days import texts
 
 URL = "https://github.com/octo/engine/pull/1"

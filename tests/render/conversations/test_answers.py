@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import Side
@@ -14,7 +15,6 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import one_line
 from bot.ports import Post
 from bot.render.conversations.answers import BAD, GOOD, VOTE, below, cited, found_without_model, thumbs
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import entry, pull, summary
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from hypothesis import given
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.adapters.slack.errors import _SENTENCES
 from bot.domain import errors
@@ -29,7 +30,6 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import BUSY, already_there, describe_error, notice, regret
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import assert_taken, invisible, seen, strings
 from tests.render.hostile_days import BLANK, WORST, texts
 

@@ -8,11 +8,11 @@ from copy import copy
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from localslack.rules.messages import links, mentions
 from markdown_it import MarkdownIt
 
 from bot.render.blocks.sanitize import literal
 from bot.render.conversations.streaming import AnswerMarkdown
-from bot.sandbox.slack.rules.limits import links, mentions
 from tests.render.conversations.test_streaming import (
     ADDRESSES,
     BAD,

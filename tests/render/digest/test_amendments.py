@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.digest.models import Digest
 from bot.domain.history.outcomes import Fate, TakenBack
 from bot.render.blocks.rich_text import characters
 from bot.render.digest.amendments import amended, outcome_reply
 from bot.render.digest.post import render
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import NOON, digest, entry, pull
 from tests.render.accepted import assert_accepted, seen, strings
 from tests.render.hostile_days import digests, full_day, texts

@@ -12,6 +12,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from localslack.rules.messages import UPDATE_TEXT, check_message, links, mentions
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest, Repositories
 from bot.domain.digest.models import Digest, Entry, Overview
@@ -27,7 +28,6 @@ from bot.render.digest.multi_day import catch_up_post
 from bot.render.digest.post import Rendered, render, render_days, skipped_note
 from bot.render.digest.report import report
 from bot.render.digest.thread import thread
-from bot.sandbox.slack.rules.limits import UPDATE_TEXT, check_message, links, mentions
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, summary
 from tests.render.accepted import items, seen
 from tests.render.digest.test_multi_day import days, numbered

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import links
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
@@ -21,7 +22,6 @@ from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.multi_day import catch_up_post
-from bot.sandbox.slack.rules.limits import links
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, summary
 from tests.render.accepted import assert_taken, invisible, items, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day

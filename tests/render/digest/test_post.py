@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.digest.models import Digest
 from bot.render.digest.lead import lead
 from bot.render.digest.post import render
 from bot.render.digest.report import report
 from bot.render.digest.thread import thread
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import digest, entry
 from tests.render.hostile_days import digests
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.history.relands import Try
@@ -14,7 +15,6 @@ from bot.domain.risk.assessment import Risk
 from bot.render.digest.lead import lead
 from bot.render.digest.thread import thread
 from bot.render.summaries.post import summary_post
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import REPOSITORY, digest, entry
 from tests.render.accepted import seen
 

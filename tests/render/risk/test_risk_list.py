@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.conversations.commands import LONGEST_RISKS, MOST_RISKS
 from bot.domain.digest.models import Entry
@@ -21,7 +22,6 @@ from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.render.blocks.rich_text import characters
 from bot.render.risk.risk_list import risks_post
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
 from tests.render.accepted import MOST_CHARACTERS, assert_taken, invisible, items, nodes, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, lines, texts

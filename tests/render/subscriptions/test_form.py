@@ -11,6 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.methods.views import VIEW
+from localslack.rules.messages import mentions
+from localslack.state.element_values import first_settings, named
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
@@ -21,9 +24,6 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Wish
 from bot.render.subscriptions.form import FormErrors, filled, form, zones_like
-from bot.sandbox.slack.kept.shown import first_settings, named
-from bot.sandbox.slack.methods.views import VIEW
-from bot.sandbox.slack.rules.limits import mentions
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.render.hostile_days import LONGEST, texts

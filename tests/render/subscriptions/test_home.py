@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.methods.views import VIEW
+from localslack.rules.messages import links, mentions
 
 from bot.domain.operations.bot_health import Health, Latest
 from bot.domain.operations.run import Outcome, Run
 from bot.ports import Post
 from bot.render.subscriptions.home import home
-from bot.sandbox.slack.methods.views import VIEW
-from bot.sandbox.slack.rules.limits import links, mentions
 from tests.helpers.world import as_read
 from tests.render.accepted import invisible, seen
 from tests.render.hostile_days import WORST, texts

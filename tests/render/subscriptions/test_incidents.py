@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.operations.incident import Kind, Trouble
 from bot.ports import Post
 from bot.render.blocks.rich_text import characters
 from bot.render.subscriptions.incidents import moment, place, troubles_post
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.render.accepted import MOST_CHARACTERS, invisible, strings
 from tests.render.hostile_days import WORST, texts
 from tests.render.hostile_days import lines as lines_of

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.digest.view import Only, View
 from bot.domain.pull_requests.filters import Filters
@@ -28,7 +29,6 @@ from bot.render.subscriptions.subscription_list import (
     resumed,
     rows,
 )
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.world import as_read
 from tests.render.accepted import MOST_BLOCKS, invisible, nodes, seen

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.methods.views import VIEW, VIEW_BYTES
+from localslack.rules.blocks import BLOCK
+from localslack.rules.messages import links, mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import PullRequestNotFound, UsageError
@@ -18,9 +21,6 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import Evidence
 from bot.render.summaries.details import View, details_view, loading_view, regret_view
-from bot.sandbox.slack.methods.views import VIEW, VIEW_BYTES
-from bot.sandbox.slack.rules.blocks import BLOCK
-from bot.sandbox.slack.rules.limits import links, mentions
 from bot.services.summaries.schemas import MOST_EVIDENCE
 from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
 from tests.render.accepted import invisible, nodes, strings

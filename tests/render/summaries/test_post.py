@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localslack.rules.messages import check_message, links, mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import Side
@@ -17,7 +18,6 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence, Quote, Summary, verify
 from bot.render.blocks.rich_text import characters
 from bot.render.summaries.post import summary_post
-from bot.sandbox.slack.rules.limits import check_message, links, mentions
 from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
 from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, seen, strings
 from tests.render.hostile_days import LONGEST, WORST, entries, lines, texts

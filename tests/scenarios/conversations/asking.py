@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from bot.sandbox.slack.kept.store import BOT_USER, Json
-from bot.sandbox.slack.people.people import Delivery
+from localslack.state.identity import BOT_USER
+from localslack.state.workspace import Json
+from localslack.users.person import Delivery
+
 from tests.emulators.claude.request import contents
 from tests.emulators.claude.server import Step, Text, default_answer
 from tests.emulators.github.store import changed_file

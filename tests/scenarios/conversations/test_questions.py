@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from localslack.users.person import Delivery, Person
 
 from bot.adapters.redis.feedback import RedisBallot
-from bot.sandbox.slack.people.people import Delivery, Person
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import changed_file, sha
 from tests.helpers.checks import eventually

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from localslack.rules.live_text import links, mentions
 
-from bot.sandbox.slack.rules.live import links, mentions
 from tests.emulators.claude.server import Failure, MidStreamError, ToolUse
 from tests.emulators.github.store import changed_file
 from tests.scenarios import Bot

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
+from localslack.users.person import Person
 
 from bot.adapters.redis.question_queue import RedisSpending
 from bot.domain.operations.budget import Hold
-from bot.sandbox.slack.people.people import Person
 from tests.emulators.github.store import pull
 from tests.scenarios import REPO, Bot
 from tests.scenarios.conftest import Bots, unharmed

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from localslack.state.workspace import Json
+from localslack.users.person import Person
+
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
 from bot.domain.subscriptions.models import Subscription
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Person
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
 

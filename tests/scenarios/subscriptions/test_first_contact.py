@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from localslack.state.workspace import Json
 
-from bot.sandbox.slack.kept.store import Json
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
 from tests.scenarios.conversations.asking import answer, answering, begun, text_of

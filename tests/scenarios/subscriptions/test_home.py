@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
+from localslack.users.person import Person
+
 from bot.adapters.redis.agenda import RedisSubscriptions
 from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.messenger import slack_client
@@ -11,7 +13,6 @@ from bot.domain.digest.view import View
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.sandbox.slack.people.people import Person
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, is_planned, subscriptions, typed, value

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from localslack.server.views import Values
+from localslack.users.person import Person
 
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.shows import Values
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.world import as_read
 from tests.scenarios import RISKY, Bot, labels, old_button

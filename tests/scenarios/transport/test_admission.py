@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
+from localslack.users.person import Delivery, Person
 
-from bot.sandbox.slack.people.people import HOME, Delivery, Person
+from tests.emulators.slack.client import HOME
 from tests.scenarios import Bot, old_button
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from localslack.users.person import Delivery, Person
 
-from bot.sandbox.slack.people.people import Delivery, Person
 from tests.scenarios import Bot, old_button, slow_claude
 
 CROWD = 50

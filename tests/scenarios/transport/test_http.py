@@ -7,10 +7,10 @@ from http.client import HTTPConnection
 from urllib.parse import urlencode
 
 import pytest
+from localslack.state.workspace import Json
+from localslack.users.person import Person
+from localslack.users.transport import FORM, JSON, Ack
 
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Person
-from bot.sandbox.slack.people.wire import FORM, JSON, Ack
 from tests.helpers.command import ROOT
 from tests.scenarios import Bot
 

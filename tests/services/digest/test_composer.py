@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from localslack.rules.live_text import mentions
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
@@ -24,7 +25,6 @@ from bot.domain.summaries.models import Summary
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import skipped_note
-from bot.sandbox.slack.rules.live import mentions
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
 from bot.services.digest.poster import Publisher

@@ -18,9 +18,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.ports import Messenger, PostRecords
 from bot.render.digest.post import Rendered
-from bot.sandbox.slack.server import SCOPES
 from bot.services.digest.poster import Published, Publisher
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.services.digest.posting import (
     COMPLETE,

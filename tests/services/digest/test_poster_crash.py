@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
 from bot.domain.errors import SlackRefused, SlackUnavailable
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.server import UPLOAD
 from tests.emulators.slack.server import SlackEmulator
 from tests.services.digest.posting import (
     COMPLETE,

@@ -9,16 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
 from bot.render.digest.post import Rendered
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.server import SCOPES, UPLOAD
 from bot.services.digest.poster import Published
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.services.digest.posting import (
     EDITION,
     HOME,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from localslack.state.workspace import Json
 from pydantic import TypeAdapter
 from redis import Redis
 
@@ -17,7 +18,6 @@ from bot.adapters.redis.posted_digests import RedisIssued
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import Edition
 from bot.render.digest.post import render
-from bot.sandbox.slack.kept.store import Json
 from bot.services.digest.poster import Publisher
 from bot.services.history.merge_timeline import Chronicle
 from bot.services.history.outcome_watcher import EVERY, Aftermath

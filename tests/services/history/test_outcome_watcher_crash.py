@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from localslack.loopback import HangUp
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
 from bot.adapters.redis.posted_digests import RedisIssued
 from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Edition
-from bot.sandbox.loopback import HangUp
 from bot.services.history.outcome_watcher import EVERY, WATCH
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from localslack.rules.messages import links, mentions
 
 from bot.adapters.slack.ephemeral import SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
@@ -31,7 +32,6 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import Score, Tally
 from bot.ports import Post
-from bot.sandbox.slack.rules.limits import links, mentions
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
 from bot.services.risk.risk_lister import RiskLister

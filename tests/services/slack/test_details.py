@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from localslack.state.workspace import START
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache, RedisPostRecords
@@ -27,7 +28,6 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.pull_requests.reference import Reference
-from bot.sandbox.slack.kept.store import START
 from bot.services.slack.details import Details
 from bot.services.slack.replies import Replies
 from bot.services.summaries.entry_cache import Entries

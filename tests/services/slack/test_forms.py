@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from localslack.state.workspace import START, Json
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
@@ -14,7 +15,6 @@ from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackUnavailable
-from bot.sandbox.slack.kept.store import START, Json
 from bot.services.slack.forms import Forms
 from bot.services.slack.replies import Replies
 from handlers import requests

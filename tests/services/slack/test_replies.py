@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from localslack.methods.response_urls import RESPONSE, USES
+from localslack.state.workspace import START
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
@@ -31,11 +33,8 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.render.conversations.notices import describe_error
-from bot.sandbox.slack.kept.store import START
-from bot.sandbox.slack.methods.responses import RESPONSE, USES
-from bot.sandbox.slack.server import SCOPES
 from bot.services.slack.replies import Answer, Replies
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import is_one_sentence
 from tests.services.digest.posting import HOME, MemoryMessenger, MemoryRecords, post
 from tests.services.doubles import MemoryWhispers, visit

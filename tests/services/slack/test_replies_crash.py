@@ -9,6 +9,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.methods.response_urls import RESPONSE
+from localslack.state.workspace import START
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
@@ -16,12 +19,8 @@ from bot.adapters.slack.ephemeral import SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.kept.store import START
-from bot.sandbox.slack.methods.responses import RESPONSE
-from bot.sandbox.slack.server import SCOPES
 from bot.services.slack.replies import Answer, Replies
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, MemoryRecords, post
 from tests.services.doubles import MemoryWhispers, visit
 

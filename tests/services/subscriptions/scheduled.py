@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from typing import Any, cast
 
+from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
@@ -16,7 +17,6 @@ from bot.domain.operations.run import Run
 from bot.domain.subscriptions.models import Edition, Subscription, Timing
 from bot.ports import Messenger
 from bot.render.digest.post import Rendered
-from bot.sandbox.slack.kept.store import Json
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
 from bot.services.digest.poster import Publisher

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from localslack.loopback import HangUp
 from redis import Redis
 
 from bot.domain.errors import (
@@ -25,10 +26,8 @@ from bot.domain.operations.run import Outcome
 from bot.domain.subscriptions.models import Edition
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import Rendered
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.server import SCOPES
 from bot.services.subscriptions.retry_policy import MEND
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.services.digest.posting import EDITION, HOME, PARTS, Crash, Fuse, Standing, rendered, standing
 from tests.services.subscriptions.scheduled import (

@@ -10,14 +10,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from localslack.loopback import HangUp
+from localslack.rules.live_text import links, mentions
 from redis import Redis
 
 from bot.domain.operations.incident import Kind, Trouble
 from bot.ports import Messenger
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.rules.live import links, mentions
-from bot.sandbox.slack.server import SCOPES
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.render.hostile_days import TOKENS
 from tests.services.digest.posting import Crash, Fuse
 from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, Wall, key_of, reports, shown, trouble

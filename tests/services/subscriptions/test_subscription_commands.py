@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
+from localslack.rules.messages import check_message
 from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience, Visit
@@ -14,7 +15,6 @@ from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
-from bot.sandbox.slack.rules.limits import check_message
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
 from bot.services.slack.replies import Replies

@@ -1,0 +1,150 @@
+"""The command line: starts a local Slack for somebody's bot, and says what the bot needs to know of it."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import threading
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+import click
+
+from localslack.launch import Addresses, Launch, start
+from localslack.manifest import Command, Manifest, read_manifest
+
+_TOKEN_BYTES = 16
+
+
+def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Slack's requests are sent as plain HTTP here, to a bot on this machine or in a container of it."""
+    if value is None:
+        return None
+    url = urlsplit(value)
+    if url.scheme != "http" or not url.hostname:
+        raise click.BadParameter("give an http:// address, such as http://127.0.0.1:3000/slack/events")
+    return value
+
+
+def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Command, ...]:
+    """As Slack asks: a slash, then no blank."""
+    for value in values:
+        if not value.startswith("/") or len(value.split()) != 1 or value == "/":
+            raise click.BadParameter(f"{value!r} is no command: it begins with a slash and has no blanks")
+    return tuple(map(Command, values))
+
+
+def _check_zone(_: click.Context, __: click.Parameter, value: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(value)
+    except (ValueError, OSError, KeyError) as error:
+        raise click.BadParameter(f"{value!r} is no time zone: give one such as Europe/Berlin") from error
+
+
+def _check_manifest(_: click.Context, __: click.Parameter, path: Path | None) -> Manifest:
+    if path is None:
+        return Manifest()
+    try:
+        return read_manifest(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{path}: {error}") from error
+
+
+@click.command(context_settings={"auto_envvar_prefix": "LOCALSLACK", "show_default": True})
+@click.option("--bot-url", callback=_check_url, help="Where the bot takes Slack's HTTP requests.")
+@click.option("--socket-mode", is_flag=True, help="The bot opens WebSockets (Socket Mode) instead.")
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_check_manifest,
+    help="The app's manifest as JSON: its name, slash commands and scopes.",
+)
+@click.option("--command", "commands", multiple=True, callback=_check_commands, help="A slash command: /hello.")
+@click.option("--bot-name", help="What the bot is called.  [default: as in the manifest, or bot]")
+@click.option("--channel", default="general", help="The name of the channel.")
+@click.option("--timezone", "zone", default="UTC", callback=_check_zone, help="The time zone of the person.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=4500, help="The page's port; 0 is any.")
+@click.option("--api-port", type=click.IntRange(0, 65_535), default=4501, help="The Web API's port; 0 is any.")
+@click.option("--signing-secret", help="Signs the requests.  [default: a new one each time]")
+@click.option("--bot-token", help="The bot's token.  [default: a new one each time]")
+@click.option("--app-token", help="The app's token, for Socket Mode.  [default: a new one each time]")
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+def main(  # noqa: PLR0913 (one for each option)
+    *,
+    bot_url: str | None,
+    socket_mode: bool,
+    manifest: Manifest,
+    commands: tuple[Command, ...],
+    bot_name: str | None,
+    channel: str,
+    zone: ZoneInfo,
+    port: int,
+    api_port: int,
+    signing_secret: str | None,
+    bot_token: str | None,
+    app_token: str | None,
+    opens: bool,
+) -> None:
+    """Start a Slack on this machine, with a page to use it, for a bot that runs here too.
+
+    Every option can be set as LOCALSLACK_<NAME> in the environment, too.
+    """
+    if socket_mode == bool(bot_url):
+        raise click.UsageError("Say how the bot hears from Slack: --bot-url http://..., or --socket-mode.")
+    app = replace(manifest, name=bot_name or manifest.name, commands=(*manifest.commands, *commands))
+    launch = Launch(
+        app,
+        bot_url,
+        signing_secret or secrets.token_hex(_TOKEN_BYTES),
+        bot_token or f"xoxb-{secrets.token_hex(_TOKEN_BYTES)}",
+        app_token or f"xapp-{secrets.token_hex(_TOKEN_BYTES)}",
+        channel,
+        zone,
+        port,
+        api_port,
+    )
+    _serve(launch, opens=opens)
+
+
+def _serve(launch: Launch, *, opens: bool) -> None:
+    """Run until Ctrl-C or SIGTERM."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    try:
+        with start(launch) as addresses:
+            click.echo(_describe(launch, addresses))
+            if opens:
+                webbrowser.open(addresses.page)
+            stopped.wait()
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise click.ClickException(
+            f"The ports can't be used ({cause}): choose others, --port and --api-port."
+        ) from error
+    except ImportError as error:
+        raise click.ClickException(
+            "Socket Mode needs websockets: pip install 'localslack[socket-mode]'."
+        ) from error
+
+
+def _describe(launch: Launch, addresses: Addresses) -> str:
+    """Return what the person reads: the page, and what to give to the bot."""
+    over_http = f"SLACK_SIGNING_SECRET={launch.signing_secret}", f"What happens is sent to {launch.bot_url}"
+    over_socket = f"SLACK_APP_TOKEN={launch.app_token}", "What happens is sent through the bot's WebSocket"
+    credential, way = over_http if launch.bot_url else over_socket
+    return "\n".join(
+        (
+            f"Open {addresses.page}",
+            "",
+            "Start the bot with",
+            f"  SLACK_API_URL={addresses.api}",
+            f"  SLACK_BOT_TOKEN={launch.bot_token}",
+            f"  {credential}",
+            "",
+            f"{way}. Ctrl-C ends it.",
+        )
+    )

@@ -1,0 +1,109 @@
+"""A local Slack and its page, started for a bot that runs beside it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from localslack.manifest import Manifest
+from localslack.page.about import About, Try
+from localslack.page.setup import YOU, Reader, make_page
+from localslack.server.local_slack import LocalSlack
+from localslack.server.team import Times, no_socket
+from localslack.users.transport import HttpWire, Wire
+
+_CHANNEL = "C0GENERAL"
+# Slack's own limit of posts to a channel
+_POSTS_PER_SECOND = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What is to be started: the app, how it hears from Slack, its credentials, and where the parts are served.
+
+    Without a ``bot_url`` the bot opens WebSockets (Socket Mode). A port of 0 is any that is free.
+    """
+
+    app: Manifest
+    bot_url: str | None
+    signing_secret: str
+    bot_token: str
+    app_token: str
+    channel: str
+    zone: ZoneInfo
+    port: int = 0
+    api_port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where it runs: the page, with the token that opens it, and the Web API, as clients want its base address."""
+
+    page: str
+    api: str
+
+
+@contextmanager
+def start(launch: Launch) -> Iterator[Addresses]:
+    """Run it while the context lasts.
+
+    Raises:
+        OSError: a port can't be had.
+        ImportError: the library that Socket Mode needs is not installed.
+    """
+    with ExitStack() as parts:
+        link, wire = _open_way(launch, parts)
+        slack = parts.enter_context(_make_slack(launch, link))
+        slack.set_person(YOU, name="You", tz=launch.zone.key)
+        slack.enable_home(enabled=launch.app.has_home)
+        reader = Reader(zone=launch.zone, now=lambda: datetime.now(launch.zone))
+        page = make_page(
+            slack,
+            wire,
+            _describe(launch.app),
+            secrets.token_urlsafe(),
+            reader=reader,
+            commands=launch.app.commands,
+            port=launch.port,
+        )
+        parts.enter_context(page)
+        parts.callback(page.close)
+        yield Addresses(page.address, f"{slack.url}/api/")
+
+
+def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Wire]:
+    """Return what gives the address of a WebSocket, and the way to the bot."""
+    url = launch.bot_url
+    if url is not None:
+        return no_socket, HttpWire(url, launch.signing_secret)
+    # its library is wanted by nobody else
+    from localslack.socket_mode import SlackSocket, SocketWire  # noqa: PLC0415
+
+    socket = SlackSocket()
+    parts.callback(socket.stop)
+    return socket.address, SocketWire(socket)
+
+
+def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
+    return LocalSlack(
+        launch.bot_token,
+        scopes=launch.app.scopes,
+        app_token=launch.app_token,
+        bot_name=launch.app.name,
+        channel=(_CHANNEL, launch.channel),
+        posts_per_second=_POSTS_PER_SECOND,
+        link=link,
+        times=Times(now=time.time),
+        port=launch.api_port,
+    )
+
+
+def _describe(app: Manifest) -> About:
+    """Return what the page says at its top and what it offers to try."""
+    tries = (*(Try(command.name) for command in app.commands[:3]), Try(f"@{app.name} hello"))
+    return About(f"{app.name} in a local Slack", tries=tries)

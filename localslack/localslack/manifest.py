@@ -1,0 +1,64 @@
+"""The manifest of a Slack app, as far as the local Slack follows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from localslack.methods.registry import ALL_SCOPES
+
+Json = Mapping[str, Any]
+_BOT = "bot"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command as Slack shows it to whoever types a slash."""
+
+    name: str
+    hint: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the app is called, its slash commands, the scopes of its bot, and whether it has a Home tab."""
+
+    name: str = _BOT
+    commands: tuple[Command, ...] = ()
+    scopes: frozenset[str] = ALL_SCOPES
+    has_home: bool = True
+
+
+def read_manifest(text: str) -> Manifest:
+    """Return what the JSON of a manifest says. Raises ValueError, with one sentence, where it is none."""
+    try:
+        found = json.loads(text)
+        return Manifest(
+            _read_name(found),
+            tuple(map(_read_command, _get(found, "features").get("slash_commands", ()))),
+            frozenset(_get(found, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
+            bool(_get(found, "features", "app_home").get("home_tab_enabled", False)),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError("This is no manifest of a Slack app in JSON.") from error
+
+
+def _read_name(manifest: Json) -> str:
+    """Mentions name the bot; an app without one is called as Slack shows the app."""
+    own = _get(manifest, "features", "bot_user").get("display_name")
+    return str(own or _get(manifest, "display_information").get("name") or _BOT)
+
+
+def _read_command(command: Json) -> Command:
+    name = str(command["command"])
+    return Command(name, str(command.get("usage_hint") or ""), str(command.get("description") or ""))
+
+
+def _get(manifest: Json, *path: str) -> Json:
+    """Return the object at the path; an empty one where the manifest does not say it."""
+    for name in path:
+        manifest = manifest.get(name) or {}
+    return manifest

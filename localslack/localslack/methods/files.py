@@ -1,0 +1,59 @@
+"""The methods of Slack's Web API that bring files, and the bytes of an upload itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from localslack.errors import SlackError
+from localslack.loopback import Request
+from localslack.state.workspace import Json, Workspace, file_json
+
+UPLOAD_PATH = "/upload/v1/"
+
+
+def listed(value: object) -> list[Any]:
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        found = None
+    if not isinstance(found, list) or not found:
+        raise SlackError("invalid_arguments")
+    return found
+
+
+def upload_url(team: Workspace, arguments: Json) -> Json:
+    name, length = str(arguments.get("filename") or ""), str(arguments.get("length") or "")
+    if not name or not length.isdecimal() or int(length) == 0:
+        raise SlackError("invalid_arguments")
+    file = team.reserve(name, int(length))
+    return {"file_id": file["id"], "upload_url": f"{team.url}{UPLOAD_PATH}{file['id']}/{file['key']}"}
+
+
+def complete_upload(team: Workspace, arguments: Json) -> Json:
+    """Shares the files: all of them in one message per channel."""
+    wanted = [(team.uploaded(entry.get("id")), entry.get("title")) for entry in listed(arguments.get("files"))]
+    names = arguments.get("channel_id") or arguments.get("channels") or ""
+    channels, thread = [team.writable(name) for name in names.split(",") if name], arguments.get("thread_ts")
+    if thread:
+        _ = [channel.parent(thread) for channel in channels]
+    for file, title in wanted:
+        ids = [channel.id for channel in channels]
+        file.update(title=title or file["name"], shared=True, channels=ids, thread_ts=thread)
+    shown = [file_json(file) for file, _ in wanted]
+    for channel in channels:
+        comment = str(arguments.get("initial_comment") or "")
+        team.add_own(channel, comment, thread, files=shown, upload=True)
+    return {"files": shown}
+
+
+def file_content(request: Request) -> bytes:
+    """The bytes of an upload: the body itself, or the first part of a multipart one."""
+    boundary = re.fullmatch(
+        r"multipart/form-data;.*boundary=\"?([^\";]+)\"?.*", request.headers.get("content-type", "")
+    )
+    if boundary is None:
+        return request.body
+    part = request.body.split(b"--" + boundary[1].encode())[1]
+    return part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")

@@ -1,0 +1,146 @@
+"""The methods of Slack's Web API by name, and those about the team, its channels and its people.
+
+A method takes a workspace and the arguments, and gives what stands beside ``ok``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from localslack.errors import SlackError, refuse
+from localslack.methods.files import complete_upload, upload_url
+from localslack.methods.messages import (
+    delete,
+    history,
+    permalink,
+    post_ephemeral,
+    post_message,
+    replies,
+    update,
+)
+from localslack.methods.pagination import PAGE, page, truth
+from localslack.methods.streams import append_stream, start_stream, stop_stream
+from localslack.methods.thread_status import set_status
+from localslack.methods.views import open_view, publish_view, push_view, update_view
+from localslack.state.channel import Channel
+from localslack.state.identity import BOT_ID, BOT_USER, TEAM_NAME, TEAM_URL
+from localslack.state.workspace import Json, Workspace
+
+
+def auth_test(team: Workspace, _: Json) -> Json:
+    who = {"user": team.bot_name, "user_id": BOT_USER, "bot_id": BOT_ID}
+    return {"url": TEAM_URL, "team": TEAM_NAME, "team_id": team.team_id, **who, "is_enterprise_install": False}
+
+
+def conversation_info(team: Workspace, arguments: Json) -> Json:
+    channel = team.readable(arguments.get("channel"), "read")
+    gone = {"is_user_deleted": team.profile(channel.user).deleted} if channel.user else {}
+    return {"channel": channel.as_json() | gone}
+
+
+def _conversations(team: Workspace, arguments: Json) -> list[Channel]:
+    """Those of the wanted types that the bot may know of."""
+    kinds = {"public_channel": "channels", "private_channel": "groups", "im": "im", "mpim": "mpim"}
+    wanted = {kinds.get(kind.strip(), "") for kind in str(arguments.get("types") or "public_channel").split(",")}
+    if "" in wanted:
+        raise SlackError("invalid_types")
+    for kind in sorted(wanted):
+        team.require(f"{kind}:read")
+    live = not truth(arguments.get("exclude_archived"))
+    seen = [c for c in team.channels.values() if c.kind in wanted and (c.member or not c.private)]
+    return [channel for channel in seen if live or not channel.archived]
+
+
+def conversation_list(team: Workspace, arguments: Json) -> Json:
+    found = [channel.as_json() for channel in _conversations(team, arguments)]
+    channels, cursor = page(found, arguments, key="id", default=100)
+    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
+
+
+def conversation_members(team: Workspace, arguments: Json) -> Json:
+    """Of public channels also where the bot is not in them; what is private and closed to it is not found."""
+    channel = team.readable(arguments.get("channel"), "read")
+    found = [{"id": user} for user in team.members(channel)]
+    members, cursor = page(found, arguments, key="id", default=100)
+    return {"members": [each["id"] for each in members], "response_metadata": {"next_cursor": cursor}}
+
+
+def user_conversations(team: Workspace, arguments: Json) -> Json:
+    """Where somebody is; what is not public only where the bot is too. Takes one less than other listings."""
+    user = team.profile(str(arguments.get("user") or BOT_USER)).id
+    refuse("invalid_limit" if str(arguments.get("limit")) == str(PAGE) else None)
+    found = _conversations(team, arguments)
+    seen = [channel.as_json() for channel in found if user == BOT_USER or team.is_in(channel, user)]
+    channels, cursor = page(seen, arguments, key="id", default=100)
+    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
+
+
+def conversation_open(team: Workspace, arguments: Json) -> Json:
+    """One person only: talks among several are not emulated."""
+    user = team.profile(str(arguments.get("users") or ""))
+    refuse("user_disabled" if user.deleted else None)
+    return {"channel": {"id": team.direct(user.id).id}}
+
+
+def user_info(team: Workspace, arguments: Json) -> Json:
+    user = team.profile(str(arguments.get("user") or ""))
+    return {"user": user.as_json(team.team_id, team.now())}
+
+
+def add_reaction(team: Workspace, arguments: Json) -> Json:
+    message = team.channel(arguments.get("channel")).find(arguments.get("timestamp"))
+    name, reactions = str(arguments.get("name") or ""), message.setdefault("reactions", [])
+    if not re.fullmatch(r"[\w+'-]+(::skin-tone-[2-6])?", name):
+        raise SlackError("invalid_name")
+    if any(reaction["name"] == name for reaction in reactions):
+        raise SlackError("already_reacted")
+    reactions.append({"name": name, "users": [BOT_USER], "count": 1})
+    return {}
+
+
+def open_connection(team: Workspace, _: Json) -> Json:
+    return {"url": team.link()}
+
+
+@dataclass(frozen=True)
+class Method:
+    call: Callable[[Workspace, Json], Json]
+    scope: str | None = None  # what the token needs; reading methods find theirs by the kind of channel
+    for_app: bool = False  # takes the app's token and not the bot's
+
+
+# all that a method, an event or a command here asks for
+ALL_SCOPES = frozenset(
+    "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
+    "im:history im:read im:write mpim:history mpim:read reactions:write users:read".split()
+)
+METHODS: dict[str, Method] = {
+    "apps.connections.open": Method(open_connection, for_app=True),
+    "assistant.threads.setStatus": Method(set_status, "chat:write"),
+    "auth.test": Method(auth_test),
+    "chat.appendStream": Method(append_stream, "chat:write"),
+    "chat.delete": Method(delete, "chat:write"),
+    "chat.getPermalink": Method(permalink),
+    "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
+    "chat.postMessage": Method(post_message, "chat:write"),
+    "chat.startStream": Method(start_stream, "chat:write"),
+    "chat.stopStream": Method(stop_stream, "chat:write"),
+    "chat.update": Method(update, "chat:write"),
+    "conversations.history": Method(history),
+    "conversations.info": Method(conversation_info),
+    "conversations.list": Method(conversation_list),
+    "conversations.members": Method(conversation_members),
+    "conversations.open": Method(conversation_open, "im:write"),
+    "conversations.replies": Method(replies),
+    "files.completeUploadExternal": Method(complete_upload, "files:write"),
+    "files.getUploadURLExternal": Method(upload_url, "files:write"),
+    "reactions.add": Method(add_reaction, "reactions:write"),
+    "users.conversations": Method(user_conversations),
+    "users.info": Method(user_info, "users:read"),
+    "views.open": Method(open_view),
+    "views.publish": Method(publish_view),
+    "views.push": Method(push_view),
+    "views.update": Method(update_view),
+}

@@ -1,0 +1,35 @@
+"""The method of Slack's Web API that says what the bot is doing in a thread."""
+
+from __future__ import annotations
+
+from localslack.errors import SlackError, refuse
+from localslack.rules.blocks import listed
+from localslack.state.channel import Channel
+from localslack.state.statuses import LOADING_MESSAGES, STATUS
+from localslack.state.workspace import Json, Workspace
+
+KNOWN = frozenset("channel_id thread_ts status loading_messages icon_emoji icon_url username token".split())
+
+
+def set_status(team: Workspace, arguments: Json) -> Json:
+    """``thread_ts`` may be a message without replies yet: the thread is then the one it would begin."""
+    status = arguments.get("status")
+    refuse(None if arguments.keys() <= KNOWN and STATUS(status) else "invalid_arguments")
+    refuse(None if LOADING_MESSAGES(_loading(arguments)) else "invalid_arguments")
+    channel = team.writable(arguments.get("channel_id"))
+    team.statuses.set(channel.id, _thread(channel, arguments), str(status))
+    return {}
+
+
+def _thread(channel: Channel, arguments: Json) -> str:
+    try:
+        return str(channel.parent(arguments.get("thread_ts"))["ts"])
+    except SlackError:
+        raise SlackError("invalid_thread_ts") from None
+
+
+def _loading(arguments: Json) -> list[object]:
+    try:
+        return listed(arguments.get("loading_messages"))
+    except ValueError:
+        raise SlackError("invalid_arguments") from None

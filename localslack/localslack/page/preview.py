@@ -1,0 +1,47 @@
+"""Blocks that a maintainer pastes: as Slack shows them, or why it would refuse them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from localslack.blockkit import Names, message_html, view_html
+from localslack.methods.views import VIEW
+from localslack.rules.messages import check_message
+from localslack.state.element_values import Shown, first_settings, named
+
+_NO_JSON = "This is no JSON ({}): paste a list of blocks, a message or a view."
+_REFUSED = "Slack would refuse it: {}"
+
+
+class Preview:
+    """Shows what the methods of the Web API would take."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def of(self, text: str) -> dict[str, str]:
+        """``html``, or an ``error`` in a sentence with Slack's code."""
+        try:
+            found = json.loads(text)
+        except ValueError as error:
+            return {"error": _NO_JSON.format(error)}
+        except RecursionError:
+            return {"error": _NO_JSON.format("too deep")}
+        if isinstance(found, dict) and found.get("type") in ("modal", "home"):
+            return self._view(found)
+        message = {"blocks": found} if isinstance(found, list) else found
+        if not isinstance(message, dict):
+            return {"error": _NO_JSON.format("neither a list nor an object")}
+        if refusal := check_message(message):
+            return {"error": _REFUSED.format(refusal)}
+        blocks = named(message.get("blocks") or [])
+        shown = {"type": "message", "ts": "0", **message, "blocks": blocks}
+        return {"html": str(message_html(shown, self._names))}
+
+    def _view(self, view: dict[str, Any]) -> dict[str, str]:
+        if not VIEW(view):
+            return {"error": _REFUSED.format("invalid_arguments")}
+        blocks = named(view["blocks"])
+        state = Shown(settings=first_settings(blocks, None)).state
+        return {"html": str(view_html({**view, "id": "VPREVIEW", "blocks": blocks, "state": state}, self._names))}

@@ -1,0 +1,146 @@
+"""What the page shows, as pieces of HTML: a place with its messages, a thread beside it, the window in front."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from localslack.blockkit import Names, message_html, view_html
+from localslack.server.local_slack import LocalSlack
+from localslack.state.element_values import named
+from localslack.state.identity import BOT_USER
+from localslack.state.streams import IN_PROGRESS
+from localslack.state.workspace import Json
+
+HOME = "home"
+TEMPLATES = Environment(
+    loader=PackageLoader("localslack.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+_MESSAGE = TEMPLATES.get_template("message.html")
+_WINDOW = TEMPLATES.get_template("window.html")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere to go on the page. ``mark`` stands before the name."""
+
+    id: str
+    name: str
+    mark: str = "#"
+
+
+class Screen:
+    """Looks at the team through the eyes of one ``user``. ``names`` says what ids are called, for this person."""
+
+    def __init__(self, slack: LocalSlack, user: str, places: Sequence[Place], names: Names) -> None:
+        self._slack = slack
+        self._user = user
+        self.names = names
+        self.places = tuple(places)
+        # most of what is shown is what was shown a moment ago
+        self._drawn = lru_cache(maxsize=2_000)(self._draw)
+
+    def has(self, place: str) -> bool:
+        """Whether there is such a place besides Home."""
+        return any(place == each.id for each in self.places)
+
+    def at(self, place: str, thread: str = "") -> Json:
+        """All that is to be seen at a place, with a thread of it open beside.
+
+        Each piece has a ``key``, which stays, and ``html``.
+        """
+        is_home = place == HOME
+        home, window = self._slack.seen_by(self._user)
+        messages = {each.id: self._slack.messages(each.id) for each in self.places}
+        return {
+            "pieces": [self._home(home)] if is_home else self._channel(place, messages[place], thread),
+            "thread": [] if is_home or not thread else self._thread(place, thread),
+            "status": "" if is_home or not thread else self._status(place, thread),
+            "window": self._window(window),
+            "latest": {each: _latest(found) for each, found in messages.items()},
+            "refused": len(self._slack.refusals),
+        }
+
+    def _channel(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        return self._dated(place, self._with_whispers(place, "", messages), open_thread)
+
+    def _dated(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
+        """The messages with a line before the first of each day."""
+        found: list[Json] = []
+        day = ""
+        for message in messages:
+            if (title := self._day(message["ts"])) != day:
+                day = title
+                found.append(
+                    {"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)}
+                )
+            found.append(self._piece(place, message, is_open=message["ts"] == open_thread))
+        return found
+
+    def _thread(self, place: str, thread: str) -> list[Json]:
+        replies = self._with_whispers(place, thread, self._slack.replies(place, thread))
+        root = self._slack.message(place, thread)
+        return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
+
+    def _with_whispers(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
+        """The messages and what only this user sees among them, oldest first; no ``thread`` is the channel."""
+        where = (place, self._user, thread)
+        own = [m for m in self._slack.ephemerals if (m["channel"], m["user"], m.get("thread_ts") or "") == where]
+        return sorted([*messages, *own], key=lambda message: float(message["ts"]))
+
+    def _status(self, place: str, thread: str) -> str:
+        doing = self._slack.status(place, thread)
+        return f"{self.names.users[BOT_USER]} {doing}" if doing else ""
+
+    def _piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
+        ts = str(message["ts"])
+        status = "" if in_thread else self._status(place, ts)
+        html = self._drawn(json.dumps(message), place, status, in_thread, is_open)
+        return {"key": ts, "html": html}
+
+    def _draw(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
+        message = json.loads(written)
+        message["blocks"] = named(message.get("blocks") or [])
+        # Slack keeps no type for what only one person sees
+        is_whisper = "type" not in message
+        is_own = is_whisper or message.get("user") == BOT_USER
+        return _MESSAGE.render(
+            message=message,
+            place=place,
+            body=message_html(message, self.names, "thread" if in_thread else ""),
+            name=self.names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
+            at=self._local(message["ts"]),
+            replied=self._local(message["latest_reply"]) if message.get("latest_reply") else None,
+            is_app=is_own,
+            is_whisper=is_whisper,
+            is_streaming=message.get("streaming_state") == IN_PROGRESS,
+            status=status,
+            in_thread=in_thread,
+            is_open=is_open,
+        )
+
+    def _home(self, view: Json | None) -> Json:
+        inside = Markup('<div data-view="{}">{}</div>')
+        return {"key": "home", "html": inside.format(view["id"], view_html(view, self.names)) if view else ""}
+
+    def _window(self, view: Json | None) -> Json | None:
+        if view is None:
+            return None
+        return {"key": view["id"], "html": _WINDOW.render(view=view, body=view_html(view, self.names))}
+
+    def _day(self, ts: str) -> str:
+        return f"{self._local(ts):%A, %-d %B}"
+
+    def _local(self, ts: str) -> datetime:
+        return datetime.fromtimestamp(float(ts), self.names.zone)
+
+
+def _latest(messages: Sequence[Json]) -> str:
+    """When something came last, in a thread or not."""
+    return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))

@@ -1,0 +1,58 @@
+"""A page before a local Slack, put together: one person, one channel and the bot's direct messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+
+from localslack.blockkit import Names
+from localslack.manifest import Command
+from localslack.page.about import About
+from localslack.page.screen import Place, Screen
+from localslack.page.server import Page
+from localslack.page.visitor import Visitor
+from localslack.server.local_slack import LocalSlack
+from localslack.state.identity import BOT_USER
+from localslack.users.person import Person
+from localslack.users.transport import Wire
+
+YOU = "U0YOU"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The person before the page: their ``id``, the ``name`` by which the page calls them, their time zone.
+
+    ``now`` is the clock that lets dates say "today"; without it none does.
+    """
+
+    id: str = YOU
+    name: str = "You"
+    zone: tzinfo = UTC
+    now: Callable[[], datetime] | None = None
+
+
+def make_page(
+    slack: LocalSlack,
+    wire: Wire,
+    about: About,
+    token: str,
+    *,
+    reader: Reader,
+    commands: Sequence[Command] = (),
+    terminal: str = "bot",
+    port: int = 0,
+) -> Page:
+    """Return the page on which ``reader`` uses the app behind ``wire``; it is served while it is entered.
+
+    ``token`` opens it, ``terminal`` is what runs in the terminal where the bot says what went wrong.
+    Raises OSError where the ``port`` can't be had.
+    """
+    visitor = Visitor(slack, Person(slack, wire, reader.id, reader.name.lower()), commands, terminal)
+    # their messages are there as soon as somebody looks
+    slack.place(visitor.direct)
+    places = (Place(slack.home, slack.place(slack.home).name), Place(visitor.direct, slack.bot_name, "●"))
+    users = {reader.id: reader.name, BOT_USER: slack.bot_name}
+    names = Names(users, {place.id: place.name for place in places}, reader.zone, reader.now, reader.id)
+    return Page(slack, visitor, Screen(slack, reader.id, places, names), about, token, port)

@@ -1,0 +1,162 @@
+"""What Slack accepts as a block. Limits are its documentation's unless the line beside them says otherwise."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from localslack.rules.elements import (
+    ACCESSORY,
+    ACTIONS,
+    CONTEXT_ACTIONS,
+    CONTEXT_IMAGE,
+    CONTEXT_TEXT,
+    IDENTIFIER,
+    IMAGE,
+    one_source,
+    plain,
+    text_object,
+)
+from localslack.rules.schema import (
+    Shape,
+    flag,
+    integer,
+    items,
+    link_url,
+    number,
+    one_of,
+    shape,
+    string,
+    typed,
+    unique,
+)
+
+Json = dict[str, Any]
+
+TEXT = 40_000  # documented as the length at which text is cut; refused here so that nobody relies on the cut
+MARKDOWN_TEXT = 12_000  # the argument, and all markdown blocks of a message together
+TABLE_TEXT = 10_000
+DATA_TABLE_TEXT = 20_000
+
+# Rich text
+
+STYLE = shape({}, bold=flag, italic=flag, strike=flag, code=flag, underline=flag)
+NAME_STYLE = shape({}, bold=flag, italic=flag, strike=flag, highlight=flag, client_highlight=flag, unlink=flag)
+LITERAL = {
+    "text": shape({"text": string(TEXT)}, style=STYLE),
+    "link": shape({"url": link_url}, text=string(), unsafe=flag, style=STYLE),
+}
+INLINE = LITERAL | {
+    "emoji": shape({"name": string()}, skin_tone=integer(1, 6), unicode=string(), style=STYLE),
+    "user": shape({"user_id": string()}, style=NAME_STYLE),
+    "channel": shape({"channel_id": string()}, style=NAME_STYLE),
+    "usergroup": shape({"usergroup_id": string()}, style=NAME_STYLE),
+    "broadcast": shape({"range": one_of("here", "channel", "everyone")}, style=NAME_STYLE),
+    "color": shape({"value": lambda v: isinstance(v, str) and re.fullmatch(r"#[0-9a-fA-F]{6}", v) is not None}),
+    "date": shape({"timestamp": integer(), "format": string()}, url=link_url, fallback=string(), style=STYLE),
+}
+MANY = 2**31  # no limit is documented; an empty list is accepted here
+SECTION = shape({"elements": items(typed(INLINE), 0, MANY)})
+BORDER = integer(0, 1)
+RICH_TEXT = typed(
+    {
+        "rich_text_section": SECTION,
+        "rich_text_quote": shape({"elements": items(typed(INLINE), 0, MANY)}, border=BORDER),
+        "rich_text_preformatted": shape(
+            {"elements": items(typed(LITERAL), 0, MANY)}, border=BORDER, language=string()
+        ),
+        "rich_text_list": shape(
+            {
+                "style": one_of("bullet", "ordered"),
+                "elements": items(typed({"rich_text_section": SECTION}), 0, MANY),
+            },
+            indent=integer(0, 8),
+            offset=integer(),
+            border=BORDER,
+        ),
+    }
+)
+RICH_TEXT_BLOCK = shape({"elements": items(RICH_TEXT, 1, MANY)}, block_id=IDENTIFIER)
+
+# Blocks
+
+RAW = {
+    "raw_text": shape({"text": string()}),
+    "raw_number": shape({"value": number, "text": string()}),
+}
+CELL = typed(RAW | {"rich_text": RICH_TEXT_BLOCK})
+COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=flag)
+
+
+def data_rows(block: Json) -> bool:
+    """A header without rich text, and rows that are all as wide as it."""
+    header, *rows = block["rows"]
+    return all(map(typed(RAW), header)) and all(len(row) == len(header) for row in rows)
+
+
+BLOCKS: dict[str, Shape] = {
+    "section": shape(
+        {},
+        lambda block: "text" in block or "fields" in block,
+        text=text_object(3_000),
+        fields=items(text_object(2_000), 1, 10),
+        accessory=ACCESSORY,
+        expand=flag,
+    ),
+    "header": shape({"text": plain(150)}),
+    "divider": shape({}),
+    "context": shape({"elements": items(lambda v: CONTEXT_TEXT(v) or CONTEXT_IMAGE(v), 1, 10)}),
+    "actions": shape({"elements": items(ACTIONS, 1, 25)}, lambda block: unique("action_id", block["elements"])),
+    "context_actions": shape({"elements": items(CONTEXT_ACTIONS, 1, 5)}),
+    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain(2_000)}, one_source),
+    "markdown": shape({"text": string(MARKDOWN_TEXT)}),
+    "rich_text": RICH_TEXT_BLOCK,
+    "table": shape(
+        {"rows": items(items(CELL, 1, 20), 1, 100)},
+        lambda block: written(block["rows"]) <= TABLE_TEXT,
+        column_settings=items(lambda v: v is None or COLUMN(v), 0, 20),
+    ),
+    # 200 rows under the header; an older capture of the documentation says 100
+    "data_table": shape(
+        {"caption": string(), "rows": items(items(CELL, 1, 20), 2, 201)},
+        lambda block: data_rows(block) and written(block["rows"]) <= DATA_TABLE_TEXT,
+        page_size=integer(1, 100),
+        row_header_column_index=integer(0, 19),
+    ),
+}
+BLOCK = typed(
+    {kind: Shape(s.required, {**s.optional, "block_id": IDENTIFIER}, s.rule) for kind, s in BLOCKS.items()}
+)
+TABLES = frozenset({"table", "data_table"})
+
+# Blocks of a message
+
+
+def blocks_of(arguments: Json) -> list[Any]:
+    """The blocks of a message, or nothing when they cannot be read."""
+    try:
+        return listed(arguments.get("blocks"))
+    except ValueError:
+        return []
+
+
+def listed(value: object) -> list[Any]:
+    """A list that came as JSON or as a form's string."""
+    found = json.loads(value) if isinstance(value, str) and value else value
+    if found in (None, ""):
+        return []
+    if not isinstance(found, list):
+        raise ValueError("not a list")  # noqa: TRY004 (the caller treats it as text that is not JSON)
+    return found
+
+
+def written(value: object) -> int:
+    """Characters of text in blocks. Whether a rich text link's address counts is not known: it does here."""
+    if isinstance(value, list):
+        return sum(map(written, value))
+    if not isinstance(value, dict):
+        return 0
+    own = len(value["text"]) if isinstance(value.get("text"), str) else 0
+    address = len(value["url"]) if value.get("type") == "link" else 0
+    return own + address + sum(written(part) for part in value.values())

@@ -1,0 +1,122 @@
+"""What in a message is live: the mentions that ping and the links that a reader can follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import unescape
+from itertools import chain
+
+from localslack.rules.blocks import Json, blocks_of
+
+
+@dataclass(frozen=True)
+class Live:
+    """A string in which Slack looks for mentions and links; ``bare`` when it also links plain words."""
+
+    text: str
+    bare_names: bool = True
+    bare_urls: bool = True
+    markdown: bool = False
+
+
+TOKEN = re.compile(
+    r"<(?:!(?i:channel|here|everyone)|@[UWB][A-Z0-9]+|!subteam\^[A-Z0-9]+|#[CDG][A-Z0-9]+)(?:\|[^<>]*)?>"
+)
+BARE_NAME = re.compile(r"(?<![\w@<./-])@(?:channel|here|everyone)\b", re.IGNORECASE)
+ANGLED = re.compile(r"<((?:https?://|mailto:)[^<>|\s]+)(?:\|[^<>]*)?>")
+# with any scheme: which of them Slack follows in markdown is not documented
+LABELLED = re.compile(r"\]\(\s*<?((?:[a-z][a-z0-9+.-]*://|mailto:|tel:)[^\s)>]+)", re.IGNORECASE)
+BARE_URL = re.compile(r"https?://[^\s<>|]+", re.IGNORECASE)
+# what of a block is markdown; that the lines of a plan are is the cautious reading
+MARKDOWN = {"markdown": ("text",), "plan": ("title",), "task_card": ("title", "details", "output")}
+RICH_MENTIONS = {
+    "user": ("user_id", "<@{}>"),
+    "usergroup": ("usergroup_id", "<!subteam^{}>"),
+    "channel": ("channel_id", "<#{}>"),
+    "broadcast": ("range", "<!{}>"),
+}
+
+
+def mentions(arguments: Json) -> list[str]:
+    """Everything that pings or becomes a live name, as Slack's token for it (bare words as written).
+
+    Bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks nobody has tested it.
+    """
+    return list(chain(_in_texts(arguments, _mentions_in), _in_rich_text(arguments)))
+
+
+def links(arguments: Json) -> list[str]:
+    """Every URL a reader can follow, entities decoded."""
+    own = (node["url"] for node in _nodes(arguments) if isinstance(node.get("url"), str))
+    return list(chain(_in_texts(arguments, _links_in), own))
+
+
+def _in_texts(arguments: Json, find: Callable[[Live], Iterator[str]]) -> Iterator[str]:
+    return chain.from_iterable(map(find, _live_texts(arguments)))
+
+
+def _in_rich_text(arguments: Json) -> Iterator[str]:
+    for node in _nodes(arguments):
+        key, form = RICH_MENTIONS.get(str(node.get("type")), ("", ""))
+        if key in node:
+            yield form.format(node[key])
+
+
+def _mentions_in(live: Live) -> Iterator[str]:
+    yield from TOKEN.findall(live.text)
+    if live.bare_names:
+        yield from BARE_NAME.findall(TOKEN.sub(" ", live.text))
+
+
+def _links_in(live: Live) -> Iterator[str]:
+    decode = str if live.markdown else unescape
+    labelled = LABELLED.findall(live.text) if live.markdown else []
+    rest = LABELLED.sub(" ", live.text) if live.markdown else live.text
+    yield from map(decode, [*labelled, *ANGLED.findall(rest)])
+    if live.bare_urls:
+        yield from (decode(url.rstrip(".,;:!?'\")]*_~`")) for url in BARE_URL.findall(ANGLED.sub(" ", rest)))
+
+
+def _live_texts(arguments: Json) -> Iterator[Live]:
+    if (text := arguments.get("text")) and not _repeated(str(text), arguments):
+        # parse=none keeps plain addresses plain; names are reported all the same
+        yield Live(str(text), bare_urls=arguments.get("parse") != "none")
+    if markdown := arguments.get("markdown_text"):
+        yield Live(str(markdown), bare_names=False, markdown=True)
+    for node in _nodes(arguments):
+        if node.get("type") == "mrkdwn":
+            bare = not node.get("verbatim")
+            yield Live(str(node.get("text")), bare_names=bare, bare_urls=bare)
+        elif node.get("type") in MARKDOWN:
+            for key in MARKDOWN[node["type"]]:
+                yield Live(str(node.get(key, "")), bare_names=False, markdown=True)
+    yield from map(Live, _strings(arguments.get("attachments")))
+
+
+def _repeated(text: str, arguments: Json) -> bool:
+    """Whether it is there for notifications only, as the text of what came as markdown is."""
+    return any(node.get("type") == "markdown" and node.get("text") == text for node in _nodes(arguments))
+
+
+def _nodes(arguments: Json) -> Iterator[Json]:
+    """Every object in the blocks, in the order of reading."""
+
+    def walk(value: object) -> Iterator[Json]:
+        if isinstance(value, dict):
+            yield value
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        for part in parts:
+            yield from walk(part)
+
+    return walk(blocks_of(arguments))
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every string of a legacy attachment: nearly all of its fields are mrkdwn."""
+    if isinstance(value, str):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _strings(part)

@@ -1,0 +1,75 @@
+"""What Slack accepts in a message, and what in a message is live. Pure: arguments in, an answer out.
+
+Limits are Slack's documentation's unless the line beside them says otherwise. Those of single blocks are in
+``blocks``, and what is live is found by ``live``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from localslack.rules.blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, listed, written
+from localslack.rules.live_text import links, mentions
+from localslack.rules.schema import shape, string, unique
+
+__all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "links", "mentions"]
+
+MESSAGE_BLOCKS = 50
+ATTACHMENTS = 100
+UPDATE_TEXT = 4_000
+BLOCKS_TEXT = 13_200  # undocumented; measured by others, lower still with many headers or rich text
+METADATA_BYTES = 8_000  # the error is documented and its threshold is not: a cautious guess
+
+
+def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
+    """Slack's error code for the arguments of a post, or None if it takes them."""
+    try:
+        blocks = listed(arguments.get("blocks"))
+    except ValueError:
+        return "invalid_blocks_format"
+    return (
+        _check_text(arguments, blocks, text_limit)
+        or check_blocks(blocks)
+        or check_metadata(arguments.get("metadata"))
+    )
+
+
+def check_metadata(metadata: object) -> str | None:
+    if metadata is None or metadata == "":
+        return None
+    try:
+        found = json.loads(metadata) if isinstance(metadata, str) else metadata
+    except ValueError:
+        return "invalid_metadata_format"
+    if not shape({"event_type": string(), "event_payload": lambda v: isinstance(v, dict)})(found):
+        return "invalid_metadata_schema"
+    return "metadata_too_large" if len(json.dumps(found).encode()) > METADATA_BYTES else None
+
+
+def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | None:
+    text, markdown = str(arguments.get("text") or ""), str(arguments.get("markdown_text") or "")
+    if markdown and (text or blocks):
+        return "markdown_text_conflict"
+    # that white space alone counts as no text is not documented: the stricter reading
+    if not (text.strip() or markdown.strip() or blocks or arguments.get("attachments")):
+        return "no_text"
+    if len(text) > text_limit or len(markdown) > MARKDOWN_TEXT:
+        return "msg_too_long"
+    attachments = arguments.get("attachments")
+    return "too_many_attachments" if isinstance(attachments, list) and len(attachments) > ATTACHMENTS else None
+
+
+def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
+    """``above`` is what the message shows already: it counts for the lengths, and not for how many there are."""
+    everything = [*above, *blocks]
+    if len(blocks) > MESSAGE_BLOCKS or not all(map(BLOCK, blocks)) or not unique("block_id", everything):
+        return "invalid_blocks"
+    kinds = [block["type"] for block in everything]
+    if sum(kind in TABLES for kind in kinds) > 1:
+        return "only_one_table_allowed"
+    markdown = sum(len(block["text"]) for block in everything if block["type"] == "markdown")
+    # a data_table may hold more than a whole message, so its cells cannot count
+    total = written([block for block in everything if block["type"] != "data_table"])
+    return "msg_blocks_too_long" if markdown > MARKDOWN_TEXT or total > BLOCKS_TEXT else None

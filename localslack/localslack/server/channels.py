@@ -1,0 +1,119 @@
+"""Channels and people of the team, as whoever runs it sets them up and changes them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Unpack
+
+from localslack.errors import need
+from localslack.rules.elements import zone
+from localslack.state.channel import Channel, direct_with
+from localslack.state.identity import BOT_USER
+from localslack.state.profiles import Facts
+from localslack.state.workspace import Workspace
+
+
+class Places:
+    """What happens to channels and people from outside the app. Safe to use from any thread."""
+
+    workspace: Workspace
+    _lock: threading.Lock
+
+    def add_channel(
+        self,
+        id: str,  # noqa: A002 (Slack's own word)
+        name: str,
+        *,
+        member: bool = True,
+        archived: bool = False,
+        private: bool = False,
+        shared: bool = False,
+        several: bool = False,
+        people: Collection[str] | None = None,
+    ) -> None:
+        """``several`` are people who write to each other directly, with the bot among them: a group DM.
+
+        ``people`` are those who are in it; else everybody is, of the team and less its guests.
+        """
+        with self._lock:
+            private = private or several or id.startswith(("G", "D"))
+            user = f"U{id[1:]}" if id.startswith("D") else ""
+            self.workspace.channels[id] = Channel(
+                id,
+                name,
+                member,
+                archived,
+                private,
+                shared,
+                user,
+                several=several,
+                people=None if people is None else frozenset(people),
+            )
+
+    def rename_channel(self, channel: str, name: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].name = name
+
+    def archive_channel(self, channel: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].archived = True
+
+    def unarchive_channel(self, channel: str) -> None:
+        """The bot is in it as before; whether Slack brings bots back is not documented."""
+        with self._lock:
+            self.workspace.channels[channel].archived = False
+
+    def remove_bot(self, channel: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].member = False
+
+    def invite_bot(self, channel: str) -> None:
+        with self._lock:
+            self.workspace.channels[channel].member = True
+
+    def join(self, channel: str, user: str) -> None:
+        """Somebody comes into a channel."""
+        with self._lock:
+            place = self.workspace.channels[channel]
+            place.people = frozenset({*self._people_of(channel), user})
+
+    def leave(self, channel: str, user: str) -> None:
+        """Somebody goes."""
+        with self._lock:
+            place = self.workspace.channels[channel]
+            place.people = self._people_of(channel) - {user}
+
+    def _people_of(self, channel: str) -> frozenset[str]:
+        place = self.workspace.channels[channel]
+        return frozenset(self.workspace.members(place)) - {BOT_USER}
+
+    def meet(self, user: str, team: str) -> None:
+        """Somebody uses the app, who is known from then on."""
+        with self._lock:
+            self.workspace.people.setdefault(user, replace(self.workspace.profile(user), team=team))
+
+    def may_write(self, channel: str, user: str) -> bool:
+        """Whether somebody is in a channel; where nobody has said who is, all are but guests."""
+        with self._lock:
+            place = self.workspace.place(channel)
+            if place.kind == "im" or place.people is not None:
+                return self.workspace.is_in(place, user)
+            return not self.workspace.profile(user).is_guest
+
+    def set_person(self, user: str, **facts: Unpack[Facts]) -> None:
+        """Say more of somebody; what is not named stays. Nobody has to be known to exist."""
+        need(facts.get("tz") is None or zone(facts["tz"]), f"no zone {facts.get('tz')}")
+        with self._lock:
+            self.workspace.people[user] = replace(self.workspace.profile(user), **facts)
+
+    def has_direct(self, user: str) -> bool:
+        """Whether somebody and the bot have written to each other directly."""
+        with self._lock:
+            return direct_with(user) in self.workspace.channels
+
+    def place(self, channel: str) -> Channel:
+        """A channel that a person is in: one that was added, or direct messages."""
+        with self._lock:
+            return self.workspace.place(channel)

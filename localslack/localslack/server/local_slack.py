@@ -1,0 +1,174 @@
+"""A Slack on the loopback for ``slack_sdk.WebClient(token=..., base_url=slack.url)``.
+
+What it refuses is in ``rules``, what it remembers in ``kept``, what whoever runs it does with it in ``team``,
+``places`` and ``shows``, the methods of its Web API in ``methods`` and the people who use the app in ``people``;
+here is the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from localslack.errors import SlackError
+from localslack.loopback import Request, Response
+from localslack.methods.files import UPLOAD_PATH, file_content
+from localslack.methods.registry import ALL_SCOPES, METHODS, Method
+from localslack.methods.response_urls import RESPONSE, RESPONSE_PATH, answer_of, refused
+from localslack.server.team import USUAL, SlackTeam, Times, no_socket
+from localslack.state.rate_limit import Pace
+from localslack.state.workspace import Json
+
+# no app sends them, and browsers do with what a page asks of another address
+_OF_BROWSERS = frozenset({"origin", "sec-fetch-site"})
+GENERAL = ("C0GENERAL", "general")
+UPLOAD = "upload"  # the name that sending a file's bytes has in ``calls``
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A call that was refused: Slack's code for it, and what was asked."""
+
+    method: str
+    error: str
+    arguments: Json = field(default_factory=dict)
+
+
+class LocalSlack(SlackTeam):
+    """One workspace with one app in it, served over HTTP while it is entered.
+
+    ``scopes`` are those of the bot's token; ``bot_name`` is what the bot is called. ``channel`` is the id and the
+    name of a channel that is there from the beginning, with the bot in it. ``posts_per_second`` limits the posts
+    to each channel, as Slack does with 1; None does not. ``link`` gives the address of a WebSocket for Socket
+    Mode. The Web API is served on ``port``, on a free one if it is 0; OSError is raised where it can't be had.
+    """
+
+    def __init__(  # noqa: PLR0913 (each says one thing of the team)
+        self,
+        token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
+        team_id: str = "T0TEAM",
+        scopes: frozenset[str] = ALL_SCOPES,
+        *,
+        app_token: str = "xapp-test",  # noqa: S107
+        bot_name: str = "bot",
+        channel: tuple[str, str] = GENERAL,
+        posts_per_second: float | None = None,
+        link: Callable[[], str] = no_socket,
+        times: Times = USUAL,
+        port: int = 0,
+    ) -> None:
+        super().__init__(team_id, scopes, bot_name=bot_name, link=link, times=times, port=port)
+        self.token = token
+        self.posts_per_second = posts_per_second
+        self.app_token = app_token
+        self._clock = times.clock
+        self._calls: list[tuple[str, Json]] = []
+        self._refusals: list[Refusal] = []
+        self._pace = Pace()
+        self.home, name = channel
+        self.add_channel(self.home, name)
+
+    @property
+    def calls(self) -> list[tuple[str, Json]]:
+        """Every call so far as (method, arguments), refused and failed ones too."""
+        with self._lock:
+            return list(self._calls)
+
+    def calls_to(self, method: str) -> list[Json]:
+        """The arguments of every call to one method."""
+        return [arguments for name, arguments in self.calls if name == method]
+
+    @property
+    def refusals(self) -> list[Refusal]:
+        """Every call that was refused, oldest first."""
+        with self._lock:
+            return list(self._refusals)
+
+    # the wire
+
+    def handle(self, request: Request) -> Response:
+        if _OF_BROWSERS & request.headers.keys():
+            return Response(403, b"for apps, not for pages")
+        try:
+            method, arguments = self._parse(request)
+        except (TypeError, ValueError):
+            return self._unread(request)
+        self._arrive(method, arguments)
+        try:
+            return self._attend(request, method, arguments)
+        finally:
+            self.changes.note()
+
+    def _attend(self, request: Request, method: str, arguments: Json) -> Response:
+        """The answer to a call that could be read."""
+        return self._answer(request, method, arguments)
+
+    def _parse(self, request: Request) -> tuple[str, Json]:
+        if request.path.startswith(UPLOAD_PATH):
+            file_id, _, key = request.path.removeprefix(UPLOAD_PATH).partition("/")
+            return UPLOAD, {"file_id": file_id, "key": key, "content": file_content(request)}
+        if request.path.startswith(RESPONSE_PATH):
+            return RESPONSE, answer_of(request, self.url)
+        return request.path.removeprefix("/api").strip("/"), request.arguments()
+
+    def _unread(self, request: Request) -> Response:
+        if request.path.startswith(RESPONSE_PATH):
+            return refused("invalid_payload", 400)
+        return failed("invalid_json")
+
+    def _arrive(self, method: str, arguments: Json) -> None:
+        with self._lock:
+            self._calls.append((method, {key: value for key, value in arguments.items() if key != "token"}))
+
+    def _answer(self, request: Request, method: str, arguments: Json) -> Response:
+        with self._settled():
+            try:
+                if method == UPLOAD:
+                    return self._receive(**arguments)
+                if method == RESPONSE:
+                    return self._responded(arguments)
+                answer = self._call(request, method, arguments)
+            except SlackError as error:
+                self._refusals.append(Refusal(method, error.code, arguments))
+                limited = error.code == "ratelimited"
+                return failed(error.code, 429 if limited else 200, 1 if limited else None, **error.more)
+        headers = {"x-oauth-scopes": ",".join(sorted(self.workspace.scopes))}
+        return Response.of_json({"ok": True, **answer}, headers=headers)
+
+    def _responded(self, arguments: Json) -> Response:
+        answer = self._responses.receive(arguments)
+        if answer.status != 200:
+            self._refusals.append(Refusal(RESPONSE, answer.body.decode(), arguments))
+        return answer
+
+    def _call(self, request: Request, name: str, arguments: Json) -> Json:
+        if name not in METHODS:
+            raise SlackError("unknown_method")
+        method = METHODS[name]
+        token = request.headers.get("authorization", "").removeprefix("Bearer ") or arguments.get("token")
+        self._admit(str(token or ""), method)
+        if name == "chat.postMessage":
+            self._pace.spend(str(arguments.get("channel")), self._clock(), self.posts_per_second)
+        return method.call(self.workspace, arguments)
+
+    def _admit(self, token: str, method: Method) -> None:
+        """The app's token opens connections and does nothing else; the bot's does the rest."""
+        if token not in {self.token, self.app_token}:
+            raise SlackError("invalid_auth" if token else "not_authed")
+        if (token == self.app_token) != method.for_app:
+            raise SlackError("not_allowed_token_type")
+        if method.scope:
+            self.workspace.require(method.scope)
+
+    def _receive(self, file_id: str, key: str, content: bytes) -> Response:
+        file = self.workspace.uploads.get(file_id)
+        if file is None or file["key"] != key:
+            return Response(404, b"no such upload")
+        file["content"] = content
+        return Response(200, f"OK - {len(content)}".encode())
+
+
+def failed(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:
+    """An answer of the Web API with ``ok`` false."""
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return Response.of_json({"ok": False, "error": error, **more}, status, headers)

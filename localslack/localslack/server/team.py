@@ -1,0 +1,236 @@
+"""The team, as whoever runs it sets it up and looks at it."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from localslack.errors import Misuse, SlackError
+from localslack.loopback import Loopback
+from localslack.methods.response_urls import Responses
+from localslack.rules.live_text import links, mentions
+from localslack.server.changes import Changes
+from localslack.server.channels import Places
+from localslack.server.rich_text import composed
+from localslack.server.views import Shows
+from localslack.state.statuses import Statuses
+from localslack.state.streams import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
+from localslack.state.triggers import TRIGGER_SECONDS, Triggers
+from localslack.state.workspace import START, Json, Workspace
+
+
+def no_socket() -> str:
+    """Events come over HTTP here."""
+    raise SlackError("unknown_method")
+
+
+@dataclass(frozen=True)
+class Times:
+    """``now`` gives the seconds of a message's ts, ``clock`` those of the pace, triggers, streams and statuses."""
+
+    now: Callable[[], float] = lambda: START
+    clock: Callable[[], float] = time.monotonic
+    trigger_seconds: float = TRIGGER_SECONDS
+    stream_seconds: float = STREAM_SECONDS
+
+
+USUAL = Times()
+
+
+class SlackTeam(Places, Shows, Loopback):
+    """Channels, messages and views, and what people's commands and buttons carry. Safe to use from any thread."""
+
+    def __init__(
+        self,
+        team_id: str,
+        scopes: frozenset[str],
+        *,
+        bot_name: str = "bot",
+        link: Callable[[], str] = no_socket,
+        times: Times = USUAL,
+        port: int = 0,
+    ) -> None:
+        super().__init__(port)
+        self.triggers = Triggers(times.clock, times.trigger_seconds)
+        self.workspace = Workspace(
+            team_id,
+            scopes,
+            self.url,
+            bot_name,
+            times.now,
+            self.triggers,
+            link,
+            Streams(times.clock, times.stream_seconds),
+            Statuses(times.clock),
+        )
+        self.changes = Changes()
+        self._responses = Responses(self.workspace)
+        self._lock = threading.Lock()
+
+    # messages
+
+    def add_message(
+        self, channel: str, text: str, user: str = "U0HUMAN", thread_ts: str | None = None, **more: Any
+    ) -> str:
+        """A message of somebody else; its ts."""
+        with self._lock:
+            typed = {} if "bot_id" in more else {"blocks": composed(text) or None}
+            said = self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **{**typed, **more})
+        self.changes.note()
+        return str(said["ts"])
+
+    def edit_message(self, channel: str, ts: str, text: str) -> Json:
+        """Somebody writes something else in a message of theirs; it as readers get it then."""
+        with self._settled():
+            place = self.workspace.channels[channel]
+            message = place.find(ts)
+            message |= {
+                "text": text,
+                "blocks": composed(text),
+                "edited": {"user": message["user"], "ts": self.workspace.next_ts()},
+            }
+            return place.seen(message)
+
+    def next_ts(self) -> str:
+        """That of something which happens now."""
+        with self._lock:
+            return self.workspace.next_ts()
+
+    def messages(self, channel: str) -> list[Json]:
+        """Top level, oldest first."""
+        with self._settled():
+            return self.workspace.channels[channel].top_level()
+
+    def replies(self, channel: str, ts: str) -> list[Json]:
+        """The replies under a message, oldest first and without it."""
+        with self._settled():
+            return self.workspace.channels[channel].thread_of(ts)[1:]
+
+    def message(self, channel: str, ts: str) -> Json:
+        """A message wherever it is, as readers get it."""
+        with self._settled():
+            place = self.workspace.channels[channel]
+            return place.seen(place.find(ts))
+
+    def channel_of(self, ts: str) -> str:
+        """The channel that a message is in."""
+        with self._lock:
+            for channel in self.workspace.channels.values():
+                if any(message["ts"] == ts for message in channel.messages):
+                    return channel.id
+        raise Misuse(f"no channel has a message {ts}")
+
+    def whisper(self, channel: str, user: str, text: str, **more: Any) -> str:
+        """Show somebody what only they see, such as the answer to a command; its ts."""
+        with self._lock:
+            ts = self.workspace.next_ts()
+            self.workspace.ephemerals.append({"channel": channel, "user": user, "ts": ts, "text": text, **more})
+        self.changes.note()
+        return ts
+
+    def dismiss(self, user: str, ts: str) -> None:
+        """Somebody has read what only they see."""
+        with self._lock:
+            seen = self.workspace.ephemerals
+            seen[:] = [shown for shown in seen if (shown["user"], shown["ts"]) != (user, ts)]
+        self.changes.note()
+
+    # streams and statuses
+
+    def stop_stream(self, channel: str, ts: str) -> None:
+        """The person presses stop."""
+        self._end_stream(channel, ts, STOPPED_BY_USER)
+
+    def finalise_stream(self, channel: str, ts: str) -> None:
+        """Slack ends the stream now, as it does by itself after ``stream_seconds``."""
+        self._end_stream(channel, ts, ENDED)
+
+    def streaming(self, channel: str, ts: str) -> bool:
+        """Whether more can come; readers see it in the message's ``streaming_state``."""
+        with self._settled():
+            place = self.workspace.channels[channel]
+            return self.workspace.streams.running(channel, place.find(ts))
+
+    def seen_live(self, channel: str, ts: str) -> set[str]:
+        """Every mention and every link target that was live in any state of a message, however short."""
+        with self._settled():
+            message = self.workspace.channels[channel].find(ts)
+            stream = self.workspace.streams.find(channel, message)
+            return {*mentions(message), *links(message), *(stream.seen if stream else ())}
+
+    @property
+    def statuses(self) -> list[Json]:
+        """All that the bot has said it does, oldest first: channel, thread_ts, status (empty to take it back)."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.statuses.history)
+
+    def status(self, channel: str, thread_ts: str) -> str:
+        """What the thread shows now, or nothing."""
+        with self._lock:
+            return self.workspace.statuses.current(channel, thread_ts)
+
+    # what was shown
+
+    @property
+    def files(self) -> list[Json]:
+        """Shared files: id, name, title, content, channels, thread_ts."""
+        with self._lock:
+            return self.workspace.files()
+
+    @property
+    def ephemerals(self) -> list[Json]:
+        """Messages that one person saw; those that came by a ``response_url`` have it."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.ephemerals)
+
+    @property
+    def unshown(self) -> list[Json]:
+        """Those that Slack took and showed nobody: for a thread that had no replies."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.unshown)
+
+    # what commands and buttons carry
+
+    def response_url(
+        self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None
+    ) -> str:
+        """Takes five answers within half an hour. ``origin`` is the ts of the message whose button was pressed.
+
+        With ``thread_ts`` the answers go into that thread, which Slack's own do not do by themselves.
+        """
+        with self._lock:
+            return self._responses.mint(channel, user, thread_ts, origin)
+
+    def answer_command(self, channel: str, user: str, body: Json) -> None:
+        """Show what the app answered to a command at once. Raises SlackError where Slack would not take it."""
+        with self._lock:
+            self._responses.answer_at_once(channel, user, body)
+        self.changes.note()
+
+    @property
+    def bot_name(self) -> str:
+        """What the bot is called."""
+        return self.workspace.bot_name
+
+    def next_id(self, prefix: str) -> str:
+        with self._lock:
+            return self.workspace.next_id(prefix)
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """The lock, with streams whose time is over ended."""
+        with self._lock:
+            self.workspace.streams.settle()
+            yield
+
+    def _end_stream(self, channel: str, ts: str, fault: str) -> None:
+        with self._settled():
+            stream = self.workspace.streams.find(channel, self.workspace.channels[channel].find(ts))
+            if stream is None or stream.fault:
+                raise Misuse(f"{ts} is {'no stream' if stream is None else 'not streaming any more'}")
+            stream.end(fault)

@@ -1,0 +1,173 @@
+"""What people see and use: their Home tabs, their modals and what is in messages."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from localslack.errors import need
+from localslack.interaction.choices import change
+from localslack.interaction.controls import Control, control, use
+from localslack.interaction.form_answers import answered, suggestions
+from localslack.methods.views import close_views, home_id, stack_of, told_view
+from localslack.rules.elements import elements_of
+from localslack.state.element_values import Key, Shown, first_settings, named, placed, set_to, spelled
+from localslack.state.triggers import Origin
+from localslack.state.workspace import Json, Workspace
+
+Values = Mapping[str | Key, Any]
+QUERY_LENGTH = 3
+
+
+class Shows:
+    """Safe to use from any thread. A view is named by its id, or given as it was once read."""
+
+    workspace: Workspace
+    _lock: threading.Lock
+
+    # for whoever runs it
+
+    @property
+    def views(self) -> list[Json]:
+        """All that can be seen, as the app made them: each person's home and open modals."""
+        with self._lock:
+            return copy.deepcopy(list(self.workspace.views.values()))
+
+    def home_of(self, user: str) -> Json | None:
+        """What is published for somebody."""
+        with self._lock:
+            return copy.deepcopy(self.workspace.views.get(home_id(user)))
+
+    def modal_of(self, user: str) -> Json | None:
+        """The view in front of somebody: the last one opened that was not closed."""
+        with self._lock:
+            front = self._front(user)
+            return copy.deepcopy(self.workspace.views[front]) if front else None
+
+    def seen_by(self, user: str) -> tuple[Json | None, Json | None]:
+        """Somebody's home, and the modal in front of them, each with what its elements are set to."""
+        with self._lock:
+            home = home_id(user) if home_id(user) in self.workspace.views else None
+            found = (told_view(self.workspace, each) if each else None for each in (home, self._front(user)))
+            return next(found), next(found)
+
+    def enable_home(self, *, enabled: bool = True) -> None:
+        """Whether the app has a Home tab at all."""
+        with self._lock:
+            self.workspace.home_enabled = enabled
+
+    def trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
+        """Opens one view within ``triggers.seconds``, in front of the user who did something there."""
+        with self._lock:
+            return self.workspace.triggers.mint(Origin(user, place, view))
+
+    # for people
+
+    def press(self, blocks: list[Json], channel: str, used: Control, value: str | None) -> tuple[Json, Json]:
+        """Use something in a message; the action, and the state of all that is in the message."""
+        with self._lock:
+            place = self.workspace.place(channel)
+            shown = Shown("", place, first_settings(blocks, place))
+            return use(self.workspace, shown, used, value), shown.state
+
+    def press_in(
+        self, view: str | Json, user: str, action_id: str, value: str | None, *, block_id: str | None = None
+    ) -> tuple[Json, Json]:
+        """Use something in a view; the action, and the view as it is then."""
+        with self._lock:
+            view_id = self._usable(view, user)
+            blocks = named(self.workspace.views[view_id]["blocks"])
+            used = control(blocks, action_id, value, "view", block_id=block_id)
+            dispatched = used.block["type"] != "input" or used.block.get("dispatch_action")
+            need(dispatched, f"{action_id} tells the app nothing before it is submitted")
+            action = use(self.workspace, self.workspace.shown[view_id], used, value)
+            return spelled(action), told_view(self.workspace, view_id)
+
+    def fill(self, view: str | Json, user: str, values: Values) -> Json:
+        """Put the values in and press the button; the view as it is then."""
+        with self._lock:
+            view_id = self._usable(view, user)
+            stored, shown = self.workspace.views[view_id], self.workspace.shown[view_id]
+            need(stored["type"] == "modal", "a home has nothing to submit")
+            need("submit" in stored, "the view has no button to submit it")
+            inputs = {key: (block, part) for key, block, part in placed(named(stored["blocks"])) if _asks(block)}
+            for name, value in values.items():
+                key = _meant(name, list(inputs))
+                change(self.workspace, shown, key, inputs[key][1], value)
+            empty = [key[1] for key, (block, _) in inputs.items() if _missing(block, shown.settings[key])]
+            need(not empty, f"must be filled in: {', '.join(empty)}")
+            return told_view(self.workspace, view_id)
+
+    def answered(self, view: Json, body: str | Json) -> Json:
+        """What the answer to a submission does; the errors that the person reads."""
+        with self._lock:
+            return answered(self.workspace, view["id"], body)
+
+    def close(self, view: str | Json, user: str) -> tuple[Json, bool]:
+        """The view as it was, and whether all below it went too."""
+        with self._lock:
+            view_id = self._usable(view, user)
+            told, stack = told_view(self.workspace, view_id), stack_of(self.workspace, view_id)
+            need(told["type"] == "modal", "a home cannot be closed")
+            cleared = told["clear_on_close"]
+            close_views(self.workspace, stack if cleared else stack[-1:])
+            return told, cleared
+
+    def enter_home(self, user: str) -> Json | None:
+        """What somebody finds there, set as the app has set it; nothing that they chose the last time."""
+        with self._lock:
+            if home_id(user) not in self.workspace.views:
+                return None
+            stored, shown = self.workspace.views[home_id(user)], self.workspace.shown[home_id(user)]
+            shown.settings = first_settings(named(stored["blocks"]), shown.place)
+            return told_view(self.workspace, home_id(user))
+
+    def asks(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
+        """Type into a menu that finds its options in the app; the menu's names, and the view."""
+        with self._lock:
+            view_id = self._usable(view, user)
+            menus = {key: part for key, _, part in placed(named(self.workspace.views[view_id]["blocks"]))}
+            key = _meant(action_id, [key for key, part in menus.items() if part["type"] == "external_select"])
+            least = menus[key].get("min_query_length", QUERY_LENGTH)
+            need(len(typed) >= least, f"{action_id} asks the app after {least} characters")
+            return key, told_view(self.workspace, view_id)
+
+    def offered(self, view: Json, key: Key, body: str | Json) -> list[Json]:
+        """The options that came; they can be chosen from now on."""
+        found = suggestions(body)
+        with self._lock:
+            self.workspace.shown[view["id"]].offered[key] = copy.deepcopy(found)
+        return found
+
+    def _front(self, user: str) -> str | None:
+        open_now = [view["id"] for view in self.workspace.views.values() if view["type"] == "modal"]
+        return next((found for found in reversed(open_now) if self.workspace.shown[found].user == user), None)
+
+    def _usable(self, view: str | Json, user: str) -> str:
+        """The id of a view that this person has in front of them."""
+        view_id = view if isinstance(view, str) else str(view["id"])
+        need(view_id in self.workspace.views, f"the view {view_id} is not open any more")
+        owner = self.workspace.shown[view_id].user
+        need(owner in ("", user), f"the view {view_id} is in front of {owner}")
+        is_home = self.workspace.views[view_id]["type"] == "home"
+        need(is_home or not owner or view_id == self._front(user), f"the view {view_id} is behind another")
+        return view_id
+
+
+def _asks(block: Json) -> bool:
+    return bool(block["type"] == "input" and elements_of(block))
+
+
+def _missing(block: Json, setting: Json) -> bool:
+    return not block.get("optional") and not set_to(setting)
+
+
+def _meant(name: str | Key, keys: list[Key]) -> Key:
+    """The one input with this action_id; the pair with its block_id tells apart those of one name."""
+    found = [key for key in keys if name in (key, key[1])]
+    there = ", ".join(key[1] for key in keys) or "nothing"
+    need(found, f"the view does not ask for {name}; it asks for {there}")
+    need(len(found) == 1, f"say in which block: {found}")
+    return found[0]

@@ -1,0 +1,230 @@
+"""Slack's end of Socket Mode: the WebSockets that an app's events come through."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.sync.server import Server, ServerConnection, serve
+
+from localslack.errors import Misuse, SlackError
+from localslack.state.identity import APP_ID
+from localslack.state.workspace import Json
+from localslack.users.transport import PATIENCE, Ack
+
+MOST = 10  # connections of one app
+PING_SECONDS = 0.1  # Slack's are rarer; a client that waits to receive can be closed only when something comes
+CLOSE_SECONDS = 0.5  # what a client gets to close its end
+RESET = struct.pack("ii", 1, 0)  # linger for no time: the connection is reset rather than closed
+DEBUG = {"host": "applink-1"}
+
+
+class SlackSocket:
+    """Its server starts when the first address is asked for. ``received`` is all that apps have sent.
+
+    ``linger`` is how long a connection lives on after it was told to go.
+    """
+
+    def __init__(self) -> None:
+        self.linger = 0.1
+        self.received: list[Json] = []
+        self._changed = threading.Condition()
+        self._links: list[ServerConnection] = []
+        self._tickets: set[str] = set()
+        self._answers: dict[str, Json] = {}
+        self._sent = 0
+        self._server: Server | None = None
+        self._threads: list[threading.Thread] = []
+        self._stopped = False
+
+    # for tests
+
+    @property
+    def connections(self) -> int:
+        """Those that events go to: not one that was told to go."""
+        with self._changed:
+            return len(self._links)
+
+    def wait(self, number: int = 1, seconds: float = 5.0) -> None:
+        """Wait until there are that many connections. Raises TimeoutError after that many seconds."""
+        with self._changed:
+            reached = self._changed.wait_for(lambda: len(self._links) == number, seconds)
+            if not reached:
+                raise TimeoutError(f"{len(self._links)} connections after {seconds} s, not {number}")
+
+    def disconnect(self, reason: str = "refresh_requested") -> None:
+        """Tell the oldest connection to go, and close it soon after; the client is to come back with a new one."""
+        link = self._let_go()
+        link.send(json.dumps({"type": "disconnect", "reason": reason, "debug_info": DEBUG}))
+        self._started(threading.Timer(self.linger, link.close))
+
+    def drop(self, *, reset: bool = True) -> None:
+        """End the oldest connection without a word of goodbye: reset, or just closed by TCP."""
+        link = self._let_go()
+        if reset:
+            link.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        link.close_socket()
+
+    def deliver(self, kind: str, payload: Json, *, retry: int = 0, patience: float = 3.0) -> Json | None:
+        """Send an envelope through the next connection; the app's answer, or None if none comes in time.
+
+        Without a connection it waits for one: the client is ready a moment before its connection counts.
+        """
+        deadline = time.monotonic() + patience
+        link, envelope = self._next_link(patience), envelope_of(kind, payload, retry)
+        if link is None:
+            return None
+        with suppress(ConnectionClosed):
+            link.send(json.dumps(envelope))
+        return self._answer_to(envelope["envelope_id"], deadline - time.monotonic())
+
+    # for the emulator
+
+    def address(self) -> str:
+        """Where one WebSocket can be opened, once."""
+        with self._changed:
+            if self._stopped:
+                raise SlackError("internal_error")
+            if self._server is None:
+                self._server = self._start()
+            ticket = uuid.uuid4().hex
+            self._tickets.add(ticket)
+            host, port = self._server.socket.getsockname()[:2]
+            return f"ws://{host}:{port}/link/?ticket={ticket}&app_id={APP_ID}"
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            server, self._server = self._server, None
+        if server:
+            server.shutdown()
+        for thread in self._threads:
+            if isinstance(thread, threading.Timer):
+                thread.cancel()
+            thread.join(timeout=5)
+
+    # the wire
+
+    def _start(self) -> Server:
+        server = serve(
+            self._serve,
+            "127.0.0.1",
+            0,
+            process_request=self._admit,
+            compression=None,
+            ping_interval=None,
+            close_timeout=CLOSE_SECONDS,
+        )
+        self._started(threading.Thread(target=server.serve_forever, daemon=True))
+        return server
+
+    def _started(self, thread: threading.Thread) -> None:
+        self._threads.append(thread)
+        thread.start()
+
+    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Each ticket once."""
+        url = urlsplit(request.path)
+        ticket = parse_qs(url.query).get("ticket", [""])[0]
+        with self._changed:
+            if url.path == "/link/" and ticket in self._tickets:
+                self._tickets.remove(ticket)
+                return None
+        return connection.respond(401, "invalid ticket\n")
+
+    def _serve(self, link: ServerConnection) -> None:
+        with suppress(ConnectionClosed):
+            if not self._welcome(link):
+                link.send(json.dumps({"type": "disconnect", "reason": "too_many_websockets", "debug_info": DEBUG}))
+                return
+            self._started(threading.Thread(target=_beat, args=(link,), daemon=True))
+            for text in link:
+                self._hear(json.loads(text))
+        with self._changed:
+            if link in self._links:
+                self._links.remove(link)
+            self._changed.notify_all()
+
+    def _welcome(self, link: ServerConnection) -> bool:
+        """Whether there was a place for it; it gets events only after its hello."""
+        number = len(link.server.connections)
+        if number > MOST:
+            return False
+        about = {"num_connections": number, "debug_info": DEBUG, "connection_info": {"app_id": APP_ID}}
+        with self._changed:
+            link.send(json.dumps({"type": "hello", **about}))
+            self._links.append(link)
+            self._changed.notify_all()
+        return True
+
+    def _hear(self, message: Json) -> None:
+        with self._changed:
+            self.received.append(message)
+            self._answers.setdefault(str(message.get("envelope_id")), message)
+            self._changed.notify_all()
+
+    def _let_go(self) -> ServerConnection:
+        """The oldest connection, which gets no more events."""
+        with self._changed:
+            if not self._links:
+                raise Misuse("no connection is open")
+            return self._links.pop(0)
+
+    def _next_link(self, seconds: float) -> ServerConnection | None:
+        """Each in its turn, as no app may rely on one of its connections."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._links, seconds):
+                return None
+            self._sent += 1
+            return self._links[self._sent % len(self._links)]
+
+    def _answer_to(self, envelope_id: str, seconds: float) -> Json | None:
+        """It may come through any connection: the client sends it through its newest."""
+        with self._changed:
+            self._changed.wait_for(lambda: envelope_id in self._answers, seconds)
+            return self._answers.pop(envelope_id, None)
+
+
+def _beat(link: ServerConnection) -> None:
+    """Ping until the connection ends. The library's own pings draw on the random numbers that tests share."""
+    with suppress(ConnectionClosed):
+        for number in count():
+            link.ping(str(number))
+            time.sleep(PING_SECONDS)
+
+
+def envelope_of(kind: str, payload: Json, retry: int) -> Json:
+    """Only slash commands and forms are answered in the envelope; only events say which attempt they are."""
+    answered = kind == "slash_commands" or payload.get("type") in {"view_submission", "block_suggestion"}
+    attempt = {"retry_attempt": retry, "retry_reason": "timeout" if retry else ""}
+    return {
+        "envelope_id": str(uuid.uuid4()),
+        "type": kind,
+        "payload": payload,
+        "accepts_response_payload": answered,
+        **(attempt if retry or kind == "events_api" else {}),
+    }
+
+
+@dataclass(frozen=True)
+class SocketWire:
+    """Envelopes through one of the WebSockets that the app has opened."""
+
+    socket: SlackSocket
+    patience: float = PATIENCE
+
+    def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
+        started = time.monotonic()
+        answer = self.socket.deliver(kind, payload, retry=retry, patience=self.patience)
+        seconds = time.monotonic() - started
+        return Ack(0, "", seconds) if answer is None else Ack(200, answer.get("payload", ""), seconds)

@@ -1,0 +1,114 @@
+"""A conversation with its messages: a channel, a group of people, or direct messages."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from localslack.errors import SlackError
+
+Json = dict[str, Any]
+
+
+def moment(ts: object, error: str = "message_not_found") -> Decimal:
+    """A ts as a number: as text, "9" would sort after "10"."""
+    try:
+        found = Decimal(str(ts))
+    except InvalidOperation:
+        raise SlackError(error) from None
+    if not found.is_finite():
+        raise SlackError(error)
+    return found
+
+
+@dataclass
+class Channel:
+    id: str
+    name: str
+    member: bool = True
+    archived: bool = False
+    private: bool = False
+    shared: bool = False  # with another team, by Slack Connect
+    user: str = ""  # whose direct messages these are
+    messages: list[Json] = field(default_factory=list)
+    several: bool = False  # direct messages among several people
+    people: frozenset[str] | None = None  # who is in it; None: everybody of the team but guests
+
+    @property
+    def kind(self) -> str:
+        """The prefix of the scopes that reading it takes: channels, groups, mpim or im."""
+        if self.id.startswith("D"):
+            return "im"
+        if self.several:
+            return "mpim"
+        return "groups" if self.private else "channels"
+
+    def as_json(self) -> Json:
+        """Direct messages have somebody they are with, and neither a name nor members."""
+        shown = {
+            "id": self.id,
+            "is_archived": self.archived,
+            "is_im": self.kind == "im",
+            "is_private": self.private,
+        }
+        if self.kind == "im":
+            return {**shown, "user": self.user, "is_org_shared": False}
+        return {
+            **shown,
+            "name": self.name,
+            "is_channel": self.kind == "channels",
+            "is_group": self.kind == "groups",
+            "is_mpim": self.kind == "mpim",
+            "is_member": self.member,
+            "is_ext_shared": self.shared,
+        }
+
+    def find(self, ts: object, error: str = "message_not_found") -> Json:
+        wanted = moment(ts, error)
+        found = next((message for message in self.messages if moment(message["ts"]) == wanted), None)
+        if found is None:
+            raise SlackError(error)
+        return found
+
+    def parent(self, thread_ts: object) -> Json:
+        """The message a reply goes under; which code Slack has for a reply's own ts is not measured."""
+        found = self.find(thread_ts, "thread_not_found")
+        if is_reply(found):
+            raise SlackError("cannot_reply_to_message")
+        return found
+
+    def thread_of(self, ts: object) -> list[Json]:
+        """Parent first, then its replies, oldest first; ``ts`` may be any message of the thread."""
+        found = self.find(ts, "thread_not_found")
+        root = found.get("thread_ts", found["ts"])
+        thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
+        return [self.seen(message) for message in thread]
+
+    def top_level(self) -> list[Json]:
+        """Oldest first; a reply that was broadcast is part of the channel too."""
+        shown = (m for m in self.messages if not is_reply(m) or m.get("subtype") == "thread_broadcast")
+        return [self.seen(message) for message in shown]
+
+    def seen(self, message: Json) -> Json:
+        """A copy as readers get it: a parent counts its replies."""
+        replies = [m for m in self.messages if is_reply(m) and m["thread_ts"] == message["ts"]]
+        users = list(dict.fromkeys(reply["user"] for reply in replies))
+        counted = {
+            "thread_ts": message["ts"],
+            "reply_count": len(replies),
+            "reply_users": users,
+            "reply_users_count": len(users),
+            "latest_reply": replies[-1]["ts"] if replies else None,
+        }
+        return copy.deepcopy(message) | (counted if replies else {})
+
+
+def direct_with(user: str) -> str:
+    """The conversation of the bot with somebody alone, which is there as soon as one of them writes in it."""
+    return f"D{user[1:]}"
+
+
+def is_reply(message: Json) -> bool:
+    return bool(message.get("thread_ts", message["ts"]) != message["ts"])

@@ -1,0 +1,159 @@
+"""What is in front of somebody: what each of its elements is set to, at first and after they used it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from localslack.rules.elements import choices, elements_of
+
+Json = dict[str, Any]
+Key = tuple[str, str]  # the names of a block and of an element in it
+Settings = dict[Key, Json]
+
+
+class Conversation(Protocol):
+    """What a menu of conversations asks of one."""
+
+    id: str
+    shared: bool
+
+    @property
+    def kind(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Where Slack says what an element is set to, and where the app says what that is at first."""
+
+    chosen: str
+    first: str
+    many: bool = False
+
+
+OPTION, OPTIONS = Kind("selected_option", "initial_option"), Kind("selected_options", "initial_options", many=True)
+KINDS = {
+    "plain_text_input": Kind("value", "initial_value"),
+    "static_select": OPTION,
+    "external_select": OPTION,
+    "radio_buttons": OPTION,
+    "multi_static_select": OPTIONS,
+    "checkboxes": OPTIONS,
+    "users_select": Kind("selected_user", "initial_user"),
+    "conversations_select": Kind("selected_conversation", "initial_conversation"),
+    "timepicker": Kind("selected_time", "initial_time"),
+}
+USED_IN = frozenset({"section", "actions", "context_actions", "input"})
+INCLUDED = {"channels": "public", "groups": "private", "im": "im", "mpim": "mpim"}
+
+
+@dataclass
+class Shown:
+    """Something with elements in front of a ``user`` who came to it from the conversation ``place``.
+
+    ``offered`` are the options that menus have found in the app so far.
+    """
+
+    user: str = ""
+    place: Conversation | None = None
+    settings: Settings = field(default_factory=dict)
+    offered: dict[Key, list[Json]] = field(default_factory=dict)
+
+    @property
+    def state(self) -> Json:
+        """As Slack tells the app."""
+        values: dict[str, Json] = {}
+        for (block_id, action_id), setting in self.settings.items():
+            values.setdefault(block_id, {})[action_id] = copy.deepcopy(setting)
+        return {"values": values}
+
+
+def named(blocks: list[Json]) -> list[Json]:
+    """Blocks as readers get them: Slack gives a name to those that have none, and to what is in them."""
+    found = copy.deepcopy(blocks)
+    for at, block in enumerate(found):
+        block.setdefault("block_id", f"block{at}")
+        for number, element in enumerate(_used_in(block)):
+            element.setdefault("action_id", f"action{number}")
+    return found
+
+
+def placed(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
+    """Every element that has a name, with its block."""
+    for block in blocks:
+        for element in _used_in(block):
+            if "block_id" in block and "action_id" in element:
+                yield (block["block_id"], element["action_id"]), block, element
+
+
+def _used_in(block: Json) -> list[Json]:
+    return [part for part in elements_of(block) if block["type"] in USED_IN and part["type"] != "image"]
+
+
+def setting(element: Json, chosen: Any) -> Json:
+    zone = {"timezone": element["timezone"]} if "timezone" in element else {}
+    return {"type": element["type"], KINDS[element["type"]].chosen: copy.deepcopy(chosen), **zone}
+
+
+def set_to(setting: Json) -> Any:
+    return setting[KINDS[setting["type"]].chosen]
+
+
+def first_settings(blocks: list[Json], place: Conversation | None) -> Settings:
+    """What the app has set its elements to."""
+    stateful = ((key, element) for key, _, element in placed(blocks) if element["type"] in KINDS)
+    return {key: setting(element, _first(element, place)) for key, element in stateful}
+
+
+def _first(element: Json, place: Conversation | None) -> Any:
+    kind = KINDS[element["type"]]
+    found = element.get(kind.first) or ([] if kind.many else None)
+    if found is None and element.get("default_to_current_conversation") and place and listed(element, place):
+        return place.id
+    return found
+
+
+def listed(menu: Json, place: Conversation) -> bool:
+    """Whether a menu of conversations has this one. All direct messages here are with the bot."""
+    wanted = menu.get("filter", {})
+    if place.shared and wanted.get("exclude_external_shared_channels"):
+        return False
+    if place.kind == "im" and wanted.get("exclude_bot_users"):
+        return False
+    return INCLUDED[place.kind] in wanted.get("include", INCLUDED.values())
+
+
+def kept_settings(blocks: list[Json], before: Mapping[Key, Json], place: Conversation | None) -> Settings:
+    """What elements are set to once these blocks are in the place of others.
+
+    What was set stays where the app gives both its names again, whatever the app says it is at first: documented
+    of input blocks, and met by others with all. Names that Slack gave are new ones each time.
+    """
+    again = {key: element for key, _, element in placed(blocks) if key in before}
+    kept = {
+        key: setting(element, set_to(before[key])) for key, element in again.items() if _fits(element, before[key])
+    }
+    return {**first_settings(named(blocks), place), **kept}
+
+
+def _fits(element: Json, before: Json) -> bool:
+    """What Slack does with a choice that is no option any more is not documented: here it is gone."""
+    if element["type"] != before["type"]:
+        return False
+    if element["type"] == "external_select" or KINDS[element["type"]] not in (OPTION, OPTIONS):
+        return True
+    chosen = set_to(before)
+    wanted = chosen if isinstance(chosen, list) else [chosen] if chosen else []
+    return all(option in choices(element) for option in wanted)
+
+
+def spelled(value: Any) -> Any:
+    """Slack says of each plain text in a view that it may have emoji."""
+    if isinstance(value, list):
+        return [spelled(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    more = {"emoji": True} if value.get("type") == "plain_text" else {}
+    return {**more, **{key: spelled(part) for key, part in value.items()}}

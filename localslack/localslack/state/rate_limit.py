@@ -1,0 +1,36 @@
+"""The pace of posts: one a second in each channel, and some at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from localslack.errors import SlackError
+
+BURST = 5  # posts that may come at once: Slack promises one a second and says only that bursts are fine
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """How many posts a channel takes at once, and when that was true."""
+
+    left: float
+    at: float
+
+    def later(self, now: float, rate: float) -> Bucket:
+        return Bucket(min(BURST, self.left + (now - self.at) * rate), now)
+
+
+@dataclass
+class Pace:
+    """One post a second and channel, in the measure of ``rate``; None is no pace at all."""
+
+    _buckets: dict[str, Bucket] = field(default_factory=dict)
+
+    def spend(self, channel: str, now: float, rate: float | None) -> None:
+        if rate is None:
+            return
+        bucket = self._buckets.get(channel, Bucket(BURST, now)).later(now, rate)
+        self._buckets[channel] = bucket
+        if bucket.left < 1:
+            raise SlackError("ratelimited")
+        self._buckets[channel] = replace(bucket, left=bucket.left - 1)

@@ -1,0 +1,109 @@
+"""Streams as Slack keeps them: what came so far, whether more may come, and what of it was ever live."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from localslack.rules.live_text import links, mentions
+
+Json = dict[str, Any]
+
+STREAM_SECONDS = 306.0  # not documented; many have measured about five minutes
+IN_PROGRESS, COMPLETED = "in_progress", "completed"  # ``streaming_state``, as Slack's own readers get it
+ENDED, STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
+JOINED = ("details", "output")  # fields of a task that grow; the others are replaced
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """What a stream has brought, or what one call brings it. ``tasks`` are cards, one for each id."""
+
+    text: str = ""
+    plan: str = ""
+    tasks: tuple[Json, ...] = ()
+    blocks: tuple[Json, ...] = ()
+
+    def __add__(self, more: Streamed) -> Streamed:
+        tasks = {task["task_id"]: task for task in self.tasks}
+        for task in more.tasks:
+            tasks[task["task_id"]] = _renewed(tasks.get(task["task_id"], {}), task)
+        blocks = (*self.blocks, *more.blocks)
+        return Streamed(self.text + more.text, more.plan or self.plan, tuple(tasks.values()), blocks)
+
+    @property
+    def shown(self) -> list[Json]:
+        """The blocks of the message; real ones interleave the cards with the text."""
+        text = [{"type": "markdown", "text": self.text}] if self.text else []
+        plan = [{"type": "plan", "title": self.plan, "tasks": list(self.tasks)}] if self.plan else self.tasks
+        return [*text, *plan, *self.blocks]
+
+    @property
+    def length(self) -> int:
+        """Characters of text, those on the cards too."""
+        cards = (len(task.get(key, "")) for task in self.tasks for key in ("title", *JOINED))
+        return len(self.text) + len(self.plan) + sum(cards)
+
+
+def _renewed(old: Json, new: Json) -> Json:
+    """As others have measured: the same id again adds to what the card says below its title."""
+    grown = {key: old.get(key, "") + new.get(key, "") for key in JOINED if key in old or key in new}
+    return {**old, **new, **grown}
+
+
+@dataclass
+class Stream:
+    """One message that is written in pieces. ``fault`` is Slack's code for why no more can come.
+
+    ``mode`` is the argument that its first piece came in, and ``seen`` what was live in any of its states.
+    """
+
+    message: Json
+    born: float
+    content: Streamed = Streamed()
+    mode: str | None = None
+    fault: str | None = None
+    seen: set[str] = field(default_factory=set)
+
+    def show(self, content: Streamed, mode: str | None, blocks: Iterable[Json] = ()) -> None:
+        self.content, self.mode = content, self.mode or mode
+        self.message |= {"text": content.text, "blocks": copy.deepcopy([*content.shown, *blocks])}
+        self.look()
+
+    def look(self) -> None:
+        """Keep what is live in the message as it is now."""
+        self.seen |= {*mentions(self.message), *links(self.message)}
+
+    def end(self, fault: str = ENDED) -> None:
+        self.fault = fault
+        self.message["streaming_state"] = COMPLETED
+
+
+@dataclass
+class Streams:
+    """All there were. Slack ends by itself, ``seconds`` after its start by ``clock``, what nobody stopped."""
+
+    clock: Callable[[], float] = time.monotonic
+    seconds: float = STREAM_SECONDS
+    _known: dict[tuple[str, str], Stream] = field(default_factory=dict)
+
+    def open(self, channel: str, message: Json) -> Stream:
+        message["streaming_state"] = IN_PROGRESS
+        return self._known.setdefault((channel, message["ts"]), Stream(message, self.clock()))
+
+    def find(self, channel: str, message: Json) -> Stream | None:
+        """The stream that a message is or was."""
+        return self._known.get((channel, message["ts"]))
+
+    def running(self, channel: str, message: Json) -> bool:
+        stream = self.find(channel, message)
+        return stream is not None and stream.fault is None
+
+    def settle(self) -> None:
+        """End those whose time is over."""
+        for stream in self._known.values():
+            if stream.fault is None and self.clock() - stream.born >= self.seconds:
+                stream.end()

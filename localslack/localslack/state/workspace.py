@@ -1,0 +1,203 @@
+"""What the local Slack remembers: channels, messages, files, views. No HTTP and no validation of blocks."""
+
+from __future__ import annotations
+
+import copy
+import mimetypes
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from localslack.errors import SlackError, refuse
+from localslack.rules.elements import USER
+from localslack.state.channel import Channel, direct_with, is_reply
+from localslack.state.element_values import Shown
+from localslack.state.identity import APP_ID, BOT_ID, BOT_USER, TEAM_URL
+from localslack.state.profiles import Profile
+from localslack.state.statuses import Statuses
+from localslack.state.streams import Streams
+from localslack.state.triggers import Triggers
+
+Json = dict[str, Any]
+
+START = 1_772_300_000  # seconds; the first message is 1772300000.000100
+STEP = 100  # microseconds between messages of the same moment
+KINDS = ("channels", "groups", "mpim", "im")
+TOMBSTONE = "This message was deleted."
+
+
+@dataclass
+class Workspace:
+    """One Slack team as its bot sees it.
+
+    ``bot_name`` is what the bot is called, ``now`` gives the seconds of the next ts, ``link`` the address of a
+    WebSocket for Socket Mode, ``secret`` what nobody can guess: addresses that ask for no token have it, as any
+    page in the same browser could write to them.
+    """
+
+    team_id: str
+    scopes: frozenset[str]
+    url: str
+    bot_name: str = "bot"
+    now: Callable[[], float] = lambda: START
+    triggers: Triggers = field(default_factory=Triggers)
+    link: Callable[[], str] = str
+    streams: Streams = field(default_factory=Streams)
+    statuses: Statuses = field(default_factory=Statuses)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    people: dict[str, Profile] = field(default_factory=dict)
+    uploads: dict[str, Json] = field(default_factory=dict)
+    views: dict[str, Json] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)  # by the id of a view
+    home_enabled: bool = True
+    ephemerals: list[Json] = field(default_factory=list)
+    unshown: list[Json] = field(default_factory=list)  # ephemeral messages that nobody ever saw
+    secret: Callable[[], str] = secrets.token_hex
+    _last: int = 0
+    _count: int = 0
+
+    def require(self, *needed: str) -> None:
+        """One of the scopes must be there."""
+        if self.scopes.isdisjoint(needed):
+            raise SlackError("missing_scope", needed=",".join(needed), provided=",".join(sorted(self.scopes)))
+
+    def next_ts(self) -> str:
+        """Unique and increasing, like 1772300000.000100."""
+        self._last = max(self._last, int(self.now() * 1_000_000)) + STEP
+        return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
+
+    def next_id(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count:08d}"
+
+    def profile(self, user: str) -> Profile:
+        """Anybody with the id of a person is one of the team."""
+        if not USER(user):
+            raise SlackError("user_not_found")
+        return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
+
+    def members(self, channel: Channel) -> list[str]:
+        """Who is in a channel, the app's bot among them."""
+        bot = [BOT_USER] if channel.member or channel.kind == "im" else []
+        if channel.kind == "im":
+            return [channel.user, *bot]
+        named = channel.people
+        found = (user for user, each in self.people.items() if self._is_regular(each, channel))
+        return sorted({*(found if named is None else named), *bot})
+
+    def is_in(self, channel: Channel, user: str) -> bool:
+        """Whether somebody is in a channel."""
+        if channel.kind == "im" or channel.people is not None:
+            return user in self.members(channel)
+        return self._is_regular(self.profile(user), channel)
+
+    def _is_regular(self, who: Profile, channel: Channel) -> bool:
+        """Whether they are in a channel of which nobody has said who is in it."""
+        is_own = who.team in ("", self.team_id)
+        return not (who.deleted or who.is_guest or who.is_bot) and (is_own or channel.shared)
+
+    def channel(self, wanted: object) -> Channel:
+        found = self.channels.get(str(wanted))
+        if found is None or (found.private and not found.member):
+            raise SlackError("channel_not_found")
+        return found
+
+    def addressed(self, wanted: object) -> Channel:
+        """By id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
+        name = str(wanted)
+        if USER(name):
+            return self.direct(name)
+        return self.channel({f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name))
+
+    def direct(self, user: str) -> Channel:
+        """Its messages can be written even where nobody is left to read them, as others have measured."""
+        refuse("cannot_dm_bot" if self.profile(user).is_bot else None)
+        return self._im(direct_with(user), user)
+
+    def place(self, name: str) -> Channel:
+        """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
+        return self._im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
+
+    def _im(self, name: str, user: str) -> Channel:
+        return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
+
+    def readable(self, wanted: object, right: str) -> Channel:
+        """A channel whose kind the token may read: ``right`` is history or read."""
+        self.require(*(f"{kind}:{right}" for kind in KINDS))
+        found = self.channel(wanted)
+        self.require(f"{found.kind}:{right}")
+        return found
+
+    def writable(self, wanted: object, *, by_name: bool = False) -> Channel:
+        """That it is archived counts first: nobody is in such a channel any more."""
+        found = self.addressed(wanted) if by_name else self.channel(wanted)
+        refuse("is_archived" if found.archived else None)
+        refuse(None if found.member else "not_in_channel")
+        return found
+
+    def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
+        message: Json = {"type": "message", "ts": self.next_ts(), "user": user, "team": self.team_id, "text": text}
+        if thread_ts:
+            root = channel.parent(thread_ts)
+            message |= {"thread_ts": root["ts"], "parent_user_id": root["user"]}
+        message |= {key: copy.deepcopy(value) for key, value in more.items() if value is not None}
+        channel.messages.append(message)
+        return message
+
+    def add_own(self, channel: Channel, text: str, thread_ts: object = None, **more: Any) -> Json:
+        message = self.add(channel, BOT_USER, text, thread_ts, bot_id=BOT_ID, app_id=APP_ID, **more)
+        self.statuses.clear(channel.id, message.get("thread_ts", ""))
+        return message
+
+    def show(self, channel: Channel, user: str, shown: Json) -> str:
+        """Show one person a message; its ts.
+
+        In a thread that nobody has replied to it is taken, and shown to nobody, as Slack's reference says.
+        """
+        thread = shown.get("thread_ts")
+        is_seen = not thread or any(is_reply(m) and m["thread_ts"] == thread for m in channel.messages)
+        whole = {"channel": channel.id, "user": user, "ts": self.next_ts(), **shown}
+        (self.ephemerals if is_seen else self.unshown).append(whole)
+        return str(whole["ts"])
+
+    def remove(self, channel: Channel, message: Json) -> None:
+        """A parent with replies leaves a tombstone, anything else is gone."""
+        if "reply_count" not in channel.seen(message):
+            channel.messages.remove(message)
+            return
+        ts = message["ts"]
+        message.clear()
+        message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
+
+    def reserve(self, name: str, length: int) -> Json:
+        """A file that was announced and has no content yet; who knows its ``key`` may bring that."""
+        file_id = self.next_id("F")
+        own = {"id": file_id, "key": self.secret(), "name": name, "length": length}
+        self.uploads[file_id] = {**own, "content": None, "shared": False}
+        return self.uploads[file_id]
+
+    def uploaded(self, file_id: object) -> Json:
+        """A file that has its content and was shared nowhere yet."""
+        file = self.uploads.get(str(file_id))
+        if file is None or file["content"] is None or file["shared"]:
+            raise SlackError("file_not_found")
+        return file
+
+    def files(self) -> list[Json]:
+        return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
+
+
+def file_json(file: Json) -> Json:
+    """A file as the API shows it, without its content."""
+    mimetype = mimetypes.guess_type(file["name"])[0] or "application/octet-stream"
+    return {
+        "id": file["id"],
+        "name": file["name"],
+        "title": file["title"],
+        "mimetype": mimetype,
+        "filetype": file["name"].rpartition(".")[2],
+        "size": len(file["content"]),
+        "user": BOT_USER,
+        "permalink": f"{TEAM_URL}files/{BOT_USER}/{file['id']}/{file['name']}",
+    }

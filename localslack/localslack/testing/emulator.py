@@ -1,0 +1,97 @@
+"""The local Slack as tests need it: calls fail when a test says so, and events come through Socket Mode too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from localslack.loopback import Request, Response
+from localslack.methods.registry import ALL_SCOPES, METHODS
+from localslack.methods.response_urls import RESPONSE
+from localslack.server.local_slack import GENERAL, UPLOAD, LocalSlack
+from localslack.server.team import Times
+from localslack.socket_mode import SlackSocket
+from localslack.state.streams import STREAM_SECONDS
+from localslack.state.triggers import TRIGGER_SECONDS
+from localslack.state.workspace import START, Json
+from localslack.testing.faults import Faults, failure
+
+Hook = Callable[[str, Json], None]
+
+
+class SlackEmulator(LocalSlack):
+    """``before`` runs ahead of a call and ``after`` between its effect and its answer, both outside the lock:
+    they may wait for other calls, or raise ``HangUp`` to drop the connection there.
+    """
+
+    def __init__(  # noqa: PLR0913 (as of a LocalSlack)
+        self,
+        token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
+        team_id: str = "T0TEAM",
+        scopes: frozenset[str] = ALL_SCOPES,
+        *,
+        bot_name: str = "bot",
+        channel: tuple[str, str] = GENERAL,
+        posts_per_second: float | None = None,
+        now: Callable[[], float] = lambda: START,
+        clock: Callable[[], float] = time.monotonic,
+        trigger_seconds: float = TRIGGER_SECONDS,
+        stream_seconds: float = STREAM_SECONDS,
+    ) -> None:
+        self.socket = SlackSocket()
+        times = Times(now, clock, trigger_seconds, stream_seconds)
+        super().__init__(
+            token,
+            team_id,
+            scopes,
+            bot_name=bot_name,
+            channel=channel,
+            posts_per_second=posts_per_second,
+            link=self.socket.address,
+            times=times,
+        )
+        self.latency = 0.0
+        self.before: Hook | None = None
+        self.after: Hook | None = None
+        self._faults = Faults()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.socket.stop()
+        super().__exit__(kind, error, trace)
+
+    def fail_next(
+        self,
+        method: str,
+        *,
+        error: str | None = None,
+        status: int = 200,
+        retry_after: int | None = None,
+        after_effect: bool = False,
+        hang_up: bool = False,
+        times: int = 1,
+    ) -> None:
+        """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost."""
+        if method not in {UPLOAD, RESPONSE, *METHODS}:
+            raise ValueError(f"no method {method}")
+        found = failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
+        with self._lock:
+            self._faults.add(method, found, times)
+
+    def _arrive(self, method: str, arguments: Json) -> None:
+        time.sleep(self.latency)
+        super()._arrive(method, arguments)
+
+    def _attend(self, request: Request, method: str, arguments: Json) -> Response:
+        with self._lock:
+            fault = self._faults.next(method)
+        if self.before:
+            self.before(method, arguments)
+        if fault and not fault.after_effect:
+            return fault.response(method)
+        answer = super()._attend(request, method, arguments)
+        if self.after:
+            self.after(method, arguments)
+        return fault.response(method) if fault else answer

@@ -1,0 +1,54 @@
+"""The ways in which a call to the Slack emulator goes wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+
+from localslack.loopback import HangUp, Response
+from localslack.methods.response_urls import RESPONSE, refused
+from localslack.server.local_slack import failed
+
+STATUS_ERRORS = {429: "ratelimited", 503: "service_unavailable"}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How one call is to go wrong."""
+
+    error: str
+    status: int
+    retry_after: int | None
+    after_effect: bool
+    hang_up: bool
+
+    def response(self, method: str) -> Response:
+        if self.hang_up:
+            raise HangUp
+        if method == RESPONSE:
+            return refused(self.error, self.status, self.retry_after)
+        return failed(self.error, self.status, self.retry_after)
+
+
+def failure(
+    error: str | None, status: int, retry_after: int | None, *, after_effect: bool, hang_up: bool
+) -> Failure:
+    """A rate limit, however it is asked for, is a 429 with Retry-After, as Slack's always are."""
+    if status == 429 or error == "ratelimited" or (retry_after is not None and status == 200):
+        status, retry_after = 429, 1 if retry_after is None else retry_after
+    code = error or STATUS_ERRORS.get(status, "internal_error")
+    return Failure(code, status, retry_after, after_effect, hang_up)
+
+
+class Faults:
+    """The failures that wait for their calls, by method."""
+
+    def __init__(self) -> None:
+        self._waiting: defaultdict[str, deque[Failure]] = defaultdict(deque)
+
+    def add(self, method: str, found: Failure, times: int) -> None:
+        self._waiting[method].extend([found] * times)
+
+    def next(self, method: str) -> Failure | None:
+        waiting = self._waiting[method]
+        return waiting.popleft() if waiting else None

@@ -1,0 +1,121 @@
+"""HTML as a browser reads it: its tags, their attributes and its text, and whether all of it was meant."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = frozenset({"br", "hr", "input"})
+TAGS = VOID | frozenset(
+    "a article blockquote button caption code datalist del details div em fieldset figcaption figure h1 "
+    "h2 h3 h4 h5 h6 label legend li ol optgroup option p path pre rect s section select span strong "
+    "summary svg table tbody td textarea th thead time tr u ul".split()
+)
+ATTRIBUTES = frozenset(
+    "aria-describedby aria-hidden aria-label autocomplete autofocus checked class d data-action "
+    "data-block data-confirm data-dispatch data-input data-kind data-least data-most data-required "
+    "data-suggest data-value datetime download fill for height hidden href id label list maxlength "
+    "minlength multiple name placeholder rel required role rows rx scope selected start tabindex target "
+    "title type value viewbox width".split()
+)
+_FOLLOWED = re.compile(r"(https?://|mailto:)\S+", re.I)
+_OWN = re.compile(r"/files/[^/\s]+(/download)?")
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A tag as it opens."""
+
+    name: str
+    attributes: dict[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.attributes[name]
+
+
+@dataclass
+class Parsed(HTMLParser):
+    """One piece of a page."""
+
+    html: str
+    tags: list[Tag] = field(default_factory=list)
+    text: str = ""
+    faults: list[str] = field(default_factory=list)
+    _open: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.html)
+        self.close()
+        self.faults += [f"never closed: {name}" for name in self._open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = Tag(tag, {name: value or "" for name, value in attrs})
+        self.tags.append(found)
+        self.faults += [f"twice in {tag}: {name}" for name, _ in attrs if [n for n, _ in attrs].count(name) > 1]
+        self.faults += _faults(found)
+        self.text += "\n" if tag == "br" else ""
+        if tag == "a" and "a" in self._open:
+            self.faults.append("a link in a link")
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open.pop() != tag:
+            self.faults.append(f"closes nothing: {tag}")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.faults.append(f"a comment: {data}")
+
+    def handle_decl(self, decl: str) -> None:
+        self.faults.append(f"a declaration: {decl}")
+
+    def unknown_decl(self, data: str) -> None:
+        self.faults.append(f"a declaration: {data}")
+
+    def handle_pi(self, data: str) -> None:
+        self.faults.append(f"an instruction: {data}")
+
+    def all(self, name: str = "", **attributes: str) -> list[Tag]:
+        """Tags of this name with these attributes; ``data_action`` means ``data-action``."""
+        wanted = {key.replace("_", "-"): value for key, value in attributes.items()}
+        return [tag for tag in self.tags if name in ("", tag.name) and wanted.items() <= tag.attributes.items()]
+
+    def of_class(self, name: str) -> list[Tag]:
+        """Tags of this class."""
+        return [tag for tag in self.tags if name in tag.attributes.get("class", "").split()]
+
+    def only(self, name: str = "", **attributes: str) -> Tag:
+        """The one tag of this name with these attributes."""
+        found = self.all(name, **attributes)
+        if len(found) != 1:
+            raise AssertionError(f"{len(found)} of {name} {attributes}")
+        return found[0]
+
+    @property
+    def skeleton(self) -> list[str]:
+        """Its tags and the names of their attributes, in order."""
+        return [f"{tag.name} {' '.join(tag.attributes)}" for tag in self.tags if tag.name != "br"]
+
+
+def _faults(tag: Tag) -> list[str]:
+    found = [] if tag.name in TAGS else [f"a tag: {tag.name}"]
+    found += [f"an attribute of {tag.name}: {name}" for name in tag.attributes if name not in ATTRIBUTES]
+    address = tag.attributes.get("href", "https://example.com")
+    if not (_FOLLOWED.fullmatch(address) or _OWN.fullmatch(address)):
+        found.append(f"leads to {address}")
+    if tag.name == "a" and (tag["target"], tag["rel"]) != ("_blank", "noopener noreferrer"):
+        found.append(f"a link that knows its opener: {address}")
+    return found
+
+
+def parsed(html: str) -> Parsed:
+    """Read the HTML. Raises AssertionError where something in it was not meant."""
+    found = Parsed(str(html))
+    if found.faults:
+        raise AssertionError(f"{found.faults} in {html}")
+    return found

@@ -1,0 +1,173 @@
+"""People in Slack who use the app: they type its commands, mention it and press its buttons."""
+
+from __future__ import annotations
+
+import copy
+import uuid
+from typing import Any
+
+from localslack.errors import need
+from localslack.interaction.controls import control
+from localslack.state.channel import Channel
+from localslack.state.element_values import named
+from localslack.state.identity import APP_ID, BOT_USER
+from localslack.state.workspace import Json
+from localslack.users.sender import DOMAIN, TOKEN, Delivery
+from localslack.users.view_user import ViewPerson
+
+__all__ = ["Delivery", "Person"]
+
+CHANNEL_TYPES = {"channels": "channel", "groups": "group", "im": "im", "mpim": "mpim"}
+HAPPENINGS = frozenset(
+    "message_changed message_deleted message_replied channel_join channel_leave channel_topic group_join".split()
+)
+CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
+
+
+class Person(ViewPerson):
+    """Everything that somebody can do with the app, in the team's first channel if no other is named."""
+
+    def slash(self, command: str, text: str = "", channel: str | None = None) -> Delivery:
+        where = self._joined(channel or self.slack.home)
+        payload = {
+            "token": TOKEN,
+            "team_id": self.home,
+            "team_domain": "elsewhere" if self.is_guest else DOMAIN,
+            "channel_id": where.id,
+            "channel_name": shown_name(where),
+            "user_id": self.user,
+            "user_name": self.name,
+            "command": command,
+            "text": text,
+            "api_app_id": APP_ID,
+            "is_enterprise_install": "false",
+            "response_url": self.slack.response_url(where.id, self.user),
+            "trigger_id": self.slack.trigger_id(self.user, where.id),
+        }
+        grid = {"enterprise_id": self.enterprise, "enterprise_name": "Grid"} if self.enterprise else {}
+        return self._deliver("slash_commands", payload | grid)
+
+    def mention(
+        self, text: str, channel: str | None = None, thread_ts: str | None = None, *, twin: bool = False
+    ) -> Delivery:
+        """The message is in the channel first. With ``twin`` its ``message`` event comes after the mention.
+
+        A text that does not name the bot begins with its name.
+        """
+        named = f"<@{BOT_USER}>"
+        said = self._say(text if named in text else f"{named} {text}", channel or self.slack.home, thread_ts)
+        mention = self._event({**said, "type": "app_mention"})
+        if twin:
+            self.twin(mention)
+        return mention
+
+    def twin(self, mention: Delivery) -> Delivery:
+        """The ``message`` event that Slack sends for a mention too: another event_id, the same ts."""
+        said = mention.payload["event"]
+        return self._event({**said, "type": "message", **self._kind_of(said["channel"])})
+
+    def invite(self, channel: str | None = None) -> Delivery:
+        """Bring the bot into a channel."""
+        channel = channel or self.slack.home
+        self.slack.invite_bot(channel)
+        return self._event(
+            {
+                "type": "member_joined_channel",
+                "user": BOT_USER,
+                "channel": channel,
+                "channel_type": "C" if self.slack.place(channel).kind == "channels" else "G",
+                "team": self.slack.workspace.team_id,
+                "inviter": self.user,
+                "event_ts": self.slack.next_ts(),
+            }
+        )
+
+    def message(
+        self, text: str, channel: str | None = None, thread_ts: str | None = None, **fields: Any
+    ) -> Delivery:
+        """Say something. ``fields`` are what else the message has: ``files`` and their subtype, another bot's id.
+
+        With a subtype of what happens to messages or channels (``message_changed``) nothing is said: the event has
+        the fields only, as it has with Slack.
+        """
+        channel = channel or self.slack.home
+        said = {} if fields.get("subtype") in HAPPENINGS else self._say(text, channel, thread_ts, **fields)
+        ts = said.get("ts") or self.slack.next_ts()
+        event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
+        return self._event({**event, **said, **fields, **self._kind_of(channel)})
+
+    def edit(self, ts: str, text: str, channel: str | None = None) -> Delivery:
+        """Write something else in a message that is there."""
+        channel = channel or self.slack.home
+        before = self.slack.message(channel, ts)
+        after = self.slack.edit_message(channel, ts, text)
+        return self.message(
+            "", channel, subtype="message_changed", hidden=True, message=after, previous_message=before
+        )
+
+    def press(
+        self,
+        message: Json,
+        action_id: str,
+        *,
+        value: str | None = None,
+        channel: str | None = None,
+        block_id: str | None = None,
+    ) -> Delivery:
+        """Use a button or menu of a stored message or of one of the ``ephemerals``.
+
+        ``value`` chooses among several of the same name, and among the options of a menu; ``block_id`` among
+        several in different blocks.
+        """
+        blocks = named(message.get("blocks") or [])
+        used = control(blocks, action_id, value, block_id=block_id)
+        found = channel or message.get("channel") or self.slack.channel_of(message["ts"])
+        if self.slack.place(found).private:
+            self._joined(found)
+        action, state = self.slack.press(blocks, found, used, value)
+        payload = self._action({**copy.deepcopy(message), "blocks": blocks}, self.slack.place(found))
+        return self._deliver("interactive", payload | {"state": state, "actions": [action]})
+
+    # how Slack tells the app
+
+    def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
+        """Put a message into the channel; what an event tells of it. Only a person's client has ids of its own."""
+        origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
+        self._joined(channel)
+        typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
+        own = {**typed, "team": self.home, **origin, **fields}
+        ts = self.slack.add_message(channel, text, self.user, thread_ts, **own)
+        stored = self.slack.message(channel, ts)
+        return stored | {"channel": channel, "event_ts": ts}
+
+    def _joined(self, channel: str) -> Channel:
+        """A channel that they write in: Slack shows others a public one to read, and the buttons there."""
+        need(self.slack.may_write(channel, self.user), f"{self.user} is not in {channel}")
+        return self.slack.place(channel)
+
+    def _kind_of(self, channel: str) -> Json:
+        """Mentions do not say it; messages do."""
+        return {"channel_type": CHANNEL_TYPES[self.slack.place(channel).kind]}
+
+    def _action(self, message: Json, channel: Channel) -> Json:
+        """An ephemeral message is not in the payload: Slack does not keep it."""
+        hidden = "type" not in message
+        payload = self._interaction(
+            "block_actions",
+            container=container_of(message, channel, hidden=hidden),
+            trigger_id=self.slack.trigger_id(self.user, channel.id),
+            channel={"id": channel.id, "name": shown_name(channel)},
+            response_url=self.slack.response_url(channel.id, self.user, origin=message["ts"]),
+        )
+        return payload if hidden else payload | {"message": message}
+
+
+def shown_name(channel: Channel) -> str:
+    """Private channels are not named to apps."""
+    return CHANNEL_NAMES.get(channel.kind, channel.name)
+
+
+def container_of(message: Json, channel: Channel, *, hidden: bool) -> Json:
+    found = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": hidden}
+    thread = message.get("thread_ts")
+    return found | ({"thread_ts": thread} if thread else {})

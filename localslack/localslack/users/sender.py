@@ -1,0 +1,89 @@
+"""What Slack sends for somebody who uses the app, and what came back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from localslack.server.local_slack import LocalSlack
+from localslack.state.identity import APP_ID, BOT_USER, TEAM_URL
+from localslack.state.workspace import Json
+from localslack.users.transport import Ack, Wire
+
+TOKEN = "verification-token"  # noqa: S105 (opens nothing; long out of use, and still in everything that Slack sends)
+DOMAIN = TEAM_URL.removeprefix("https://").partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A request to the app as it was delivered, and the answer. ``retry`` counts the deliveries before it.
+
+    ``errors`` are what the person reads in a form that the app did not take, by block.
+    """
+
+    kind: str
+    payload: Json
+    ack: Ack
+    retry: int = 0
+    errors: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Somebody in the team, or in another ``team`` that shares a channel with it."""
+
+    slack: LocalSlack
+    wire: Wire
+    user: str = "U0ASKER"
+    name: str = "ada"
+    team: str | None = None
+    enterprise: str | None = None
+
+    @property
+    def home(self) -> str:
+        return self.team or self.slack.workspace.team_id
+
+    @property
+    def is_guest(self) -> bool:
+        return self.home != self.slack.workspace.team_id
+
+    def again(self, delivery: Delivery) -> Delivery:
+        """The very same once more. Slack itself does so only for events."""
+        return self._deliver(delivery.kind, delivery.payload, delivery.retry + 1)
+
+    def _deliver(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
+        self.slack.meet(self.user, self.team or "")
+        ack = self.wire.send(kind, payload, retry=retry)
+        return Delivery(kind, payload, ack, retry)
+
+    def _event(self, event: Json) -> Delivery:
+        team, grid = self.slack.workspace.team_id, None if self.is_guest else self.enterprise
+        bot = {"team_id": team, "user_id": BOT_USER, "is_bot": True, "is_enterprise_install": False}
+        payload = {
+            "token": TOKEN,
+            "team_id": team,
+            "context_team_id": team,
+            "context_enterprise_id": grid,
+            "api_app_id": APP_ID,
+            "event": event,
+            "type": "event_callback",
+            "event_id": self.slack.next_id("Ev"),
+            "event_time": int(float(event["event_ts"])),
+            "authorizations": [{"enterprise_id": grid, **bot}],
+            "is_ext_shared_channel": self.is_guest or self.slack.place(event["channel"]).shared,
+        }
+        return self._deliver("events_api", payload | ({"enterprise_id": grid} if grid else {}))
+
+    def _interaction(self, kind: str, **more: Any) -> Json:
+        """What every use of something tells of the person."""
+        grid = None if self.is_guest else self.enterprise
+        return {
+            "type": kind,
+            "team": {"id": self.slack.workspace.team_id, "domain": DOMAIN},
+            "user": {"id": self.user, "username": self.name, "name": self.name, "team_id": self.home},
+            "enterprise": {"id": grid, "name": "Grid"} if grid else None,
+            "is_enterprise_install": False,
+            "api_app_id": APP_ID,
+            "token": TOKEN,
+            **more,
+        }

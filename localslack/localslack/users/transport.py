@@ -1,0 +1,97 @@
+"""The way from Slack to an app: signed HTTP requests."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from typing import Protocol
+from urllib.parse import urlencode, urlsplit
+
+from localslack.state.workspace import Json
+
+PATIENCE = 3.0  # seconds that Slack waits for an app
+FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+
+
+@dataclass(frozen=True)
+class Ack:
+    """What the app answered to a delivery: ``status`` 0 and no body when it did not in time.
+
+    Over Socket Mode an answer is always a 200 and its body the payload that came with it.
+    """
+
+    status: int
+    body: str | Json
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """What the person reads: the same over both transports."""
+        return str(self.body.get("text", "")) if isinstance(self.body, dict) else self.body
+
+
+class Wire(Protocol):
+    def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
+        """Deliver slash_commands, events_api or interactive; ``retry`` counts the deliveries before this one."""
+
+
+@dataclass(frozen=True)
+class HttpWire:
+    """Requests to ``url`` signed as Slack's are; ``age`` is how many seconds ago they claim to be made."""
+
+    url: str
+    signing_secret: str
+    now: Callable[[], float] = time.time
+    age: float = 0.0
+    patience: float = PATIENCE
+
+    def send(
+        self, kind: str, payload: Json, *, retry: int = 0, secret: str | None = None, age: float | None = None
+    ) -> Ack:
+        """With another ``secret`` the request is forged, with a great ``age`` it is stale."""
+        body, content_type = encoded(kind, payload)
+        # the reason that Slack gives most often
+        again = {"X-Slack-Retry-Num": str(retry), "X-Slack-Retry-Reason": "http_timeout"} if retry else {}
+        signed = self.signature(body, secret=secret, age=age)
+        return self.post(body, {"Content-Type": content_type, **signed, **again})
+
+    def signature(self, body: bytes, *, secret: str | None = None, age: float | None = None) -> dict[str, str]:
+        """The headers that say when and by whom the body was sent."""
+        stamp = str(int(self.now() - (self.age if age is None else age)))
+        key = (self.signing_secret if secret is None else secret).encode()
+        digest = hmac.new(key, b"v0:" + stamp.encode() + b":" + body, hashlib.sha256).hexdigest()
+        return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={digest}"}
+
+    def post(self, body: bytes, headers: dict[str, str]) -> Ack:
+        """Any request at all, just as it is given."""
+        url, started = urlsplit(self.url), time.monotonic()
+        connection = HTTPConnection(url.hostname or "", url.port, timeout=self.patience)
+        try:
+            connection.request("POST", url.path or "/", body, {"User-Agent": "Slackbot 1.0", **headers})
+            with connection.getresponse() as answer:
+                found = decoded(answer.read(), answer.getheader("Content-Type") or "")
+                return Ack(answer.status, found, time.monotonic() - started)
+        except (OSError, HTTPException):
+            return Ack(0, "", time.monotonic() - started)
+        finally:
+            connection.close()
+
+
+def encoded(kind: str, payload: Json) -> tuple[bytes, str]:
+    """The body of a request and its type: events are JSON, the others forms."""
+    if kind == "events_api":
+        return json.dumps(payload).encode(), JSON
+    fields = {"payload": json.dumps(payload)} if kind == "interactive" else payload
+    return urlencode(fields).encode(), FORM
+
+
+def decoded(body: bytes, content_type: str) -> str | Json:
+    if not content_type.startswith(JSON):
+        return body.decode()
+    found = json.loads(body or b'""')
+    return found if isinstance(found, dict) else str(found)

@@ -1,0 +1,25 @@
+"""What the tests show, for whom: a message of these blocks, a modal of these fields."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from localslack.blockkit import Names, message_html, view_html
+from localslack.testing.html import Parsed, parsed
+
+Json = dict[str, Any]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NAMES = Names(
+    {"U0ADA": "ada", "U0BOB": "bob"}, {"C0GENERAL": "general", "C0OPEN": "open"}, UTC, lambda: NOW, "U0ADA"
+)
+
+
+def message(*blocks: Json, names: Names = NAMES, **more: Any) -> Parsed:
+    """A message of these blocks."""
+    return parsed(message_html({"ts": "1.0", "blocks": list(blocks), **more}, names))
+
+
+def modal(*blocks: Json, **values: Json) -> Parsed:
+    """A modal of these blocks; ``values`` are the settings of its elements by the names of their blocks."""
+    return parsed(view_html({"id": "V1", "blocks": list(blocks), "state": {"values": values}}, NAMES))

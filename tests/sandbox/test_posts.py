@@ -1,0 +1,139 @@
+"""Whatever the bot posts or opens is shown, whole: nothing of it is a block that the page does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from localslack.blockkit import Names, message_html, report_html, view_html
+from localslack.testing.html import Parsed, parsed
+
+from bot.demo.sample.sources import Sample
+from bot.domain.digest.models import Digest
+from bot.domain.operations.bot_health import Latest
+from bot.domain.pull_requests.reference import Reference
+from bot.ports import Post
+from bot.render.conversations.answers import below, found_without_model, private_answer
+from bot.render.digest.post import render
+from bot.render.risk.risk_list import risks_post
+from bot.render.risk.score import score_post
+from bot.render.subscriptions.home import home
+from bot.render.subscriptions.subscription_list import changed, confirmed, listing
+from bot.render.summaries.details import details_view, loading_view
+from bot.render.summaries.post import summary_post
+from tests.helpers.builders import REPOSITORY
+from tests.render.accepted import strings
+from tests.render.hostile_days import digests
+from tests.render.risk.test_risk_list import made, pair, risky
+from tests.render.risk.test_score import SPAN, USUAL, hit
+from tests.render.subscriptions.test_form import OLD, opened, sent
+from tests.render.subscriptions.test_home import WELL
+from tests.render.subscriptions.test_subscription_list import DUE, ENGINE, FIXED
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NAMES = Names(
+    {"U0ADA": "ada", "U0BOB": "bob"}, {"C0DIGEST": "digest", "C0OPEN": "open"}, UTC, lambda: NOW, "U0ADA"
+)
+SAMPLE = Sample().digest()
+ENTRY = SAMPLE.entries[0]
+
+
+Json = dict[str, Any]
+
+
+def assert_whole(found: Parsed, blocks: Sequence[Any]) -> None:
+    """Every text of the blocks is there to be read, or is said before something is done."""
+    assert found.of_class("bk-unknown") == []
+    asked = "".join(tag.attributes.get(name, "") for tag in found.tags for name in ("data-confirm", "title"))
+    assert [text for text in strings(blocks) if text not in found.text and text not in asked] == []
+
+
+def show(post: Post, **more: Any) -> Parsed:
+    return parsed(message_html({"ts": "1.0", **post.payload(), **more}, NAMES))
+
+
+def posts() -> dict[str, Post]:
+    """What the bot posts, by name."""
+    rendered = render(SAMPLE)
+    risks = made(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
+    foot = below("It was cut.", "2 files", "3 files", 1)
+    return {
+        "lead": rendered.lead,
+        **{f"thread {place}": post for place, post in enumerate(rendered.thread)},
+        "summary": summary_post(ENTRY),
+        "risks": risks_post(risks),
+        "score": score_post("engine", SPAN, replace(USUAL, hits=(hit(9),))),
+        "subscribed": confirmed(ENGINE, DUE),
+        "paused": changed([ENGINE], "Paused"),
+        "list": listing([(ENGINE, DUE), (FIXED, DUE)]),
+        "answer": private_answer(found_without_model("No model.", "the day", SAMPLE.entries), foot),
+    }
+
+
+POSTS = posts()
+
+
+@pytest.mark.parametrize("post", POSTS.values(), ids=POSTS)
+def test_what_the_bot_posts_is_shown_whole(post: Post) -> None:
+    found = show(post)
+    # of an answer the text is Markdown, of which not every sign is seen
+    assert_whole(found, [block for block in post.blocks if block["type"] != "markdown"])
+    assert len(found.of_class("bk-block")) == len(post.blocks)
+
+
+def test_a_file_is_shown_with_its_title() -> None:
+    attachment = render(SAMPLE).attachment
+    assert attachment is not None
+    file = {"id": "F1", "name": attachment.name, "title": attachment.title}
+    assert attachment.title in show(Post("", ()), files=[file]).text
+
+
+def test_the_report_of_the_sample_day_is_shown_whole() -> None:
+    attachment = render(SAMPLE).attachment
+    assert attachment is not None
+    found = parsed(report_html(attachment.text))
+    assert len(found.all("h2")) == len(Sample().numbers)
+    assert {tag["href"].split("/")[2] for tag in found.all("a")} == {"github.com"}
+
+
+VIEWS: dict[str, Json] = {
+    "details": details_view(ENTRY),
+    "loading": loading_view(Reference(REPOSITORY, 5)),
+    "form": sent(opened()),
+    "change": sent(opened(OLD)),
+    "home": {
+        "type": "home",
+        "blocks": [*home([Latest("a", "https://a.example", NOW)], [(ENGINE, DUE)], WELL, NOW)],
+    },
+    "empty home": {"type": "home", "blocks": [*home([], [], WELL, NOW, "A note")]},
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_what_the_bot_opens_is_shown_whole(view: Json) -> None:
+    found = parsed(view_html({"id": "V1", **view}, NAMES))
+    assert_whole(found, view["blocks"] if "state" not in view else [block["label"] for block in view["blocks"]])
+    assert len(found.of_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
+
+
+def test_a_form_shows_what_was_put_in_before() -> None:
+    found = parsed(view_html({"id": "V1", **sent(opened(OLD))}, NAMES))
+    chosen = [tag["value"] for tag in found.tags if {"selected", "checked"} & tag.attributes.keys()]
+    assert chosen == ["Acme/web.app", "channel", "C0OPEN", "weekdays", "risky"]
+    assert [tag["value"] for tag in found.of_class("bk-field")] == [
+        "17:30",
+        "Europe/Berlin",
+        'path:src label:"a b"',
+    ]
+
+
+@settings(max_examples=15)
+@given(digests(3))
+def test_any_digest_is_shown_whole(found: Digest) -> None:
+    rendered = render(found)
+    for post in (rendered.lead, *rendered.thread):
+        assert_whole(show(post), post.blocks)
