@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from localslack.users.person import Person
-from localslack.users.transport import HttpWire
+from localslack.users.transport import HttpTransport
 
 from benchmarks.day import MODEL_LATENCY, empty_world
 from benchmarks.table import Table
@@ -31,14 +31,14 @@ MOST_PER_ANSWER = 20.0  # milliseconds
 
 
 @contextmanager
-def running(there: World, *names: str) -> Iterator[HttpWire]:
+def running(there: World, *names: str) -> Iterator[HttpTransport]:
     """Processes until the end of the block; yields the way to them."""
     port = there.settings["PORT"]
     started = [
         subprocess.Popen(command(name), env=environment(**there.settings), stderr=subprocess.DEVNULL)
         for name in names
     ]
-    wire = HttpWire(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
+    wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
     try:
         if "web" in names:
             eventually(lambda: wire.post(b"", {}).status == 401)
@@ -66,7 +66,7 @@ def team() -> Iterator[World]:
         yield there
 
 
-def asked_at_once(there: World, wire: HttpWire, texts: list[str]) -> list[float]:
+def asked_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[float]:
     """Each text asked by another person, all in the same moment; the seconds until each was acknowledged."""
     gate = threading.Barrier(len(texts))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from localslack.users.person import Person
-from localslack.users.transport import HttpWire
+from localslack.users.transport import HttpTransport
 
 from benchmarks.commands import SECRET, running
 from benchmarks.day import add_large_day, empty_world, measured
@@ -58,7 +58,7 @@ def answers_at_once(body: dict[str, Any]) -> Step:
 
 
 @contextmanager
-def asking() -> Iterator[tuple[World, HttpWire, str]]:
+def asking() -> Iterator[tuple[World, HttpTransport, str]]:
     """A channel with the digest of a busy day, and the processes that answer below it."""
     with empty_world() as there:
         add_large_day(there.github)
@@ -82,7 +82,7 @@ def asking() -> Iterator[tuple[World, HttpWire, str]]:
             yield there, wire, there.slack.messages(CHANNEL)[0]["ts"]
 
 
-def asked(there: World, wire: HttpWire, thread: str, question: str) -> Asked:
+def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Asked:
     """Ask, and wait for the whole answer."""
     words: list[float] = []
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from localslack.manifest import Command
-from localslack.page.about import About, Fact, Try
+from localslack.manifest import SlashCommand
+from localslack.page.about import About, Fact, Suggestion
 
 from bot.domain.pull_requests.models import Repository
 
 # as in manifest.json, which Slack reads
 COMMANDS = (
-    Command("/prsummary", "35617 | owner/repo#35617 | private | help", "Summarise pull requests"),
-    Command(
+    SlashCommand("/prsummary", "35617 | owner/repo#35617 | private | help", "Summarise pull requests"),
+    SlashCommand(
         "/prrisks",
         "[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
         "List what was taken back and what deserves a second look",
     ),
-    Command(
+    SlashCommand(
         "/prdigest",
         "[2026-02-28 | 7d | subscribe | schedule | list | help]",
         "Post the digest of a day, or get it regularly",
@@ -53,15 +53,15 @@ SAMPLE = About(
         ),
     ),
     tries=(
-        Try("/prsummary 35617"),
-        Try("/prrisks"),
-        Try("@prdigest what may break our API callers?"),
-        Try("/prdigest subscribe at 09:00 path:vllm/v1"),
-        Try("/prdigest schedule"),
-        Try("which of these touch ROCm?", in_thread=True),
-        Try("and the second one?", in_thread=True),
-        Try("why is #35441 risky?", in_thread=True),
-        Try("what changed in the Anthropic endpoint?", in_thread=True),
+        Suggestion("/prsummary 35617"),
+        Suggestion("/prrisks"),
+        Suggestion("@prdigest what may break our API callers?"),
+        Suggestion("/prdigest subscribe at 09:00 path:vllm/v1"),
+        Suggestion("/prdigest schedule"),
+        Suggestion("which of these touch ROCm?", in_thread=True),
+        Suggestion("and the second one?", in_thread=True),
+        Suggestion("why is #35441 risky?", in_thread=True),
+        Suggestion("what changed in the Anthropic endpoint?", in_thread=True),
     ),
 )
 
@@ -84,11 +84,11 @@ def live(repository: Repository) -> About:
             ),
         ),
         tries=(
-            Try("/prrisks 2d"),
-            Try("/prdigest today"),
-            Try("@prdigest what may break our callers?"),
-            Try("/prdigest schedule"),
-            Try("which of these need action from us?", in_thread=True),
-            Try("what was reverted?", in_thread=True),
+            Suggestion("/prrisks 2d"),
+            Suggestion("/prdigest today"),
+            Suggestion("@prdigest what may break our callers?"),
+            Suggestion("/prdigest schedule"),
+            Suggestion("which of these need action from us?", in_thread=True),
+            Suggestion("what was reverted?", in_thread=True),
         ),
     )

@@ -18,7 +18,7 @@ from localslack.page.server import Page
 from localslack.page.setup import Reader, make_page
 from localslack.server.local_slack import LocalSlack
 from localslack.server.team import Times
-from localslack.users.transport import HttpWire
+from localslack.users.transport import HttpTransport
 
 from bot.adapters.embedded import end_embedded
 from bot.adapters.slack import SCOPES
@@ -60,7 +60,7 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         stage.prepare(wiring)
         ending = parts.enter_context(ended_in_time(stopped, _LAST_WORK))
         events = parts.enter_context(running(settings, wiring, stage.now, ending, _LOCAL, _LAST_WORK))
-        connection.connect(HttpWire(f"http://{_LOCAL}:{events}/slack/events", team.signing_secret))
+        connection.connect(HttpTransport(f"http://{_LOCAL}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from localslack.launch import Addresses, Launch, start
-from localslack.manifest import Command, Manifest, read_manifest
+from localslack.manifest import Manifest, SlashCommand, read_manifest
 
 _TOKEN_BYTES = 16
 
@@ -29,12 +29,12 @@ def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
     return value
 
 
-def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Command, ...]:
+def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[SlashCommand, ...]:
     """As Slack asks: a slash, then no blank."""
     for value in values:
         if not value.startswith("/") or len(value.split()) != 1 or value == "/":
             raise click.BadParameter(f"{value!r} is no command: it begins with a slash and has no blanks")
-    return tuple(map(Command, values))
+    return tuple(map(SlashCommand, values))
 
 
 def _check_zone(_: click.Context, __: click.Parameter, value: str) -> ZoneInfo:
@@ -77,7 +77,7 @@ def main(  # noqa: PLR0913 (one for each option)
     bot_url: str | None,
     socket_mode: bool,
     manifest: Manifest,
-    commands: tuple[Command, ...],
+    commands: tuple[SlashCommand, ...],
     bot_name: str | None,
     channel: str,
     zone: ZoneInfo,

@@ -12,17 +12,17 @@ class SlackError(Exception):
         self.more = more
 
 
-class Misuse(Exception):
+class InvalidAction(Exception):
     """Something that a person can't do, or that Slack does not understand of an app's answer, in one sentence."""
 
 
-def refuse(code: str | None) -> None:
+def raise_error(code: str | None) -> None:
     """Raise SlackError with the code, if there is one."""
     if code:
         raise SlackError(code)
 
 
-def need(condition: object, sentence: str) -> None:
+def require(condition: object, sentence: str) -> None:
     """Raise Misuse with the sentence where the condition does not hold."""
     if not condition:
-        raise Misuse(sentence)
+        raise InvalidAction(sentence)

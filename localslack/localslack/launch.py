@@ -11,11 +11,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from localslack.manifest import Manifest
-from localslack.page.about import About, Try
+from localslack.page.about import About, Suggestion
 from localslack.page.setup import YOU, Reader, make_page
 from localslack.server.local_slack import LocalSlack
-from localslack.server.team import Times, no_socket
-from localslack.users.transport import HttpWire, Wire
+from localslack.server.team import Times, refuse_socket
+from localslack.users.transport import HttpTransport, Transport
 
 _CHANNEL = "C0GENERAL"
 # Slack's own limit of posts to a channel
@@ -76,17 +76,17 @@ def start(launch: Launch) -> Iterator[Addresses]:
         yield Addresses(page.address, f"{slack.url}/api/")
 
 
-def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Wire]:
+def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Transport]:
     """Return what gives the address of a WebSocket, and the way to the bot."""
     url = launch.bot_url
     if url is not None:
-        return no_socket, HttpWire(url, launch.signing_secret)
+        return refuse_socket, HttpTransport(url, launch.signing_secret)
     # its library is wanted by nobody else
-    from localslack.socket_mode import SlackSocket, SocketWire  # noqa: PLC0415
+    from localslack.socket_mode import SocketModeServer, SocketTransport  # noqa: PLC0415
 
-    socket = SlackSocket()
+    socket = SocketModeServer()
     parts.callback(socket.stop)
-    return socket.address, SocketWire(socket)
+    return socket.address, SocketTransport(socket)
 
 
 def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
@@ -105,5 +105,5 @@ def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:
 
 def _describe(app: Manifest) -> About:
     """Return what the page says at its top and what it offers to try."""
-    tries = (*(Try(command.name) for command in app.commands[:3]), Try(f"@{app.name} hello"))
+    tries = (*(Suggestion(command.name) for command in app.commands[:3]), Suggestion(f"@{app.name} hello"))
     return About(f"{app.name} in a local Slack", tries=tries)

@@ -14,7 +14,7 @@ _BOT = "bot"
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """A slash command as Slack shows it to whoever types a slash."""
 
     name: str
@@ -27,7 +27,7 @@ class Manifest:
     """What the app is called, its slash commands, the scopes of its bot, and whether it has a Home tab."""
 
     name: str = _BOT
-    commands: tuple[Command, ...] = ()
+    commands: tuple[SlashCommand, ...] = ()
     scopes: frozenset[str] = ALL_SCOPES
     has_home: bool = True
 
@@ -52,9 +52,9 @@ def _read_name(manifest: Json) -> str:
     return str(own or _get(manifest, "display_information").get("name") or _BOT)
 
 
-def _read_command(command: Json) -> Command:
+def _read_command(command: Json) -> SlashCommand:
     name = str(command["command"])
-    return Command(name, str(command.get("usage_hint") or ""), str(command.get("description") or ""))
+    return SlashCommand(name, str(command.get("usage_hint") or ""), str(command.get("description") or ""))
 
 
 def _get(manifest: Json, *path: str) -> Json:

@@ -17,10 +17,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from localslack.errors import Misuse, SlackError
+from localslack.errors import InvalidAction, SlackError
 from localslack.state.identity import APP_ID
 from localslack.state.workspace import Json
-from localslack.users.transport import PATIENCE, Ack
+from localslack.users.transport import TIMEOUT, Ack
 
 MOST = 10  # connections of one app
 PING_SECONDS = 0.1  # Slack's are rarer; a client that waits to receive can be closed only when something comes
@@ -29,7 +29,7 @@ RESET = struct.pack("ii", 1, 0)  # linger for no time: the connection is reset r
 DEBUG = {"host": "applink-1"}
 
 
-class SlackSocket:
+class SocketModeServer:
     """Its server starts when the first address is asked for. ``received`` is all that apps have sent.
 
     ``linger`` is how long a connection lives on after it was told to go.
@@ -81,7 +81,7 @@ class SlackSocket:
         Without a connection it waits for one: the client is ready a moment before its connection counts.
         """
         deadline = time.monotonic() + patience
-        link, envelope = self._next_link(patience), envelope_of(kind, payload, retry)
+        link, envelope = self._next_link(patience), make_envelope(kind, payload, retry)
         if link is None:
             return None
         with suppress(ConnectionClosed):
@@ -147,7 +147,7 @@ class SlackSocket:
             if not self._welcome(link):
                 link.send(json.dumps({"type": "disconnect", "reason": "too_many_websockets", "debug_info": DEBUG}))
                 return
-            self._started(threading.Thread(target=_beat, args=(link,), daemon=True))
+            self._started(threading.Thread(target=_ping, args=(link,), daemon=True))
             for text in link:
                 self._hear(json.loads(text))
         with self._changed:
@@ -177,7 +177,7 @@ class SlackSocket:
         """The oldest connection, which gets no more events."""
         with self._changed:
             if not self._links:
-                raise Misuse("no connection is open")
+                raise InvalidAction("no connection is open")
             return self._links.pop(0)
 
     def _next_link(self, seconds: float) -> ServerConnection | None:
@@ -195,7 +195,7 @@ class SlackSocket:
             return self._answers.pop(envelope_id, None)
 
 
-def _beat(link: ServerConnection) -> None:
+def _ping(link: ServerConnection) -> None:
     """Ping until the connection ends. The library's own pings draw on the random numbers that tests share."""
     with suppress(ConnectionClosed):
         for number in count():
@@ -203,7 +203,7 @@ def _beat(link: ServerConnection) -> None:
             time.sleep(PING_SECONDS)
 
 
-def envelope_of(kind: str, payload: Json, retry: int) -> Json:
+def make_envelope(kind: str, payload: Json, retry: int) -> Json:
     """Only slash commands and forms are answered in the envelope; only events say which attempt they are."""
     answered = kind == "slash_commands" or payload.get("type") in {"view_submission", "block_suggestion"}
     attempt = {"retry_attempt": retry, "retry_reason": "timeout" if retry else ""}
@@ -217,11 +217,11 @@ def envelope_of(kind: str, payload: Json, retry: int) -> Json:
 
 
 @dataclass(frozen=True)
-class SocketWire:
+class SocketTransport:
     """Envelopes through one of the WebSockets that the app has opened."""
 
-    socket: SlackSocket
-    patience: float = PATIENCE
+    socket: SocketModeServer
+    patience: float = TIMEOUT
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
         started = time.monotonic()

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
 from bot.adapters.redis.feedback import RedisBallot
@@ -172,8 +172,8 @@ class TestDigest:
         assert prdigest(*POST, settings=there.settings, folder=tmp_path).returncode == 0
         lead, replies = there.digest()
         for message in (lead, *replies):
-            assert mentions(message) == []
-            assert set(links(message)) <= {"https://github.com/octo/engine/pull/101"}
+            assert find_mentions(message) == []
+            assert set(find_links(message)) <= {"https://github.com/octo/engine/pull/101"}
 
     def test_an_empty_day_is_one_short_message(self, there: World, tmp_path: Path) -> None:
         there.github.add("octo/engine")

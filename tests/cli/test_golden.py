@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 from redis import Redis
 
 from tests.emulators.claude.server import Json, Step, overview_answer, schema_of
@@ -75,8 +75,10 @@ def test_a_real_day_is_posted_whole(date: str, store: Redis, store_url: str, tmp
         assert sorted(map(int, found)) == sorted(record["number"] for record in records)
         for message in (lead, *parts):
             assert check_message(message) is None
-            assert mentions(message) == []
-            assert all(link.startswith("https://github.com/vllm-project/vllm/pull/") for link in links(message))
+            assert find_mentions(message) == []
+            assert all(
+                link.startswith("https://github.com/vllm-project/vllm/pull/") for link in find_links(message)
+            )
         (file,) = there.slack.files
         assert file["content"] == golden.read_bytes()
         assert file["thread_ts"] == lead["ts"]

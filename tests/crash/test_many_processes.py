@@ -10,7 +10,7 @@ from itertools import cycle, islice
 
 from localslack.state.workspace import Json
 from localslack.users.person import Delivery, Person
-from localslack.users.transport import Ack, Wire
+from localslack.users.transport import Ack, Transport
 
 from tests.crash.conftest import DAY, Site
 
@@ -29,7 +29,7 @@ KINDS: tuple[Callable[[Site, Person, int], Delivery], ...] = (
 class Twice:
     """Delivers everything twice at the same time, over two wires; the second acknowledgement counts."""
 
-    wires: tuple[Wire, Wire]
+    wires: tuple[Transport, Transport]
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
         with ThreadPoolExecutor(2) as pool:

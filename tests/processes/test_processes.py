@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from localslack.users.person import Person
-from localslack.users.transport import HttpWire
+from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from tests.helpers.checks import closed_port, eventually
@@ -74,7 +74,7 @@ def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tm
 
 def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_path: Path) -> None:
     """Both by their command lines, as the Procfile starts them; processes of other tests are forks."""
-    wire = HttpWire(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
+    wire = HttpTransport(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
     with running(there, tmp_path, "web", "worker", start=executed):
         assert Person(there.slack, wire).slash("/prsummary", "101").ack.text == "Looking at #101…"
         eventually(lambda: there.slack.messages(CHANNEL))
@@ -83,7 +83,7 @@ def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_pat
 
 
 def test_what_is_taken_while_no_worker_runs_is_answered_by_the_next_one(there: World, tmp_path: Path) -> None:
-    wire = HttpWire(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
+    wire = HttpTransport(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
     with running(there, tmp_path, "web"):
         assert Person(there.slack, wire).slash("/prsummary", "102").ack.text == "Looking at #102…"
     assert not there.slack.messages(CHANNEL)

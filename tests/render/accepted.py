@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Container, Iterator
 from typing import Any
 
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
 from bot.ports import Post
@@ -20,8 +20,8 @@ def assert_accepted(post: Post, digest: Digest) -> None:
     """Slack takes the message as it is, and nothing in it is live but links to the day's pull requests."""
     payload = post.payload()
     assert check_message(payload) is None
-    assert mentions(payload) == []
-    leads = set(links(payload))
+    assert find_mentions(payload) == []
+    leads = set(find_links(payload))
     assert leads <= {entry.pull.url for entry in digest.entries}
     assert all(url.startswith("https://github.com/") for url in leads)
     assert len(post.blocks) <= MOST_BLOCKS
@@ -32,8 +32,10 @@ def assert_taken(post: Post, known: Container[str]) -> None:
     """The same of any message: ``known`` are the addresses that may be linked."""
     payload = post.payload()
     assert check_message(payload) is None
-    assert mentions(payload) == []
-    assert [url for url in links(payload) if url not in known or not url.startswith("https://github.com/")] == []
+    assert find_mentions(payload) == []
+    assert [
+        url for url in find_links(payload) if url not in known or not url.startswith("https://github.com/")
+    ] == []
     assert len(post.blocks) <= MOST_BLOCKS
     assert characters(list(post.blocks)) <= MOST_CHARACTERS
 

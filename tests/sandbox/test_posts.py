@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from localslack.blockkit import Names, message_html, report_html, view_html
-from localslack.testing.html import Parsed, parsed
+from localslack.blockkit import Names, render_document, render_message, render_view
+from localslack.testing.html import Parsed, parse_html
 
 from bot.demo.sample.sources import Sample
 from bot.domain.digest.models import Digest
@@ -53,7 +53,7 @@ def assert_whole(found: Parsed, blocks: Sequence[Any]) -> None:
 
 
 def show(post: Post, **more: Any) -> Parsed:
-    return parsed(message_html({"ts": "1.0", **post.payload(), **more}, NAMES))
+    return parse_html(render_message({"ts": "1.0", **post.payload(), **more}, NAMES))
 
 
 def posts() -> dict[str, Post]:
@@ -95,7 +95,7 @@ def test_a_file_is_shown_with_its_title() -> None:
 def test_the_report_of_the_sample_day_is_shown_whole() -> None:
     attachment = render(SAMPLE).attachment
     assert attachment is not None
-    found = parsed(report_html(attachment.text))
+    found = parse_html(render_document(attachment.text))
     assert len(found.all("h2")) == len(Sample().numbers)
     assert {tag["href"].split("/")[2] for tag in found.all("a")} == {"github.com"}
 
@@ -115,13 +115,13 @@ VIEWS: dict[str, Json] = {
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_what_the_bot_opens_is_shown_whole(view: Json) -> None:
-    found = parsed(view_html({"id": "V1", **view}, NAMES))
+    found = parse_html(render_view({"id": "V1", **view}, NAMES))
     assert_whole(found, view["blocks"] if "state" not in view else [block["label"] for block in view["blocks"]])
     assert len(found.of_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
 
 
 def test_a_form_shows_what_was_put_in_before() -> None:
-    found = parsed(view_html({"id": "V1", **sent(opened(OLD))}, NAMES))
+    found = parse_html(render_view({"id": "V1", **sent(opened(OLD))}, NAMES))
     chosen = [tag["value"] for tag in found.tags if {"selected", "checked"} & tag.attributes.keys()]
     assert chosen == ["Acme/web.app", "channel", "C0OPEN", "weekdays", "risky"]
     assert [tag["value"] for tag in found.of_class("bk-field")] == [

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from localslack.socket_mode import SocketWire
+from localslack.socket_mode import SocketTransport
 from localslack.state.workspace import Json
 from localslack.users.person import Person
-from localslack.users.transport import HttpWire
+from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from tests.emulators.claude.server import Step
@@ -148,12 +148,12 @@ class Bot:
         return self.world.settings["PORT"]
 
     @property
-    def wire(self) -> HttpWire | SocketWire:
-        return SocketWire(self.world.slack.socket) if self.transport == "socket" else self.http
+    def wire(self) -> HttpTransport | SocketTransport:
+        return SocketTransport(self.world.slack.socket) if self.transport == "socket" else self.http
 
     @property
-    def http(self) -> HttpWire:
-        return HttpWire(f"http://127.0.0.1:{self.port}/slack/events", SECRET)
+    def http(self) -> HttpTransport:
+        return HttpTransport(f"http://127.0.0.1:{self.port}/slack/events", SECRET)
 
     def get(self, path: str) -> int:
         """The status of a page; 0 if nobody listens."""

@@ -1,8 +1,8 @@
 """Slack's messages and views as HTML for the browser, without a server: values in, escaped HTML out."""
 
-from localslack.blockkit.markdown import markdown_html, report_html
-from localslack.blockkit.mrkdwn import mrkdwn_html
+from localslack.blockkit.markdown import render_document, render_markdown
+from localslack.blockkit.mrkdwn import render_mrkdwn
 from localslack.blockkit.names import Names
-from localslack.blockkit.render import message_html, view_html
+from localslack.blockkit.render import render_message, render_view
 
-__all__ = ["Names", "markdown_html", "message_html", "mrkdwn_html", "report_html", "view_html"]
+__all__ = ["Names", "render_document", "render_markdown", "render_message", "render_mrkdwn", "render_view"]

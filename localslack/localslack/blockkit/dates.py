@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup, escape
 
-from localslack.blockkit.links import linked
+from localslack.blockkit.links import render_link
 from localslack.blockkit.names import Names
 
 _TOKEN = re.compile(r"\{(\w{1,30})\}")
@@ -20,18 +20,18 @@ _FULL = "{date_long} at {time_secs}"
 _STEPS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
-def date_html(timestamp: object, form: str, names: Names, url: str = "", fallback: str = "") -> Markup:
+def render_date(timestamp: object, form: str, names: Names, url: str = "", fallback: str = "") -> Markup:
     """An instant in seconds since 1970 in this form; the fallback where it is no instant."""
     try:
         at = datetime.fromtimestamp(int(str(timestamp)), UTC).astimezone(names.zone)
     except (ValueError, OverflowError, OSError):
         return escape(fallback)
     now = names.now() if names.now else None
-    shown = _TIME.format(at.isoformat(), date_text(at, _FULL, None), date_text(at, form, now))
-    return linked(url, shown)
+    shown = _TIME.format(at.isoformat(), format_date(at, _FULL, None), format_date(at, form, now))
+    return render_link(url, shown)
 
 
-def date_text(at: datetime, form: str, now: datetime | None) -> str:
+def format_date(at: datetime, form: str, now: datetime | None) -> str:
     """The form with its tokens filled in; those that nobody knows stay as they are."""
     here = now.astimezone(at.tzinfo) if now else None
 
@@ -42,32 +42,32 @@ def date_text(at: datetime, form: str, now: datetime | None) -> str:
     return _TOKEN.sub(filled, form)
 
 
-def _day(at: datetime) -> str:
+def _format_day(at: datetime) -> str:
     ending = "th" if 10 < at.day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
     return f"{at:%B} {at.day}{ending}"
 
 
-def _year(at: datetime, now: datetime | None) -> str:
+def _format_year(at: datetime, now: datetime | None) -> str:
     return "" if now and abs(at - now) < _NEAR else f", {at.year}"
 
 
-def _date(at: datetime, now: datetime | None) -> str:
-    return f"{_day(at)}{_year(at, now)}"
+def _format_date_only(at: datetime, now: datetime | None) -> str:
+    return f"{_format_day(at)}{_format_year(at, now)}"
 
 
-def _short(at: datetime, now: datetime | None) -> str:
-    return f"{at:%b} {at.day}{_year(at, now)}"
+def _format_short(at: datetime, now: datetime | None) -> str:
+    return f"{at:%b} {at.day}{_format_year(at, now)}"
 
 
-def _long(at: datetime, now: datetime | None) -> str:
-    return f"{at:%A}, {_date(at, now)}"
+def _format_long(at: datetime, now: datetime | None) -> str:
+    return f"{at:%A}, {_format_date_only(at, now)}"
 
 
-def _divider(at: datetime, now: datetime | None) -> str:
-    return f"{at:%A}, {_day(at)}" + ("" if now and at.year == now.year else f", {at.year}")
+def _format_divider(at: datetime, now: datetime | None) -> str:
+    return f"{at:%A}, {_format_day(at)}" + ("" if now and at.year == now.year else f", {at.year}")
 
 
-def _pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[datetime, datetime | None], str]:
+def _make_pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[datetime, datetime | None], str]:
     def shown(at: datetime, now: datetime | None) -> str:
         away = (at.date() - now.date()).days if now else None
         return _NEXT[away] if away in _NEXT else plain(at, now)
@@ -75,14 +75,14 @@ def _pretty(plain: Callable[[datetime, datetime | None], str]) -> Callable[[date
     return shown
 
 
-def _clock(at: datetime, seconds: str = "") -> str:
+def _format_clock(at: datetime, seconds: str = "") -> str:
     # as a client shows it that is set to 24 hours, which is how the page writes the times of messages
     return f"{at:%H:%M}{seconds}"
 
 
-def _ago(at: datetime, now: datetime | None) -> str:
+def _format_ago(at: datetime, now: datetime | None) -> str:
     if now is None:
-        return _date(at, now)
+        return _format_date_only(at, now)
     away = int((now - at).total_seconds())
     unit, length = next((step for step in _STEPS if abs(away) >= step[1]), ("second", 1))
     count = abs(away) // length
@@ -94,14 +94,14 @@ _TOKENS: dict[str, Callable[[datetime, datetime | None], str]] = {
     "date_num": lambda at, _: f"{at:%Y-%m-%d}",
     "date_slash": lambda at, _: f"{at:%d/%m/%Y}",
     "date_long_full": lambda at, _: f"{at:%B} {at.day}, {at.year}",
-    "date": _date,
-    "date_short": _short,
-    "date_long": _long,
-    "date_pretty": _pretty(_date),
-    "date_short_pretty": _pretty(_short),
-    "date_long_pretty": _pretty(_long),
-    "day_divider_pretty": _pretty(_divider),
-    "time": lambda at, _: _clock(at),
-    "time_secs": lambda at, _: _clock(at, f":{at:%S}"),
-    "ago": _ago,
+    "date": _format_date_only,
+    "date_short": _format_short,
+    "date_long": _format_long,
+    "date_pretty": _make_pretty(_format_date_only),
+    "date_short_pretty": _make_pretty(_format_short),
+    "date_long_pretty": _make_pretty(_format_long),
+    "day_divider_pretty": _make_pretty(_format_divider),
+    "time": lambda at, _: _format_clock(at),
+    "time_secs": lambda at, _: _format_clock(at, f":{at:%S}"),
+    "ago": _format_ago,
 }

@@ -10,12 +10,12 @@ _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f\x7f]+", re.I)
 _LINK = Markup('<a class="bk-link" href="{}" target="_blank" rel="noopener noreferrer">{}</a>')
 
 
-def address_of(url: object) -> str:
+def get_safe_address(url: object) -> str:
     """The address if it may be linked, else nothing."""
     return url if isinstance(url, str) and _SAFE.fullmatch(url) else ""
 
 
-def linked(url: object, label: str) -> Markup:
+def render_link(url: object, label: str) -> Markup:
     """The label as a link; as itself where the address may not be one."""
-    address = address_of(url)
+    address = get_safe_address(url)
     return _LINK.format(address, label) if address else Markup("{}").format(label)

@@ -17,11 +17,11 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
-from localslack.blockkit.emoji import with_emoji
-from localslack.blockkit.links import address_of, linked
-from localslack.blockkit.mrkdwn import bare_html
+from localslack.blockkit.emoji import replace_names
+from localslack.blockkit.links import get_safe_address, render_link
+from localslack.blockkit.mrkdwn import render_bare
 from localslack.blockkit.names import Names
-from localslack.blockkit.tokens import TOKEN, token_html
+from localslack.blockkit.tokens import TOKEN, render_token
 
 # how deep lists and quotes stand in each other before the rest is text
 _DEEPEST = 20
@@ -29,39 +29,39 @@ _PRE = Markup('<pre class="bk-pre"><code>{}</code></pre>\n')
 _TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><table class="bk-table">\n'
 
 
-def markdown_html(text: str, names: Names) -> Markup:
+def render_markdown(text: str, names: Names) -> Markup:
     """The text of a ``markdown`` block, in which Slack resolves names as well."""
-    return Markup('<div class="bk-markdown">{}</div>').format(_rendered(text, names))
+    return Markup('<div class="bk-markdown">{}</div>').format(_render(text, names))
 
 
-def report_html(text: str) -> Markup:
+def render_document(text: str) -> Markup:
     """A whole document."""
-    return Markup('<article class="bk-report">{}</article>').format(_rendered(text, None))
+    return Markup('<article class="bk-report">{}</article>').format(_render(text, None))
 
 
-def _rendered(text: str, names: Names | None) -> Markup:
+def _render(text: str, names: Names | None) -> Markup:
     # every text in it was escaped by the library's renderer, or by one of those below
-    return Markup(_parser(in_slack=names is not None).render(text, {"names": names}))  # noqa: S704
+    return Markup(_make_parser(in_slack=names is not None).render(text, {"names": names}))  # noqa: S704
 
 
 @cache
-def _parser(*, in_slack: bool) -> MarkdownIt:
+def _make_parser(*, in_slack: bool) -> MarkdownIt:
     options = {"html": False, "linkify": False, "xhtmlOut": False, "breaks": in_slack, "maxNesting": _DEEPEST}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
-    parser.validateLink = lambda url: bool(address_of(url))  # type: ignore[method-assign]
-    parser.core.ruler.push("harmless", _mark)
+    parser.validateLink = lambda url: bool(get_safe_address(url))  # type: ignore[method-assign]
+    parser.core.ruler.push("harmless", _sanitize)
     if in_slack:
-        parser.inline.ruler.before("autolink", "slack", _slack)
-        parser.add_render_rule("text", _text)
+        parser.inline.ruler.before("autolink", "slack", _parse_token)
+        parser.add_render_rule("text", _render_text)
     for name, rule in _RULES.items():
         parser.add_render_rule(name, rule)
     return parser
 
 
-def _slack(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library calls it so)
+def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library calls it so)
     """A name, link or date between angle brackets."""
     found = TOKEN.match(state.src, state.pos)
-    shown = token_html(found[1], state.env["names"]) if found else None
+    shown = render_token(found[1], state.env["names"]) if found else None
     if found is None or shown is None:
         return False
     if not silent:
@@ -71,15 +71,15 @@ def _slack(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the libra
     return True
 
 
-def _mark(state: StateCore) -> None:
+def _sanitize(state: StateCore) -> None:
     """Make of what was read what a page may show."""
     for token in state.tokens:
         _align(token)
         _shrink(token, in_slack=state.env["names"] is not None)
-        _lead_out(token.children or ())
+        _open_elsewhere(token.children or ())
 
 
-def _lead_out(parts: Sequence[Token]) -> None:
+def _open_elsewhere(parts: Sequence[Token]) -> None:
     """Open links elsewhere; of a link that stands in another one, or leads nowhere, leave the label alone.
 
     Each piece of text knows whether it stands in a link.
@@ -87,7 +87,7 @@ def _lead_out(parts: Sequence[Token]) -> None:
     around: list[bool] = []
     for part in parts:
         if part.type == "link_open":
-            around.append(bool(address_of(part.attrGet("href"))) and not any(around))
+            around.append(bool(get_safe_address(part.attrGet("href"))) and not any(around))
             part.hidden = not around[-1]
             part.attrs.pop("title", None)
             part.attrs |= {"class": "bk-link", "target": "_blank", "rel": "noopener noreferrer"}
@@ -110,36 +110,46 @@ def _shrink(token: Token, *, in_slack: bool) -> None:
         token.tag = "h4"
 
 
-def _text(self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_text(
+    self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     token = tokens[at]
-    return str(escape(with_emoji(token.content)) if token.meta["linked"] else bare_html(token.content))
+    return str(escape(replace_names(token.content)) if token.meta["linked"] else render_bare(token.content))
 
 
-def _image(self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_image(
+    self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     """Its description as a link, or as text inside of one."""
     token = tokens[at]
     url = token.attrGet("src")
     label = "".join(part.content for part in token.children or ()) or str(url)
-    return str(escape(label) if token.meta["linked"] else linked(url, label))
+    return str(escape(label) if token.meta["linked"] else render_link(url, label))
 
 
-def _known(self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_token(
+    self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     return tokens[at].content
 
 
-def _fence(self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_fence(
+    self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     return str(_PRE.format(tokens[at].content))
 
 
-def _scrolls(self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_table(
+    self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     return _TABLE if tokens[at].nesting == 1 else "</table></div>\n"
 
 
 _RULES: dict[str, Any] = {
-    "slack": _known,
-    "image": _image,
-    "fence": _fence,
-    "code_block": _fence,
-    "table_open": _scrolls,
-    "table_close": _scrolls,
+    "slack": _render_token,
+    "image": _render_image,
+    "fence": _render_fence,
+    "code_block": _render_fence,
+    "table_open": _render_table,
+    "table_close": _render_table,
 }

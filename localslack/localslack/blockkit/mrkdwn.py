@@ -14,10 +14,10 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from localslack.blockkit.emoji import sign_of
-from localslack.blockkit.links import linked
+from localslack.blockkit.emoji import get_emoji
+from localslack.blockkit.links import render_link
 from localslack.blockkit.names import Names
-from localslack.blockkit.tokens import TOKEN, decoded, group, token_html
+from localslack.blockkit.tokens import TOKEN, decode, render_group, render_token
 
 _FENCE = re.compile(r"```\n?(.+?)\n?```\n?", re.S)
 _QUOTE = re.compile(r"(?:>|&gt;) ?")
@@ -57,76 +57,78 @@ class _Reader:
     verbatim: bool
 
 
-def mrkdwn_html(text: str, names: Names, *, verbatim: bool = False) -> Markup:
+def render_mrkdwn(text: str, names: Names, *, verbatim: bool = False) -> Markup:
     """A text of Slack's markup."""
     reader = _Reader(names, verbatim)
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Markup("").join(_blocks(whole, reader))
+    return Markup("").join(_render_blocks(whole, reader))
 
 
-def bare_html(text: str) -> Markup:
+def render_bare(text: str) -> Markup:
     """Literal text, but for addresses, which are links, and names of emoji."""
     found: list[Markup] = []
     at = 0
     for bare in _BARE.finditer(text):
-        url = _trimmed(bare["url"] or "")
-        shown = linked(url, url) if url else escape(sign_of(bare["emoji"]) if bare["emoji"] else bare[0])
+        url = _trim_url(bare["url"] or "")
+        shown = render_link(url, url) if url else escape(get_emoji(bare["emoji"]) if bare["emoji"] else bare[0])
         found += [escape(text[at : bare.start()]), shown]
         at = bare.start() + len(url) if url else bare.end()
     return Markup("").join([*found, escape(text[at:])])
 
 
-def _blocks(text: str, reader: _Reader, *, may_quote: bool = True) -> Iterator[Markup]:
+def _render_blocks(text: str, reader: _Reader, *, may_quote: bool = True) -> Iterator[Markup]:
     """Paragraphs, quotes and code. What is quoted to its end ends with the text."""
     at = 0
     for fence in _FENCE.finditer(text):
         rest = _REST.search(text, at, fence.start()) if may_quote else None
         if rest:
             break
-        yield from _prose(text[at : fence.start()].removesuffix("\n"), reader)
-        yield _PRE.format(_literal(fence[1], reader.names))
+        yield from _render_prose(text[at : fence.start()].removesuffix("\n"), reader)
+        yield _PRE.format(_render_literal(fence[1], reader.names))
         at = fence.end()
     rest = _REST.search(text, at) if may_quote else None
-    yield from _prose(text[at : rest.start()].removesuffix("\n") if rest else text[at:], reader)
+    yield from _render_prose(text[at : rest.start()].removesuffix("\n") if rest else text[at:], reader)
     if rest:
-        yield _QUOTED.format(Markup("").join(_blocks(text[rest.end() :], reader, may_quote=False)))
+        yield _QUOTED.format(Markup("").join(_render_blocks(text[rest.end() :], reader, may_quote=False)))
 
 
-def _prose(text: str, reader: _Reader) -> Iterator[Markup]:
+def _render_prose(text: str, reader: _Reader) -> Iterator[Markup]:
     for is_quote, lines in groupby(text.split("\n") if text else (), lambda line: bool(_QUOTE.match(line))):
         if is_quote:
-            yield _QUOTED.format(_BREAK.join(_line(_QUOTE.sub("", line, count=1), reader) for line in lines))
+            yield _QUOTED.format(
+                _BREAK.join(_render_line(_QUOTE.sub("", line, count=1), reader) for line in lines)
+            )
         else:
-            yield _BREAK.join(_line(line, reader) for line in lines)
+            yield _BREAK.join(_render_line(line, reader) for line in lines)
 
 
-def _literal(text: str, names: Names) -> Markup:
+def _render_literal(text: str, names: Names) -> Markup:
     """Code: names and links in it are live, formatting is not."""
     found, at = [], 0
     for token in TOKEN.finditer(text):
-        shown = token_html(token[1], names)
-        found += [escape(decoded(text[at : token.start()])), escape(token[0]) if shown is None else shown]
+        shown = render_token(token[1], names)
+        found += [escape(decode(text[at : token.start()])), escape(token[0]) if shown is None else shown]
         at = token.end()
-    return Markup("").join([*found, escape(decoded(text[at:]))])
+    return Markup("").join([*found, escape(decode(text[at:]))])
 
 
-def _line(line: str, reader: _Reader) -> Markup:
-    pieces = list(_pieces(line, reader))
+def _render_line(line: str, reader: _Reader) -> Markup:
+    pieces = list(_split(line, reader))
     closers: dict[str, list[int]] = {mark: [] for mark in _TAGS}
     for place, piece in enumerate(pieces):
         if piece.mark and piece.closes:
             closers[piece.mark].append(place)
-    return _formatted(pieces, closers, 0, len(pieces), "")
+    return _format(pieces, closers, 0, len(pieces), "")
 
 
-def _formatted(pieces: list[_Piece], closers: dict[str, list[int]], low: int, high: int, around: str) -> Markup:
+def _format(pieces: list[_Piece], closers: dict[str, list[int]], low: int, high: int, around: str) -> Markup:
     """The pieces from ``low`` to ``high``; a mark of ``around`` forms nothing more inside of itself."""
     found, at = [], low
     while at < high:
         piece = pieces[at]
-        end = _end(piece, closers, at, high) if piece.mark and piece.mark not in around else 0
+        end = _find_end(piece, closers, at, high) if piece.mark and piece.mark not in around else 0
         if piece.mark and end:
-            inner = _formatted(pieces, closers, at + 1, end, around + piece.mark)
+            inner = _format(pieces, closers, at + 1, end, around + piece.mark)
             found.append(_EMPHASIS.format(_TAGS[piece.mark], inner))
             at = end
         else:
@@ -135,36 +137,36 @@ def _formatted(pieces: list[_Piece], closers: dict[str, list[int]], low: int, hi
     return Markup("").join(found)
 
 
-def _end(piece: _Piece, closers: dict[str, list[int]], at: int, high: int) -> int:
+def _find_end(piece: _Piece, closers: dict[str, list[int]], at: int, high: int) -> int:
     """Where what this mark opens is closed; 0 if it is not."""
     places = closers[piece.mark] if piece.mark and piece.opens else []
     place = bisect_right(places, at + 1)
     return places[place] if place < len(places) and places[place] < high else 0
 
 
-def _pieces(line: str, reader: _Reader) -> Iterator[_Piece]:
+def _split(line: str, reader: _Reader) -> Iterator[_Piece]:
     at = 0
     while found := _PIECE.search(line, at):
         if found.start() > at:
-            yield _Piece(escape(decoded(line[at : found.start()])))
+            yield _Piece(escape(decode(line[at : found.start()])))
         piece, at = _read(line, found, reader)
         yield piece
     if at < len(line):
-        yield _Piece(escape(decoded(line[at:])))
+        yield _Piece(escape(decode(line[at:])))
 
 
 def _read(line: str, found: re.Match[str], reader: _Reader) -> tuple[_Piece, int]:
     """A piece, and where the next one begins."""
     start, end = found.span()
     if found["mark"]:
-        return _mark(line, start), end
-    shown, used = _shown(line, found, reader)
+        return _read_mark(line, start), end
+    shown, used = _render_special(line, found, reader)
     if shown is None:
         return _Piece(escape(line[start])), start + 1
     return _Piece(shown), start + used
 
 
-def _mark(line: str, at: int) -> _Piece:
+def _read_mark(line: str, at: int) -> _Piece:
     before, mark, after = line[at - 1 : at], line[at], line[at + 1 : at + 2]
     opens = not before.isalnum() and not _is_blank(after) and after != mark
     closes = not after.isalnum() and not _is_blank(before) and before != mark
@@ -175,31 +177,31 @@ def _is_blank(sign: str) -> bool:
     return not sign or sign.isspace()
 
 
-def _shown(line: str, found: re.Match[str], reader: _Reader) -> tuple[Markup | None, int]:
+def _render_special(line: str, found: re.Match[str], reader: _Reader) -> tuple[Markup | None, int]:
     """What is shown for something that is more than text, and how much of the line it takes."""
     whole = len(found[0])
     if found["token"]:
-        return token_html(found["token"][1:-1], reader.names), whole
+        return render_token(found["token"][1:-1], reader.names), whole
     if found["code"]:
-        return _code(line, found, reader), whole
+        return _render_code(line, found, reader), whole
     if found["emoji"]:
-        sign = sign_of(found["emoji"])
+        sign = get_emoji(found["emoji"])
         return (None if sign.startswith(":") else escape(sign)), whole
     if reader.verbatim:
         return None, 0
     if found["all"]:
-        return group(found["all"].lower()), whole
-    url = _trimmed(found["url"])
-    return (linked(decoded(url), decoded(url)), len(url)) if url else (None, 0)
+        return render_group(found["all"].lower()), whole
+    url = _trim_url(found["url"])
+    return (render_link(decode(url), decode(url)), len(url)) if url else (None, 0)
 
 
-def _code(line: str, found: re.Match[str], reader: _Reader) -> Markup | None:
+def _render_code(line: str, found: re.Match[str], reader: _Reader) -> Markup | None:
     start, end = found.span()
     around = line[max(start - 1, 0) : start] + line[end : end + 1]
-    return None if any(map(str.isalnum, around)) else _CODE.format(_literal(found["code"], reader.names))
+    return None if any(map(str.isalnum, around)) else _CODE.format(_render_literal(found["code"], reader.names))
 
 
-def _trimmed(url: str) -> str:
+def _trim_url(url: str) -> str:
     """The address without the signs that end the sentence around it; nothing if no address is left."""
     kept = url.rstrip(_AFTER_URL)
     return kept if "://" in kept else ""

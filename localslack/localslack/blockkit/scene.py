@@ -12,11 +12,11 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from localslack.blockkit import tokens
-from localslack.blockkit.dates import date_html
-from localslack.blockkit.emoji import emoji_of, with_emoji
-from localslack.blockkit.links import address_of, linked
-from localslack.blockkit.markdown import markdown_html
-from localslack.blockkit.mrkdwn import mrkdwn_html
+from localslack.blockkit.dates import render_date
+from localslack.blockkit.emoji import get_rich_emoji, replace_names
+from localslack.blockkit.links import get_safe_address, render_link
+from localslack.blockkit.markdown import render_markdown
+from localslack.blockkit.mrkdwn import render_mrkdwn
 from localslack.blockkit.names import Names
 from localslack.state.element_values import KINDS
 
@@ -42,7 +42,7 @@ class Scene:
         if not isinstance(value, Mapping):
             return escape("" if value is None else value)
         if value.get("type") == "mrkdwn":
-            return mrkdwn_html(str(value.get("text")), self.names, verbatim=bool(value.get("verbatim")))
+            return render_mrkdwn(str(value.get("text")), self.names, verbatim=bool(value.get("verbatim")))
         return self.lines(self.plain(value))
 
     def plain(self, value: Any) -> str:
@@ -50,7 +50,7 @@ class Scene:
         if not isinstance(value, Mapping):
             return ""
         said = str(value.get("text"))
-        return said if value.get("emoji") is False else with_emoji(said)
+        return said if value.get("emoji") is False else replace_names(said)
 
     def lines(self, text: object) -> Markup:
         """Literal text with its line breaks."""
@@ -58,38 +58,38 @@ class Scene:
 
     def mrkdwn(self, text: object) -> Markup:
         """A text that is markup wherever it stands, such as that of a message."""
-        return mrkdwn_html(str(text), self.names)
+        return render_mrkdwn(str(text), self.names)
 
     def markdown(self, text: object) -> Markup:
         """A text that is Markdown wherever it stands."""
-        return markdown_html(str(text), self.names)
+        return render_markdown(str(text), self.names)
 
     def address(self, url: object) -> str:
         """The address if it may be followed, else nothing."""
-        return address_of(url)
+        return get_safe_address(url)
 
     def link(self, url: object, label: str) -> Markup:
         """A link, or its label alone."""
-        return linked(url, label)
+        return render_link(url, label)
 
     def user(self, known: object) -> Markup:
         """A user's name."""
-        return tokens.user(str(known), self.names)
+        return tokens.render_user(str(known), self.names)
 
     def channel(self, known: object) -> Markup:
         """A channel's name."""
-        return tokens.channel(str(known), self.names)
+        return tokens.render_channel(str(known), self.names)
 
     def group(self, name: object) -> Markup:
         """A group's name, or that of everybody in a place."""
-        return tokens.group(str(name))
+        return tokens.render_group(str(name))
 
     def emoji(self, element: Json) -> str:
         """The sign of a rich text's emoji."""
         tone = element.get("skin_tone")
         codes = str(element.get("unicode") or "")
-        sign = emoji_of(str(element.get("name")), codes)
-        return sign + emoji_of(f"skin-tone-{tone}") if tone and not codes else sign
+        sign = get_rich_emoji(str(element.get("name")), codes)
+        return sign + get_rich_emoji(f"skin-tone-{tone}") if tone and not codes else sign
 
     def is_color(self, value: object) -> bool:
         """Whether it is a colour and nothing else, such as an address to fetch one from."""
@@ -99,7 +99,7 @@ class Scene:
         """The instant of a rich text's date."""
         said = (str(element.get(key) or "") for key in ("format", "url", "fallback"))
         form, url, fallback = said
-        return date_html(element.get("timestamp"), form, self.names, url, fallback)
+        return render_date(element.get("timestamp"), form, self.names, url, fallback)
 
     def identifier(self, block: Json, element: Json, part: str = "") -> str:
         """An id that nothing else on the page has."""
@@ -130,7 +130,7 @@ class Scene:
     def people(self, element: Json, known: str) -> list[tuple[str, str]]:
         """Ids and names that a menu of users or conversations has, and the one that it is set to."""
         is_users = element.get("type") == "users_select"
-        names = self.names.users if is_users else _admitted(self.names.channels, element.get("filter"))
+        names = self.names.users if is_users else _filter_conversations(self.names.channels, element.get("filter"))
         there = {**({known: known} if known else {}), **names}
         named = ((each, f"{'@' if is_users or _is_direct(each) else '#'}{name}") for each, name in there.items())
         return sorted(named, key=lambda pair: pair[1].lower())
@@ -155,7 +155,7 @@ def _is_direct(conversation: str) -> bool:
     return conversation.startswith("D")
 
 
-def _admitted(conversations: Mapping[str, str], wanted: object) -> Mapping[str, str]:
+def _filter_conversations(conversations: Mapping[str, str], wanted: object) -> Mapping[str, str]:
     """Those of the kinds that a menu asks for: by default of all."""
     kinds = wanted.get("include") if isinstance(wanted, Mapping) else None
     if not kinds:

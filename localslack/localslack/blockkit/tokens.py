@@ -6,8 +6,8 @@ import re
 
 from markupsafe import Markup, escape
 
-from localslack.blockkit.dates import date_html
-from localslack.blockkit.links import address_of, linked
+from localslack.blockkit.dates import render_date
+from localslack.blockkit.links import get_safe_address, render_link
 from localslack.blockkit.names import Names
 
 # an address takes 3,000 characters and its label some more
@@ -22,51 +22,51 @@ _ENTITY = re.compile(r"&(amp|lt|gt);")
 _SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
 
 
-def decoded(text: str) -> str:
+def decode(text: str) -> str:
     """The text with the three signs that Slack has entities for; no other entity is one."""
     return _ENTITY.sub(lambda found: _SIGNS[found[1]], text)
 
 
-def token_html(body: str, names: Names) -> Markup | None:
+def render_token(body: str, names: Names) -> Markup | None:
     """What stands there for the token; None if it is none."""
     said, _, label = body.partition("|")
-    label = decoded(label)
+    label = decode(label)
     if said.startswith(("@", "#")):
-        return _name(said, label, names)
+        return _render_name(said, label, names)
     if said.startswith("!"):
-        return _command(said, label, names)
-    address = address_of(decoded(said))
-    return linked(address, label or address.removeprefix("mailto:")) if address else None
+        return _render_command(said, label, names)
+    address = get_safe_address(decode(said))
+    return render_link(address, label or address.removeprefix("mailto:")) if address else None
 
 
-def user(known: str, names: Names, label: str = "") -> Markup:
+def render_user(known: str, names: Names, label: str = "") -> Markup:
     """A user by name. Their own stands out to readers."""
     mine = " bk-mention-me" if known and known == names.reader else ""
     return _MENTION.format(mine, f"@{names.users.get(known) or label or known}")
 
 
-def channel(known: str, names: Names, label: str = "") -> Markup:
+def render_channel(known: str, names: Names, label: str = "") -> Markup:
     """A channel by name."""
     return _MENTION.format(" bk-channel", f"#{names.channels.get(known) or label or known}")
 
 
-def group(name: str) -> Markup:
+def render_group(name: str) -> Markup:
     """A group of users."""
     return _MENTION.format(" bk-broadcast", f"@{name.removeprefix('@')}")
 
 
-def _name(said: str, label: str, names: Names) -> Markup | None:
+def _render_name(said: str, label: str, names: Names) -> Markup | None:
     if found := _USER.fullmatch(said):
-        return user(found[1], names, label)
+        return render_user(found[1], names, label)
     found = _CHANNEL.fullmatch(said)
-    return channel(found[1], names, label) if found else None
+    return render_channel(found[1], names, label) if found else None
 
 
-def _command(said: str, label: str, names: Names) -> Markup | None:
+def _render_command(said: str, label: str, names: Names) -> Markup | None:
     if said[1:].lower() in BROADCASTS:
-        return group(said[1:].lower())
+        return render_group(said[1:].lower())
     if found := _GROUP.fullmatch(said):
-        return group(label or found[1])
+        return render_group(label or found[1])
     if found := _DATE.fullmatch(said):
-        return date_html(found[1], decoded(found[2]), names, decoded(found[3] or ""), label)
+        return render_date(found[1], decode(found[2]), names, decode(found[3] or ""), label)
     return escape(label) if label else None

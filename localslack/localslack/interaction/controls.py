@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from localslack.errors import need
-from localslack.interaction.choices import change, toggled
-from localslack.rules.elements import choices
-from localslack.state.element_values import KINDS, Key, Shown, placed
+from localslack.errors import require
+from localslack.interaction.choices import set_value, toggle_value
+from localslack.rules.elements import list_options
+from localslack.state.element_values import KINDS, ElementState, Key, iterate_elements
 from localslack.state.workspace import Json, Workspace
 
 OPEN = frozenset({"plain_text_input", "timepicker", "users_select", "conversations_select", "external_select"})
@@ -37,41 +37,41 @@ class Control:
         return self.key[1] if self.value is None else f"{self.key[1]}={self.value}"
 
 
-def controls(blocks: list[Json]) -> Iterator[Control]:
-    for key, block, element in placed(blocks):
-        for value in _values(element):
+def iterate_controls(blocks: list[Json]) -> Iterator[Control]:
+    for key, block, element in iterate_elements(blocks):
+        for value in _iterate_values(element):
             yield Control(key, block, element, value)
 
 
-def _values(element: Json) -> Iterator[str | None]:
+def _iterate_values(element: Json) -> Iterator[str | None]:
     """A button has one use, a menu one for each of its options, a pair of feedback buttons two."""
     if element["type"] == "feedback_buttons":
         yield from (element[name]["value"] for name in ("positive_button", "negative_button"))
     elif element["type"] in OPEN:
         yield None
     elif "options" in element or "option_groups" in element:
-        yield from (option["value"] for option in choices(element))
+        yield from (option["value"] for option in list_options(element))
     else:
         yield element.get("value")
 
 
-def control(
+def find_control(
     blocks: list[Json], action_id: str, value: str | None, where: str = "message", *, block_id: str | None = None
 ) -> Control:
     """The one that is meant, in the block of that name if there is one.
 
     Raises Misuse, which names all there are, if none is meant, or several.
     """
-    there = [each for each in controls(blocks) if block_id in (None, each.key[0])]
+    there = [each for each in iterate_controls(blocks) if block_id in (None, each.key[0])]
     found = [c for c in there if c.means(action_id, value)]
     wanted = action_id if value is None else f"{action_id}={value}"
-    need(found, f"the {where} has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}")
+    require(found, f"the {where} has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}")
     certain = value is not None or (len(found) == 1 and not found[0].is_open)
-    need(certain, f"say which value: {', '.join(map(str, found))}")
+    require(certain, f"say which value: {', '.join(map(str, found))}")
     return found[0]
 
 
-def use(team: Workspace, shown: Shown, used: Control, value: str | None) -> Json:
+def use_control(team: Workspace, shown: ElementState, used: Control, value: str | None) -> Json:
     """Press or set it; the action that Slack tells the app."""
     element, kind = used.element, used.element["type"]
     block_id, action_id = used.key
@@ -79,21 +79,21 @@ def use(team: Workspace, shown: Shown, used: Control, value: str | None) -> Json
     if kind in KINDS:
         before = shown.settings[used.key]
         wanted: Any = value or used.value
-        wanted = toggled(before, wanted) if KINDS[kind].many else wanted
-        now = change(team, shown, used.key, element, wanted)
-        return copy.deepcopy({**_shown(element, "placeholder", KINDS[kind].first), **now, **action})
-    return copy.deepcopy({**_pressed(used), **action})
+        wanted = toggle_value(before, wanted) if KINDS[kind].many else wanted
+        now = set_value(team, shown, used.key, element, wanted)
+        return copy.deepcopy({**_pick(element, "placeholder", KINDS[kind].first), **now, **action})
+    return copy.deepcopy({**_describe_press(used), **action})
 
 
-def _pressed(used: Control) -> Json:
+def _describe_press(used: Control) -> Json:
     element = used.element
     if element["type"] == "overflow":
         return {"selected_option": next(o for o in element["options"] if o["value"] == used.value)}
     if element["type"] == "feedback_buttons":
         pair = (element["positive_button"], element["negative_button"])
-        return _shown(next(button for button in pair if button["value"] == used.value), "text", "value")
-    return _shown(element, "text", "value", "style")
+        return _pick(next(button for button in pair if button["value"] == used.value), "text", "value")
+    return _pick(element, "text", "value", "style")
 
 
-def _shown(element: Json, *keys: str) -> Json:
+def _pick(element: Json, *keys: str) -> Json:
     return {key: element[key] for key in keys if key in element}

@@ -7,70 +7,72 @@ from __future__ import annotations
 
 from typing import Any
 
-from localslack.errors import Misuse, SlackError, need
-from localslack.methods.views import close_views, push_onto, replace_view, stack_of, view_of
-from localslack.rules.elements import GROUP, OPTION, choices
+from localslack.errors import InvalidAction, SlackError, require
+from localslack.methods.views import close_views, get_stack, push_onto, read_view, replace_view
+from localslack.rules.elements import GROUP, OPTION, list_options
 from localslack.rules.schema import items, shape, string, unique
-from localslack.state.element_values import named
+from localslack.state.element_values import add_default_ids
 from localslack.state.workspace import Json, Workspace
 
 KEYS = {"errors": {"errors"}, "update": {"view"}, "push": {"view"}, "clear": set[str]()}
 FOUND = shape(
     {},
-    lambda value: len(value) == 1 and unique("value", choices(value)),
+    lambda value: len(value) == 1 and unique("value", list_options(value)),
     options=items(OPTION, 0, 100),
     option_groups=items(GROUP, 0, 100),
 )
 
 
-def answered(team: Workspace, view_id: str, body: Any) -> Json:
+def apply_answer(team: Workspace, view_id: str, body: Any) -> Json:
     """Do what the answer to a submission says; the errors that somebody reads then, by block."""
     if view_id not in team.views:
         return {}
     if body in ("", {}):
         close_views(team, [view_id])
         return {}
-    action = _action(body)
+    action = _read_action(body)
     if action == "errors":
-        return _errors(team, view_id, body["errors"])
+        return _read_errors(team, view_id, body["errors"])
     if action == "clear":
-        close_views(team, stack_of(team, view_id))
+        close_views(team, get_stack(team, view_id))
     else:
-        _show(team, view_id, action, body["view"])
+        _show_view(team, view_id, action, body["view"])
     return {}
 
 
-def _action(body: Any) -> str:
-    need(isinstance(body, dict), f"the answer to a submission is no text: {body}")
+def _read_action(body: Any) -> str:
+    require(isinstance(body, dict), f"the answer to a submission is no text: {body}")
     action = str(body.get("response_action"))
     understood = action in KEYS and body.keys() == {"response_action"} | KEYS[action]
-    need(understood, f"Slack understands no such answer to a submission: {body}")
+    require(understood, f"Slack understands no such answer to a submission: {body}")
     return action
 
 
-def _errors(team: Workspace, view_id: str, errors: Any) -> Json:
+def _read_errors(team: Workspace, view_id: str, errors: Any) -> Json:
     """How long one may be is not documented."""
-    inputs = {block["block_id"] for block in named(team.views[view_id]["blocks"]) if block["type"] == "input"}
-    need(isinstance(errors, dict), f"errors belong to blocks: {errors}")
-    need(errors, "there is no error among the errors")
-    need(errors.keys() <= inputs, f"not of an input block: {', '.join(sorted(errors.keys() - inputs))}")
-    need(all(map(string(), errors.values())), f"an error is a text: {errors}")
+    inputs = {
+        block["block_id"] for block in add_default_ids(team.views[view_id]["blocks"]) if block["type"] == "input"
+    }
+    require(isinstance(errors, dict), f"errors belong to blocks: {errors}")
+    require(errors, "there is no error among the errors")
+    require(errors.keys() <= inputs, f"not of an input block: {', '.join(sorted(errors.keys() - inputs))}")
+    require(all(map(string(), errors.values())), f"an error is a text: {errors}")
     return dict(errors)
 
 
-def _show(team: Workspace, view_id: str, action: str, view: Any) -> None:
+def _show_view(team: Workspace, view_id: str, action: str, view: Any) -> None:
     try:
-        found = view_of(team, {"view": view}, "modal", view_id if action == "update" else "")
+        found = read_view(team, {"view": view}, "modal", view_id if action == "update" else "")
         if action == "update":
             replace_view(team, view_id, found)
         else:
             push_onto(team, view_id, found)
     except SlackError as error:
-        raise Misuse(f"Slack refuses the view to {action}: {error.code}") from None
+        raise InvalidAction(f"Slack refuses the view to {action}: {error.code}") from None
 
 
-def suggestions(body: str | Json) -> list[Json]:
+def parse_options(body: str | Json) -> list[Json]:
     """The options that an app has found for a menu."""
     if not isinstance(body, dict) or not FOUND(body):
-        raise Misuse(f"Slack understands no such options: {str(body)[:500]}")
-    return choices(body)
+        raise InvalidAction(f"Slack understands no such options: {str(body)[:500]}")
+    return list_options(body)

@@ -8,12 +8,12 @@ from typing import Any
 
 from localslack.errors import SlackError
 from localslack.loopback import Request
-from localslack.state.workspace import Json, Workspace, file_json
+from localslack.state.workspace import Json, Workspace, format_file
 
 UPLOAD_PATH = "/upload/v1/"
 
 
-def listed(value: object) -> list[Any]:
+def parse_list(value: object) -> list[Any]:
     try:
         found = json.loads(value) if isinstance(value, str) else value
     except ValueError:
@@ -23,7 +23,7 @@ def listed(value: object) -> list[Any]:
     return found
 
 
-def upload_url(team: Workspace, arguments: Json) -> Json:
+def get_upload_url(team: Workspace, arguments: Json) -> Json:
     name, length = str(arguments.get("filename") or ""), str(arguments.get("length") or "")
     if not name or not length.isdecimal() or int(length) == 0:
         raise SlackError("invalid_arguments")
@@ -33,7 +33,7 @@ def upload_url(team: Workspace, arguments: Json) -> Json:
 
 def complete_upload(team: Workspace, arguments: Json) -> Json:
     """Shares the files: all of them in one message per channel."""
-    wanted = [(team.uploaded(entry.get("id")), entry.get("title")) for entry in listed(arguments.get("files"))]
+    wanted = [(team.uploaded(entry.get("id")), entry.get("title")) for entry in parse_list(arguments.get("files"))]
     names = arguments.get("channel_id") or arguments.get("channels") or ""
     channels, thread = [team.writable(name) for name in names.split(",") if name], arguments.get("thread_ts")
     if thread:
@@ -41,14 +41,14 @@ def complete_upload(team: Workspace, arguments: Json) -> Json:
     for file, title in wanted:
         ids = [channel.id for channel in channels]
         file.update(title=title or file["name"], shared=True, channels=ids, thread_ts=thread)
-    shown = [file_json(file) for file, _ in wanted]
+    shown = [format_file(file) for file, _ in wanted]
     for channel in channels:
         comment = str(arguments.get("initial_comment") or "")
         team.add_own(channel, comment, thread, files=shown, upload=True)
     return {"files": shown}
 
 
-def file_content(request: Request) -> bytes:
+def read_file_content(request: Request) -> bytes:
     """The bytes of an upload: the body itself, or the first part of a multipart one."""
     boundary = re.fullmatch(
         r"multipart/form-data;.*boundary=\"?([^\";]+)\"?.*", request.headers.get("content-type", "")

@@ -5,37 +5,37 @@ from __future__ import annotations
 import copy
 import json
 
-from localslack.errors import SlackError, refuse
-from localslack.methods.pagination import page, truth, within
-from localslack.rules.blocks import blocks_of
+from localslack.errors import SlackError, raise_error
+from localslack.methods.pagination import make_time_filter, paginate, parse_flag
+from localslack.rules.blocks import read_blocks
 from localslack.rules.messages import UPDATE_TEXT, check_message
 from localslack.state.channel import Channel, is_reply
 from localslack.state.identity import BOT_ID, BOT_USER, TEAM_URL
 from localslack.state.workspace import Json, Workspace
 
 
-def content(arguments: Json) -> Json:
+def read_content(arguments: Json) -> Json:
     """The parts of a message that are stored as they came."""
-    found: Json = {"blocks": blocks_of(arguments) or None, "attachments": arguments.get("attachments")}
+    found: Json = {"blocks": read_blocks(arguments) or None, "attachments": arguments.get("attachments")}
     if markdown := arguments.get("markdown_text"):
         found["blocks"] = [{"type": "markdown", "text": markdown}]
     metadata = arguments.get("metadata") or None
     return found | {"metadata": json.loads(metadata) if isinstance(metadata, str) else metadata}
 
 
-def text_of(arguments: Json) -> str:
+def read_text(arguments: Json) -> str:
     return str(arguments.get("text") or arguments.get("markdown_text") or "")
 
 
 def post_message(team: Workspace, arguments: Json) -> Json:
     channel, thread = team.writable(arguments.get("channel"), by_name=True), arguments.get("thread_ts")
-    refuse(check_message(arguments))
-    broadcast = "thread_broadcast" if thread and truth(arguments.get("reply_broadcast")) else None
-    message = team.add_own(channel, text_of(arguments), thread, subtype=broadcast, **content(arguments))
+    raise_error(check_message(arguments))
+    broadcast = "thread_broadcast" if thread and parse_flag(arguments.get("reply_broadcast")) else None
+    message = team.add_own(channel, read_text(arguments), thread, subtype=broadcast, **read_content(arguments))
     return {"channel": channel.id, "ts": message["ts"], "message": copy.deepcopy(message)}
 
 
-def own_message(team: Workspace, arguments: Json, error: str) -> tuple[Channel, Json]:
+def find_own_message(team: Workspace, arguments: Json, error: str) -> tuple[Channel, Json]:
     channel = team.channel(arguments.get("channel"))
     message = channel.find(arguments.get("ts"))
     if message.get("bot_id") != BOT_ID:
@@ -43,33 +43,33 @@ def own_message(team: Workspace, arguments: Json, error: str) -> tuple[Channel, 
     return channel, message
 
 
-def update(team: Workspace, arguments: Json) -> Json:
+def update_message(team: Workspace, arguments: Json) -> Json:
     """What is not named stays; an empty list of blocks and an empty metadata object take theirs away."""
-    channel, message = own_message(team, arguments, "cant_update_message")
+    channel, message = find_own_message(team, arguments, "cant_update_message")
     team.writable(channel.id)
-    refuse("streaming_state_conflict" if team.streams.running(channel.id, message) else None)
+    raise_error("streaming_state_conflict" if team.streams.running(channel.id, message) else None)
     kept = {key: value for key, value in arguments.items() if (key, value) != ("metadata", {})}
-    refuse(check_message(kept, text_limit=UPDATE_TEXT))
-    changed = {key: value for key, value in content(kept).items() if value is not None}
+    raise_error(check_message(kept, text_limit=UPDATE_TEXT))
+    changed = {key: value for key, value in read_content(kept).items() if value is not None}
     for key in {"blocks", "metadata"} & arguments.keys() - changed.keys():
         message.pop(key, None)
     edited = {"user": BOT_USER, "ts": team.next_ts()}
-    message |= {"text": text_of(arguments), "edited": edited, **copy.deepcopy(changed)}
+    message |= {"text": read_text(arguments), "edited": edited, **copy.deepcopy(changed)}
     if stream := team.streams.find(channel.id, message):
         stream.look()
     shown = copy.deepcopy(message)
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"], "message": shown}
 
 
-def delete(team: Workspace, arguments: Json) -> Json:
-    channel, message = own_message(team, arguments, "cant_delete_message")
-    refuse("cant_delete_message" if team.streams.running(channel.id, message) else None)
+def delete_message(team: Workspace, arguments: Json) -> Json:
+    channel, message = find_own_message(team, arguments, "cant_delete_message")
+    raise_error("cant_delete_message" if team.streams.running(channel.id, message) else None)
     ts = message["ts"]
     team.remove(channel, message)
     return {"channel": channel.id, "ts": ts}
 
 
-def permalink(team: Workspace, arguments: Json) -> Json:
+def get_permalink(team: Workspace, arguments: Json) -> Json:
     channel = team.channel(arguments.get("channel"))
     message = channel.find(arguments.get("message_ts"))
     address = f"{TEAM_URL}archives/{channel.id}/p{message['ts'].replace('.', '')}"
@@ -82,32 +82,32 @@ def post_ephemeral(team: Workspace, arguments: Json) -> Json:
     channel = team.writable(arguments.get("channel"), by_name=True)
     if not arguments.get("user"):
         raise SlackError("invalid_arguments")
-    refuse(check_message(arguments))
-    shown = {"text": text_of(arguments), "thread_ts": arguments.get("thread_ts"), **content(arguments)}
+    raise_error(check_message(arguments))
+    shown = {"text": read_text(arguments), "thread_ts": arguments.get("thread_ts"), **read_content(arguments)}
     return {"message_ts": team.show(channel, arguments["user"], shown)}
 
 
-def history(team: Workspace, arguments: Json) -> Json:
-    channel = joined(team, arguments)
-    newest_first = list(filter(within(arguments), reversed(channel.top_level())))
-    return messages_page(newest_first, arguments, default=100) | {"pin_count": 0}
+def get_history(team: Workspace, arguments: Json) -> Json:
+    channel = find_joined_channel(team, arguments)
+    newest_first = list(filter(make_time_filter(arguments), reversed(channel.top_level())))
+    return paginate_messages(newest_first, arguments, default=100) | {"pin_count": 0}
 
 
-def replies(team: Workspace, arguments: Json) -> Json:
+def get_replies(team: Workspace, arguments: Json) -> Json:
     """The parent comes first whatever ``oldest`` and ``latest`` say."""
-    parent, *rest = joined(team, arguments).thread_of(arguments.get("ts"))
-    return messages_page([parent, *filter(within(arguments), rest)], arguments, default=1_000)
+    parent, *rest = find_joined_channel(team, arguments).thread_of(arguments.get("ts"))
+    return paginate_messages([parent, *filter(make_time_filter(arguments), rest)], arguments, default=1_000)
 
 
-def joined(team: Workspace, arguments: Json) -> Channel:
+def find_joined_channel(team: Workspace, arguments: Json) -> Channel:
     channel = team.readable(arguments.get("channel"), "history")
     if not channel.member:
         raise SlackError("not_in_channel")
     return channel
 
 
-def messages_page(found: list[Json], arguments: Json, default: int) -> Json:
-    messages, cursor = page(found, arguments, key="ts", default=default)
-    if not truth(arguments.get("include_all_metadata")):
+def paginate_messages(found: list[Json], arguments: Json, default: int) -> Json:
+    messages, cursor = paginate(found, arguments, key="ts", default=default)
+    if not parse_flag(arguments.get("include_all_metadata")):
         messages = [{key: value for key, value in m.items() if key != "metadata"} for m in messages]
     return {"messages": messages, "has_more": bool(cursor), "response_metadata": {"next_cursor": cursor}}

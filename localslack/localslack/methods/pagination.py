@@ -6,15 +6,15 @@ import base64
 from collections.abc import Callable
 
 from localslack.errors import SlackError
-from localslack.state.channel import moment
+from localslack.state.channel import parse_ts
 from localslack.state.workspace import Json
 
 PAGE = 1_000  # the most that any of the listing methods takes
 
 
-def page(found: list[Json], arguments: Json, *, key: str, default: int) -> tuple[list[Json], str]:
+def paginate(found: list[Json], arguments: Json, *, key: str, default: int) -> tuple[list[Json], str]:
     """One page in the given order, and the cursor of the next one ("" after the last)."""
-    limit = page_limit(arguments.get("limit") or default)
+    limit = parse_limit(arguments.get("limit") or default)
     if cursor := arguments.get("cursor"):
         keys = [encode_cursor(item[key]) for item in found]
         if cursor not in keys:
@@ -23,7 +23,7 @@ def page(found: list[Json], arguments: Json, *, key: str, default: int) -> tuple
     return found[:limit], encode_cursor(found[limit - 1][key]) if len(found) > limit else ""
 
 
-def page_limit(value: object) -> int:
+def parse_limit(value: object) -> int:
     text = str(value)
     if not text.isdecimal() or not 1 <= int(text) <= PAGE:
         raise SlackError("invalid_limit")
@@ -34,15 +34,15 @@ def encode_cursor(key: str) -> str:
     return base64.b64encode(f"next:{key}".encode()).decode()
 
 
-def within(arguments: Json) -> Callable[[Json], bool]:
+def make_time_filter(arguments: Json) -> Callable[[Json], bool]:
     """Whether a message lies between ``oldest`` and ``latest``; the ends count only when ``inclusive``."""
-    oldest = moment(arguments.get("oldest") or 0, "invalid_ts_oldest")
-    latest = moment(arguments.get("latest") or "9" * 12, "invalid_ts_latest")
-    if truth(arguments.get("inclusive")):
-        return lambda message: oldest <= moment(message["ts"]) <= latest
-    return lambda message: oldest < moment(message["ts"]) < latest
+    oldest = parse_ts(arguments.get("oldest") or 0, "invalid_ts_oldest")
+    latest = parse_ts(arguments.get("latest") or "9" * 12, "invalid_ts_latest")
+    if parse_flag(arguments.get("inclusive")):
+        return lambda message: oldest <= parse_ts(message["ts"]) <= latest
+    return lambda message: oldest < parse_ts(message["ts"]) < latest
 
 
-def truth(value: object) -> bool:
+def parse_flag(value: object) -> bool:
     """A boolean as JSON or as a form has it."""
     return str(value).lower() in {"1", "true"}

@@ -9,18 +9,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from localslack.errors import SlackError, refuse
-from localslack.methods.files import complete_upload, upload_url
+from localslack.errors import SlackError, raise_error
+from localslack.methods.files import complete_upload, get_upload_url
 from localslack.methods.messages import (
-    delete,
-    history,
-    permalink,
+    delete_message,
+    get_history,
+    get_permalink,
+    get_replies,
     post_ephemeral,
     post_message,
-    replies,
-    update,
+    update_message,
 )
-from localslack.methods.pagination import PAGE, page, truth
+from localslack.methods.pagination import PAGE, paginate, parse_flag
 from localslack.methods.streams import append_stream, start_stream, stop_stream
 from localslack.methods.thread_status import set_status
 from localslack.methods.views import open_view, publish_view, push_view, update_view
@@ -29,18 +29,18 @@ from localslack.state.identity import BOT_ID, BOT_USER, TEAM_NAME, TEAM_URL
 from localslack.state.workspace import Json, Workspace
 
 
-def auth_test(team: Workspace, _: Json) -> Json:
+def check_auth(team: Workspace, _: Json) -> Json:
     who = {"user": team.bot_name, "user_id": BOT_USER, "bot_id": BOT_ID}
     return {"url": TEAM_URL, "team": TEAM_NAME, "team_id": team.team_id, **who, "is_enterprise_install": False}
 
 
-def conversation_info(team: Workspace, arguments: Json) -> Json:
+def get_conversation(team: Workspace, arguments: Json) -> Json:
     channel = team.readable(arguments.get("channel"), "read")
     gone = {"is_user_deleted": team.profile(channel.user).deleted} if channel.user else {}
     return {"channel": channel.as_json() | gone}
 
 
-def _conversations(team: Workspace, arguments: Json) -> list[Channel]:
+def _find_conversations(team: Workspace, arguments: Json) -> list[Channel]:
     """Those of the wanted types that the bot may know of."""
     kinds = {"public_channel": "channels", "private_channel": "groups", "im": "im", "mpim": "mpim"}
     wanted = {kinds.get(kind.strip(), "") for kind in str(arguments.get("types") or "public_channel").split(",")}
@@ -48,43 +48,43 @@ def _conversations(team: Workspace, arguments: Json) -> list[Channel]:
         raise SlackError("invalid_types")
     for kind in sorted(wanted):
         team.require(f"{kind}:read")
-    live = not truth(arguments.get("exclude_archived"))
+    live = not parse_flag(arguments.get("exclude_archived"))
     seen = [c for c in team.channels.values() if c.kind in wanted and (c.member or not c.private)]
     return [channel for channel in seen if live or not channel.archived]
 
 
-def conversation_list(team: Workspace, arguments: Json) -> Json:
-    found = [channel.as_json() for channel in _conversations(team, arguments)]
-    channels, cursor = page(found, arguments, key="id", default=100)
+def list_conversations(team: Workspace, arguments: Json) -> Json:
+    found = [channel.as_json() for channel in _find_conversations(team, arguments)]
+    channels, cursor = paginate(found, arguments, key="id", default=100)
     return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
 
 
-def conversation_members(team: Workspace, arguments: Json) -> Json:
+def list_members(team: Workspace, arguments: Json) -> Json:
     """Of public channels also where the bot is not in them; what is private and closed to it is not found."""
     channel = team.readable(arguments.get("channel"), "read")
     found = [{"id": user} for user in team.members(channel)]
-    members, cursor = page(found, arguments, key="id", default=100)
+    members, cursor = paginate(found, arguments, key="id", default=100)
     return {"members": [each["id"] for each in members], "response_metadata": {"next_cursor": cursor}}
 
 
-def user_conversations(team: Workspace, arguments: Json) -> Json:
+def list_user_conversations(team: Workspace, arguments: Json) -> Json:
     """Where somebody is; what is not public only where the bot is too. Takes one less than other listings."""
     user = team.profile(str(arguments.get("user") or BOT_USER)).id
-    refuse("invalid_limit" if str(arguments.get("limit")) == str(PAGE) else None)
-    found = _conversations(team, arguments)
+    raise_error("invalid_limit" if str(arguments.get("limit")) == str(PAGE) else None)
+    found = _find_conversations(team, arguments)
     seen = [channel.as_json() for channel in found if user == BOT_USER or team.is_in(channel, user)]
-    channels, cursor = page(seen, arguments, key="id", default=100)
+    channels, cursor = paginate(seen, arguments, key="id", default=100)
     return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
 
 
-def conversation_open(team: Workspace, arguments: Json) -> Json:
+def open_conversation(team: Workspace, arguments: Json) -> Json:
     """One person only: talks among several are not emulated."""
     user = team.profile(str(arguments.get("users") or ""))
-    refuse("user_disabled" if user.deleted else None)
+    raise_error("user_disabled" if user.deleted else None)
     return {"channel": {"id": team.direct(user.id).id}}
 
 
-def user_info(team: Workspace, arguments: Json) -> Json:
+def get_user(team: Workspace, arguments: Json) -> Json:
     user = team.profile(str(arguments.get("user") or ""))
     return {"user": user.as_json(team.team_id, team.now())}
 
@@ -119,26 +119,26 @@ ALL_SCOPES = frozenset(
 METHODS: dict[str, Method] = {
     "apps.connections.open": Method(open_connection, for_app=True),
     "assistant.threads.setStatus": Method(set_status, "chat:write"),
-    "auth.test": Method(auth_test),
+    "auth.test": Method(check_auth),
     "chat.appendStream": Method(append_stream, "chat:write"),
-    "chat.delete": Method(delete, "chat:write"),
-    "chat.getPermalink": Method(permalink),
+    "chat.delete": Method(delete_message, "chat:write"),
+    "chat.getPermalink": Method(get_permalink),
     "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
     "chat.postMessage": Method(post_message, "chat:write"),
     "chat.startStream": Method(start_stream, "chat:write"),
     "chat.stopStream": Method(stop_stream, "chat:write"),
-    "chat.update": Method(update, "chat:write"),
-    "conversations.history": Method(history),
-    "conversations.info": Method(conversation_info),
-    "conversations.list": Method(conversation_list),
-    "conversations.members": Method(conversation_members),
-    "conversations.open": Method(conversation_open, "im:write"),
-    "conversations.replies": Method(replies),
+    "chat.update": Method(update_message, "chat:write"),
+    "conversations.history": Method(get_history),
+    "conversations.info": Method(get_conversation),
+    "conversations.list": Method(list_conversations),
+    "conversations.members": Method(list_members),
+    "conversations.open": Method(open_conversation, "im:write"),
+    "conversations.replies": Method(get_replies),
     "files.completeUploadExternal": Method(complete_upload, "files:write"),
-    "files.getUploadURLExternal": Method(upload_url, "files:write"),
+    "files.getUploadURLExternal": Method(get_upload_url, "files:write"),
     "reactions.add": Method(add_reaction, "reactions:write"),
-    "users.conversations": Method(user_conversations),
-    "users.info": Method(user_info, "users:read"),
+    "users.conversations": Method(list_user_conversations),
+    "users.info": Method(get_user, "users:read"),
     "views.open": Method(open_view),
     "views.publish": Method(publish_view),
     "views.push": Method(push_view),

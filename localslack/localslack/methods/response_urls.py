@@ -6,10 +6,10 @@ import copy
 import json
 from dataclasses import dataclass
 
-from localslack.errors import SlackError, refuse
+from localslack.errors import SlackError, raise_error
 from localslack.loopback import Request, Response
-from localslack.methods.messages import content, text_of
-from localslack.methods.pagination import truth
+from localslack.methods.messages import read_content, read_text
+from localslack.methods.pagination import parse_flag
 from localslack.rules.messages import check_message
 from localslack.state.channel import Channel
 from localslack.state.identity import BOT_USER
@@ -22,7 +22,7 @@ GONE = frozenset({"used_url", "expired_url"})
 
 
 @dataclass
-class Address:
+class ResponseUrl:
     """Where the answers to one command or button go. ``origin`` is the ts of the message with the button."""
 
     url: str
@@ -34,7 +34,7 @@ class Address:
     uses: int = 0
 
 
-def answer_of(request: Request, base: str) -> Json:
+def parse_answer(request: Request, base: str) -> Json:
     """The body of an answer, and the ``url`` it came to."""
     found = json.loads(request.body)
     if not isinstance(found, dict):
@@ -42,38 +42,38 @@ def answer_of(request: Request, base: str) -> Json:
     return {**found, "url": f"{base}{request.path}"}
 
 
-def refused(code: str, status: int = 200, retry_after: int | None = None) -> Response:
+def make_refusal(code: str, status: int = 200, retry_after: int | None = None) -> Response:
     """A refusal as plain text; with a 200 it would be none, so it is the server's error then."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return Response(500 if status == 200 else status, code.encode(), {"Content-Type": "text/plain", **headers})
 
 
-class Responses:
+class ResponseUrls:
     """The addresses that were given out. Its callers hold the lock."""
 
     def __init__(self, team: Workspace) -> None:
         self._team = team
-        self._given: dict[str, Address] = {}
+        self._given: dict[str, ResponseUrl] = {}
 
     def mint(self, channel: str, user: str, thread_ts: str | None, origin: str | None) -> str:
         url = f"{self._team.url}{RESPONSE_PATH}{self._team.secret()}"
         place = self._team.place(channel)
-        self._given[url] = Address(url, place, user, thread_ts, origin, self._team.now())
+        self._given[url] = ResponseUrl(url, place, user, thread_ts, origin, self._team.now())
         return url
 
     def receive(self, arguments: Json) -> Response:
         try:
             self._apply(self._spend(arguments["url"]), copy.deepcopy(arguments))
         except SlackError as error:
-            return refused(error.code, 404 if error.code in GONE else 400)
+            return make_refusal(error.code, 404 if error.code in GONE else 400)
         return Response(200, b"ok", {"Content-Type": "text/plain"})
 
     def answer_at_once(self, channel: str, user: str, body: Json) -> None:
         """Take the answer that came with the acknowledgement of a command."""
-        address = Address("", self._team.place(channel), user, None, None, self._team.now())
+        address = ResponseUrl("", self._team.place(channel), user, None, None, self._team.now())
         self._apply(address, copy.deepcopy(body))
 
-    def _spend(self, url: str) -> Address:
+    def _spend(self, url: str) -> ResponseUrl:
         """What Slack says to an address it never gave is not known; here it has expired."""
         found = self._given.get(url)
         if found is None or self._team.now() - found.born > SECONDS:
@@ -83,33 +83,33 @@ class Responses:
         found.uses += 1  # a message that is refused counts too: not documented, so the stricter reading
         return found
 
-    def _apply(self, address: Address, body: Json) -> None:
+    def _apply(self, address: ResponseUrl, body: Json) -> None:
         """Without a button there is no original: the answer to a slash command is always a new message."""
-        if address.origin and truth(body.get("delete_original")):
+        if address.origin and parse_flag(body.get("delete_original")):
             return self._delete(address)
-        refuse(check_message(body))
-        if address.origin and truth(body.get("replace_original")):
+        raise_error(check_message(body))
+        if address.origin and parse_flag(body.get("replace_original")):
             return self._replace(address, body)
         kind = body.get("response_type") or "ephemeral"
         if kind not in {"ephemeral", "in_channel"}:
             raise SlackError("invalid_arguments")
         return self._whisper(address, body) if kind == "ephemeral" else self._say(address, body)
 
-    def _say(self, address: Address, body: Json) -> None:
+    def _say(self, address: ResponseUrl, body: Json) -> None:
         """Into the channel, whether the bot is in it or not."""
         thread = body.get("thread_ts") or address.thread_ts
-        self._team.add_own(address.channel, text_of(body), thread, **content(body))
+        self._team.add_own(address.channel, read_text(body), thread, **read_content(body))
 
-    def _whisper(self, address: Address, body: Json) -> None:
+    def _whisper(self, address: ResponseUrl, body: Json) -> None:
         """Only for the person. A ``thread_ts`` in the body changes nothing here, as people have measured."""
-        more = {"thread_ts": address.thread_ts, **content(body), "response_url": address.url}
-        self._team.show(address.channel, address.user, {"text": text_of(body), **more})
+        more = {"thread_ts": address.thread_ts, **read_content(body), "response_url": address.url}
+        self._team.show(address.channel, address.user, {"text": read_text(body), **more})
 
-    def _whispered(self, address: Address) -> Json | None:
+    def _whispered(self, address: ResponseUrl) -> Json | None:
         return next((shown for shown in self._team.ephemerals if shown["ts"] == address.origin), None)
 
-    def _replace(self, address: Address, body: Json) -> None:
-        new = {"text": text_of(body), **content(body)}
+    def _replace(self, address: ResponseUrl, body: Json) -> None:
+        new = {"text": read_text(body), **read_content(body)}
         if shown := self._whispered(address):
             shown.update(new, response_url=address.url)
             return
@@ -119,7 +119,7 @@ class Responses:
         message.update({key: value for key, value in new.items() if value is not None})
         message["edited"] = {"user": BOT_USER, "ts": self._team.next_ts()}
 
-    def _delete(self, address: Address) -> None:
+    def _delete(self, address: ResponseUrl) -> None:
         if shown := self._whispered(address):
             self._team.ephemerals.remove(shown)
         else:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from localslack.errors import SlackError, refuse
-from localslack.rules.blocks import MANY, MARKDOWN_TEXT, listed
+from localslack.errors import SlackError, raise_error
+from localslack.rules.blocks import MANY, MARKDOWN_TEXT, parse_blocks
 from localslack.rules.elements import IDENTIFIER
 from localslack.rules.messages import check_blocks
 from localslack.rules.schema import items, link_url, one_of, shape, string, typed
-from localslack.state.streams import Streamed
+from localslack.state.streams import StreamContent
 from localslack.state.workspace import Json
 
 STREAM_BLOCKS = 50  # by chunks, beside those that the end of a stream brings
@@ -30,27 +30,29 @@ CHUNK = typed(
 )
 
 
-def mode_of(arguments: Json) -> str | None:
+def get_mode(arguments: Json) -> str | None:
     """Which of the two arguments brings something."""
     return next((name for name in ("markdown_text", "chunks") if arguments.get(name)), None)
 
 
-def piece(arguments: Json, mode: str | None) -> Streamed:
+def read_content(arguments: Json, mode: str | None) -> StreamContent:
     """What a call brings to a stream of this mode: the one of its first piece stays that of all others.
 
     The mode and both its errors are not in the documentation's text; many have met them.
     """
-    refuse("cannot_provide_both_markdown_text_and_chunks" if {"markdown_text", "chunks"} <= {*arguments} else None)
-    own = mode_of(arguments)
-    refuse("streaming_mode_mismatch" if own and mode and own != mode else None)
-    found = Streamed(str(arguments.get("markdown_text") or ""))
-    for chunk in _chunks(arguments):
-        found += _of_chunk(chunk)
-    refuse("msg_too_long" if len(found.text) > MARKDOWN_TEXT else None)
+    raise_error(
+        "cannot_provide_both_markdown_text_and_chunks" if {"markdown_text", "chunks"} <= {*arguments} else None
+    )
+    own = get_mode(arguments)
+    raise_error("streaming_mode_mismatch" if own and mode and own != mode else None)
+    found = StreamContent(str(arguments.get("markdown_text") or ""))
+    for chunk in _read_chunks(arguments):
+        found += _convert_chunk(chunk)
+    raise_error("msg_too_long" if len(found.text) > MARKDOWN_TEXT else None)
     return found
 
 
-def check_whole(content: Streamed) -> str | None:
+def check_content(content: StreamContent) -> str | None:
     """Slack's error code for all of a stream so far.
 
     That 12,000 characters are the most of a whole message, and not only of a call, is the cautious reading: the
@@ -58,26 +60,26 @@ def check_whole(content: Streamed) -> str | None:
     """
     if content.length > MARKDOWN_TEXT:
         return "msg_too_long"
-    above = Streamed(content.text, content.plan, content.tasks).shown
+    above = StreamContent(content.text, content.plan, content.tasks).shown
     return check_blocks(list(content.blocks), above)
 
 
-def _chunks(arguments: Json) -> list[Any]:
+def _read_chunks(arguments: Json) -> list[Any]:
     try:
-        found = listed(arguments.get("chunks"))
+        found = parse_blocks(arguments.get("chunks"))
     except ValueError:
         raise SlackError("invalid_chunks") from None
-    refuse(None if all(map(CHUNK, found)) else "invalid_chunks")
+    raise_error(None if all(map(CHUNK, found)) else "invalid_chunks")
     return found
 
 
-def _of_chunk(chunk: Json) -> Streamed:
+def _convert_chunk(chunk: Json) -> StreamContent:
     kind = chunk["type"]
     if kind == "markdown_text":
-        return Streamed(chunk["text"])
+        return StreamContent(chunk["text"])
     if kind == "plan_update":
-        return Streamed(plan=chunk["title"])
+        return StreamContent(plan=chunk["title"])
     if kind == "blocks":
-        return Streamed(blocks=tuple(chunk["blocks"]))
+        return StreamContent(blocks=tuple(chunk["blocks"]))
     rest = {key: value for key, value in chunk.items() if key not in {"type", "id"}}
-    return Streamed(tasks=({"type": "task_card", "task_id": chunk["id"], **rest},))
+    return StreamContent(tasks=({"type": "task_card", "task_id": chunk["id"], **rest},))

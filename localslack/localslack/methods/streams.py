@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 
-from localslack.errors import SlackError, refuse
-from localslack.methods.messages import content as stored
-from localslack.methods.messages import own_message
-from localslack.methods.stream_chunks import check_whole, mode_of, piece
-from localslack.rules.blocks import listed
+from localslack.errors import SlackError, raise_error
+from localslack.methods.messages import find_own_message
+from localslack.methods.messages import read_content as stored
+from localslack.methods.stream_chunks import check_content, get_mode, read_content
+from localslack.rules.blocks import parse_blocks
 from localslack.rules.messages import check_blocks, check_metadata
 from localslack.state.channel import Channel
-from localslack.state.streams import ENDED, Stream, Streamed
+from localslack.state.streams import ENDED, Stream, StreamContent
 from localslack.state.workspace import Json, Workspace
 
 COMMON = frozenset({"channel", "markdown_text", "chunks", "token"})
@@ -24,42 +24,42 @@ STOP = APPEND | {"blocks", "metadata"}  # session_status is for apps that are de
 
 def start_stream(team: Workspace, arguments: Json) -> Json:
     """A newer documentation lets ``thread_ts`` be left out in channels; here an answer is always a reply."""
-    _only(START, arguments)
+    _check_arguments(START, arguments)
     channel, thread = team.writable(arguments.get("channel")), arguments.get("thread_ts")
     modes = {None, "timeline", "plan"}
-    refuse(None if thread and arguments.get("task_display_mode") in modes else "invalid_arguments")
-    refuse(_check_recipient(channel, arguments))
-    begun = piece(arguments, None)
-    refuse(check_whole(begun))
+    raise_error(None if thread and arguments.get("task_display_mode") in modes else "invalid_arguments")
+    raise_error(_check_recipient(channel, arguments))
+    begun = read_content(arguments, None)
+    raise_error(check_content(begun))
     message = team.add_own(channel, begun.text, thread)
-    team.streams.open(channel.id, message).show(begun, mode_of(arguments))
+    team.streams.open(channel.id, message).show(begun, get_mode(arguments))
     return {"channel": channel.id, "ts": message["ts"]}
 
 
 def append_stream(team: Workspace, arguments: Json) -> Json:
-    _only(APPEND, arguments)
-    channel, stream = _running(team, arguments)
-    refuse(None if mode_of(arguments) else "markdown_text_or_chunks_required")
-    stream.show(_grown(stream, arguments), mode_of(arguments))
+    _check_arguments(APPEND, arguments)
+    channel, stream = _find_running(team, arguments)
+    raise_error(None if get_mode(arguments) else "markdown_text_or_chunks_required")
+    stream.show(_extend(stream, arguments), get_mode(arguments))
     return {"channel": channel.id, "ts": stream.message["ts"]}
 
 
 def stop_stream(team: Workspace, arguments: Json) -> Json:
     """The blocks come below all that was streamed. That an empty stream is refused is not documented."""
-    _only(STOP, arguments)
-    channel, stream = _running(team, arguments)
-    whole, blocks = _grown(stream, arguments), _blocks(arguments)
-    refuse(check_blocks(blocks, whole.shown) or check_metadata(arguments.get("metadata")))
-    refuse(None if whole.shown or blocks else "no_text")
-    stream.show(whole, mode_of(arguments), blocks)
+    _check_arguments(STOP, arguments)
+    channel, stream = _find_running(team, arguments)
+    whole, blocks = _extend(stream, arguments), _read_blocks(arguments)
+    raise_error(check_blocks(blocks, whole.shown) or check_metadata(arguments.get("metadata")))
+    raise_error(None if whole.shown or blocks else "no_text")
+    stream.show(whole, get_mode(arguments), blocks)
     stream.end()
     if metadata := stored(arguments)["metadata"]:
         stream.message["metadata"] = metadata
     return {"channel": channel.id, "ts": stream.message["ts"], "message": copy.deepcopy(stream.message)}
 
 
-def _only(known: frozenset[str], arguments: Json) -> None:
-    refuse(None if arguments.keys() <= known else "invalid_arguments")
+def _check_arguments(known: frozenset[str], arguments: Json) -> None:
+    raise_error(None if arguments.keys() <= known else "invalid_arguments")
 
 
 def _check_recipient(channel: Channel, arguments: Json) -> str | None:
@@ -72,8 +72,8 @@ def _check_recipient(channel: Channel, arguments: Json) -> str | None:
     return "user_not_found" if user and not user.startswith(("U", "W")) else None
 
 
-def _running(team: Workspace, arguments: Json) -> tuple[Channel, Stream]:
-    channel, message = own_message(team, arguments, "message_not_owned_by_app")
+def _find_running(team: Workspace, arguments: Json) -> tuple[Channel, Stream]:
+    channel, message = find_own_message(team, arguments, "message_not_owned_by_app")
     team.writable(channel.id)
     stream = team.streams.find(channel.id, message)
     if stream is None or stream.fault:
@@ -81,15 +81,15 @@ def _running(team: Workspace, arguments: Json) -> tuple[Channel, Stream]:
     return channel, stream
 
 
-def _grown(stream: Stream, arguments: Json) -> Streamed:
+def _extend(stream: Stream, arguments: Json) -> StreamContent:
     """All of the stream with what the call brings."""
-    whole = stream.content + piece(arguments, stream.mode)
-    refuse(check_whole(whole))
+    whole = stream.content + read_content(arguments, stream.mode)
+    raise_error(check_content(whole))
     return whole
 
 
-def _blocks(arguments: Json) -> list[Json]:
+def _read_blocks(arguments: Json) -> list[Json]:
     try:
-        return listed(arguments.get("blocks"))
+        return parse_blocks(arguments.get("blocks"))
     except ValueError:
         raise SlackError("invalid_blocks_format") from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localslack.errors import SlackError, refuse
-from localslack.rules.blocks import listed
+from localslack.errors import SlackError, raise_error
+from localslack.rules.blocks import parse_blocks
 from localslack.state.channel import Channel
 from localslack.state.statuses import LOADING_MESSAGES, STATUS
 from localslack.state.workspace import Json, Workspace
@@ -14,22 +14,22 @@ KNOWN = frozenset("channel_id thread_ts status loading_messages icon_emoji icon_
 def set_status(team: Workspace, arguments: Json) -> Json:
     """``thread_ts`` may be a message without replies yet: the thread is then the one it would begin."""
     status = arguments.get("status")
-    refuse(None if arguments.keys() <= KNOWN and STATUS(status) else "invalid_arguments")
-    refuse(None if LOADING_MESSAGES(_loading(arguments)) else "invalid_arguments")
+    raise_error(None if arguments.keys() <= KNOWN and STATUS(status) else "invalid_arguments")
+    raise_error(None if LOADING_MESSAGES(_read_loading_messages(arguments)) else "invalid_arguments")
     channel = team.writable(arguments.get("channel_id"))
-    team.statuses.set(channel.id, _thread(channel, arguments), str(status))
+    team.statuses.set(channel.id, _find_thread(channel, arguments), str(status))
     return {}
 
 
-def _thread(channel: Channel, arguments: Json) -> str:
+def _find_thread(channel: Channel, arguments: Json) -> str:
     try:
         return str(channel.parent(arguments.get("thread_ts"))["ts"])
     except SlackError:
         raise SlackError("invalid_thread_ts") from None
 
 
-def _loading(arguments: Json) -> list[object]:
+def _read_loading_messages(arguments: Json) -> list[object]:
     try:
-        return listed(arguments.get("loading_messages"))
+        return parse_blocks(arguments.get("loading_messages"))
     except ValueError:
         raise SlackError("invalid_arguments") from None

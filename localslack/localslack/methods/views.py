@@ -6,12 +6,12 @@ import copy
 import json
 from typing import Any
 
-from localslack.errors import SlackError, refuse
+from localslack.errors import SlackError, raise_error
 from localslack.rules.blocks import BLOCK
-from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, focused, input_block, plain
+from localslack.rules.elements import HOME_INPUTS, MODAL_INPUTS, USER, count_focused, input_block, plain
 from localslack.rules.schema import Check, Shape, flag, items, shape, string, typed, unique
-from localslack.state.element_values import Shown, kept_settings, spelled
-from localslack.state.element_values import named as named_blocks
+from localslack.state.element_values import ElementState, add_emoji_flags, carry_over_settings
+from localslack.state.element_values import add_default_ids as named_blocks
 from localslack.state.identity import APP_ID, BOT_ID
 from localslack.state.workspace import Json, Workspace
 
@@ -29,25 +29,25 @@ UNSAID: Json = {
 }
 
 
-def view_blocks(inputs: dict[str, Shape]) -> Check:
+def make_blocks_check(inputs: dict[str, Shape]) -> Check:
     asked = input_block(inputs)
     return items(lambda block: BLOCK(block) or asked(block), 0, 100)
 
 
-def one_whole(view: Json) -> bool:
+def is_consistent(view: Json) -> bool:
     """No two blocks of one name, one focus, and something to submit with where something is put in."""
     blocks = view["blocks"]
     asks = any(block["type"] == "input" for block in blocks)
     sendable = not asks or view["type"] == "home" or "submit" in view
-    return unique("block_id", blocks) and focused(blocks) <= 1 and sendable
+    return unique("block_id", blocks) and count_focused(blocks) <= 1 and sendable
 
 
 NAMES = {"private_metadata": string(3_000, 0), "callback_id": string(255, 0), "external_id": string(255, 0)}
 VIEW = typed(
     {
         "modal": shape(
-            {"title": plain(24), "blocks": view_blocks(MODAL_INPUTS)},
-            one_whole,
+            {"title": plain(24), "blocks": make_blocks_check(MODAL_INPUTS)},
+            is_consistent,
             submit=plain(24),
             close=plain(24),
             clear_on_close=flag,
@@ -55,24 +55,24 @@ VIEW = typed(
             submit_disabled=flag,
             **NAMES,
         ),
-        "home": shape({"blocks": view_blocks(HOME_INPUTS)}, one_whole, title=plain(24), **NAMES),
+        "home": shape({"blocks": make_blocks_check(HOME_INPUTS)}, is_consistent, title=plain(24), **NAMES),
     }
 )
 
 
-def view_of(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json:
+def read_view(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json:
     """The view if Slack would take it under this id."""
-    view = _read(arguments.get("view"))
+    view = _parse_view(arguments.get("view"))
     if view.get("type") != kind or not VIEW(view):
         raise SlackError("invalid_arguments")
-    refuse("view_too_large" if len(json.dumps(view)) > VIEW_BYTES else None)
+    raise_error("view_too_large" if len(json.dumps(view)) > VIEW_BYTES else None)
     others = [other for other in team.views.values() if other["id"] != view_id]
     external = view.get("external_id")
-    refuse("duplicate_external_id" if external and named(others, external) else None)
+    raise_error("duplicate_external_id" if external and find_by_external_id(others, external) else None)
     return view
 
 
-def _read(view: object) -> Json:
+def _parse_view(view: object) -> Json:
     """Without the keys that are null: those count as not there."""
     try:
         found: Any = json.loads(view) if isinstance(view, str) else view
@@ -83,7 +83,7 @@ def _read(view: object) -> Json:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def named(views: list[Json], external_id: object) -> str | None:
+def find_by_external_id(views: list[Json], external_id: object) -> str | None:
     """The id of the view with this external id."""
     return next((view["id"] for view in views if view.get("external_id") == external_id), None)
 
@@ -93,56 +93,56 @@ def store_view(team: Workspace, view_id: str, view: Json, **more: Any) -> Json:
     own = {"id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, "app_id": APP_ID, "root_view_id": view_id}
     mark = f"{int(team.now())}.{team.next_id('h')}"
     team.views[view_id] = {**copy.deepcopy(view), **own, "hash": mark, **more}
-    shown = team.shown.setdefault(view_id, Shown())
-    shown.settings = kept_settings(view["blocks"], shown.settings, shown.place)
+    shown = team.shown.setdefault(view_id, ElementState())
+    shown.settings = carry_over_settings(view["blocks"], shown.settings, shown.place)
     return {"view": copy.deepcopy(team.views[view_id])}
 
 
 def publish_view(team: Workspace, arguments: Json) -> Json:
     user = arguments.get("user_id")
-    refuse(None if USER(user) else "invalid_arguments")
-    refuse(None if team.home_enabled else "not_enabled")
-    view_id = home_id(str(user))
-    _compare(team.views.get(view_id), arguments)
-    view = view_of(team, arguments, "home", view_id)
-    team.shown.setdefault(view_id, Shown(str(user)))
+    raise_error(None if USER(user) else "invalid_arguments")
+    raise_error(None if team.home_enabled else "not_enabled")
+    view_id = get_home_id(str(user))
+    _check_hash(team.views.get(view_id), arguments)
+    view = read_view(team, arguments, "home", view_id)
+    team.shown.setdefault(view_id, ElementState(str(user)))
     return store_view(team, view_id, view)
 
 
-def home_id(user: str) -> str:
+def get_home_id(user: str) -> str:
     return f"VHOME{user}"
 
 
 def open_view(team: Workspace, arguments: Json) -> Json:
     """A view that is refused leaves the trigger as it was; whether Slack's does is not documented."""
-    trigger = _trigger(team, arguments)
-    view = view_of(team, arguments, "modal", "")
+    trigger = _read_trigger(team, arguments)
+    view = read_view(team, arguments, "modal", "")
     team.triggers.spend(trigger)
     origin = team.triggers.origin(trigger)
     place = team.channels.get(origin.place) or (
         team.shown[origin.view].place if origin.view in team.shown else None
     )
-    return show_view(team, view, Shown(origin.user, place))
+    return show_view(team, view, ElementState(origin.user, place))
 
 
 def push_view(team: Workspace, arguments: Json) -> Json:
     """On top of the view that the trigger is from. The code for one that is from elsewhere is a guess."""
-    trigger = _trigger(team, arguments)
+    trigger = _read_trigger(team, arguments)
     below = team.triggers.origin(trigger).view
-    refuse(None if team.views.get(below, {}).get("type") == "modal" else "invalid_trigger_id")
-    view = view_of(team, arguments, "modal", "")
+    raise_error(None if team.views.get(below, {}).get("type") == "modal" else "invalid_trigger_id")
+    view = read_view(team, arguments, "modal", "")
     pushed = push_onto(team, below, view)
     team.triggers.spend(trigger)
     return pushed
 
 
 def push_onto(team: Workspace, below: str, view: Json) -> Json:
-    refuse("push_limit_reached" if len(stack_of(team, below)) >= STACK else None)
+    raise_error("push_limit_reached" if len(get_stack(team, below)) >= STACK else None)
     around = {"root_view_id": team.views[below]["root_view_id"], "previous_view_id": below}
-    return show_view(team, view, Shown(team.shown[below].user, team.shown[below].place), **around)
+    return show_view(team, view, ElementState(team.shown[below].user, team.shown[below].place), **around)
 
 
-def show_view(team: Workspace, view: Json, shown: Shown, **around: str) -> Json:
+def show_view(team: Workspace, view: Json, shown: ElementState, **around: str) -> Json:
     view_id = team.next_id("V")
     team.shown[view_id] = shown
     return store_view(team, view_id, view, **around)
@@ -150,12 +150,12 @@ def show_view(team: Workspace, view: Json, shown: Shown, **around: str) -> Json:
 
 def update_view(team: Workspace, arguments: Json) -> Json:
     view_id, external_id = arguments.get("view_id"), arguments.get("external_id")
-    refuse("invalid_arguments" if bool(view_id) == bool(external_id) else None)
-    stored = team.views.get(str(view_id or named(list(team.views.values()), external_id)))
+    raise_error("invalid_arguments" if bool(view_id) == bool(external_id) else None)
+    stored = team.views.get(str(view_id or find_by_external_id(list(team.views.values()), external_id)))
     if stored is None:
         raise SlackError("not_found")
-    _compare(stored, arguments)
-    return replace_view(team, stored["id"], view_of(team, arguments, stored["type"], stored["id"]))
+    _check_hash(stored, arguments)
+    return replace_view(team, stored["id"], read_view(team, arguments, stored["type"], stored["id"]))
 
 
 def replace_view(team: Workspace, view_id: str, view: Json) -> Json:
@@ -165,7 +165,7 @@ def replace_view(team: Workspace, view_id: str, view: Json) -> Json:
     return store_view(team, view_id, view, **around)
 
 
-def stack_of(team: Workspace, view_id: str) -> list[str]:
+def get_stack(team: Workspace, view_id: str) -> list[str]:
     """The views of one modal, the first one first."""
     root = team.views[view_id]["root_view_id"]
     return [other["id"] for other in team.views.values() if other["root_view_id"] == root]
@@ -177,22 +177,22 @@ def close_views(team: Workspace, view_ids: list[str]) -> None:
         team.shown.pop(view_id, None)
 
 
-def told_view(team: Workspace, view_id: str) -> Json:
+def describe_view(team: Workspace, view_id: str) -> Json:
     """A view as Slack tells the app of it, with what its elements are set to."""
     view = copy.deepcopy(team.views[view_id])
     blocks = named_blocks(view["blocks"])
     own = {"app_installed_team_id": team.team_id, "state": team.shown[view_id].state, "blocks": blocks}
-    told: Json = spelled({**UNSAID, **view, **own})
+    told: Json = add_emoji_flags({**UNSAID, **view, **own})
     return told
 
 
-def _trigger(team: Workspace, arguments: Json) -> str:
+def _read_trigger(team: Workspace, arguments: Json) -> str:
     trigger = str(arguments.get("trigger_id") or "")
-    refuse(team.triggers.fault(trigger) if trigger else "invalid_arguments")
+    raise_error(team.triggers.fault(trigger) if trigger else "invalid_arguments")
     return trigger
 
 
-def _compare(stored: Json | None, arguments: Json) -> None:
+def _check_hash(stored: Json | None, arguments: Json) -> None:
     """A hash says which state of the view the change was made for."""
     wanted = arguments.get("hash")
-    refuse("hash_conflict" if wanted and stored and wanted != stored["hash"] else None)
+    raise_error("hash_conflict" if wanted and stored and wanted != stored["hash"] else None)

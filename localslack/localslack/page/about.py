@@ -8,7 +8,7 @@ _EXAMPLE = "*Hello* from <https://docs.slack.dev/block-kit/|Block Kit>"
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class Suggestion:
     """Something to type, and whether it goes into a thread."""
 
     text: str
@@ -35,7 +35,7 @@ class About:
     title: str
     line: str = "The bot is yours. Slack is a local one: nothing leaves this machine."
     facts: tuple[Fact, ...] = ()
-    tries: tuple[Try, ...] = ()
+    tries: tuple[Suggestion, ...] = ()
     program: str = "local Slack"
     command: str = "python -m localslack"
     without_script: str = ""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import threading
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.state.workspace import Json
-from localslack.users.transport import Ack, Wire
+from localslack.users.transport import Ack, Transport
 
 # seconds; a bot starts in two or three, and a page that is open already asks for its Home at once
 _STARTS = 10.0
 
 
 class Connection:
-    """A ``Wire`` that is there before its bot is: what is sent waits ``patience`` seconds for the bot to come."""
+    """A ``Transport`` that is there before its bot is: what is sent waits ``patience`` seconds for the bot."""
 
     def __init__(self, patience: float = _STARTS) -> None:
         self._patience = patience
-        self._wire: Wire | None = None
+        self._wire: Transport | None = None
         self._is_there = threading.Event()
 
-    def connect(self, wire: Wire) -> None:
+    def connect(self, wire: Transport) -> None:
         """The bot takes requests now."""
         self._wire = wire
         self._is_there.set()
@@ -29,5 +29,5 @@ class Connection:
         """Deliver it. Raises Misuse where the bot does not start in time."""
         self._is_there.wait(self._patience)
         if self._wire is None:
-            raise Misuse("The bot is still starting: try again in a moment.")
+            raise InvalidAction("The bot is still starting: try again in a moment.")
         return self._wire.send(kind, payload, retry=retry)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from localslack.blockkit import Names, message_html, view_html
+from localslack.blockkit import Names, render_message, render_view
 from localslack.methods.views import VIEW
 from localslack.rules.messages import check_message
-from localslack.state.element_values import Shown, first_settings, named
+from localslack.state.element_values import ElementState, add_default_ids, get_initial_settings
 
 _NO_JSON = "This is no JSON ({}): paste a list of blocks, a message or a view."
 _REFUSED = "Slack would refuse it: {}"
@@ -35,13 +35,15 @@ class Preview:
             return {"error": _NO_JSON.format("neither a list nor an object")}
         if refusal := check_message(message):
             return {"error": _REFUSED.format(refusal)}
-        blocks = named(message.get("blocks") or [])
+        blocks = add_default_ids(message.get("blocks") or [])
         shown = {"type": "message", "ts": "0", **message, "blocks": blocks}
-        return {"html": str(message_html(shown, self._names))}
+        return {"html": str(render_message(shown, self._names))}
 
     def _view(self, view: dict[str, Any]) -> dict[str, str]:
         if not VIEW(view):
             return {"error": _REFUSED.format("invalid_arguments")}
-        blocks = named(view["blocks"])
-        state = Shown(settings=first_settings(blocks, None)).state
-        return {"html": str(view_html({**view, "id": "VPREVIEW", "blocks": blocks, "state": state}, self._names))}
+        blocks = add_default_ids(view["blocks"])
+        state = ElementState(settings=get_initial_settings(blocks, None)).state
+        return {
+            "html": str(render_view({**view, "id": "VPREVIEW", "blocks": blocks, "state": state}, self._names))
+        }

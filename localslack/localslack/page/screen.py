@@ -11,9 +11,9 @@ from functools import lru_cache
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from localslack.blockkit import Names, message_html, view_html
+from localslack.blockkit import Names, render_message, render_view
 from localslack.server.local_slack import LocalSlack
-from localslack.state.element_values import named
+from localslack.state.element_values import add_default_ids
 from localslack.state.identity import BOT_USER
 from localslack.state.streams import IN_PROGRESS
 from localslack.state.workspace import Json
@@ -27,7 +27,7 @@ _WINDOW = TEMPLATES.get_template("window.html")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Conversation:
     """Somewhere to go on the page. ``mark`` stands before the name."""
 
     id: str
@@ -38,7 +38,7 @@ class Place:
 class Screen:
     """Looks at the team through the eyes of one ``user``. ``names`` says what ids are called, for this person."""
 
-    def __init__(self, slack: LocalSlack, user: str, places: Sequence[Place], names: Names) -> None:
+    def __init__(self, slack: LocalSlack, user: str, places: Sequence[Conversation], names: Names) -> None:
         self._slack = slack
         self._user = user
         self.names = names
@@ -63,7 +63,7 @@ class Screen:
             "thread": [] if is_home or not thread else self._thread(place, thread),
             "status": "" if is_home or not thread else self._status(place, thread),
             "window": self._window(window),
-            "latest": {each: _latest(found) for each, found in messages.items()},
+            "latest": {each: _find_latest(found) for each, found in messages.items()},
             "refused": len(self._slack.refusals),
         }
 
@@ -106,14 +106,14 @@ class Screen:
 
     def _draw(self, written: str, place: str, status: str, in_thread: bool, is_open: bool) -> str:  # noqa: FBT001 (a key of the cache)
         message = json.loads(written)
-        message["blocks"] = named(message.get("blocks") or [])
+        message["blocks"] = add_default_ids(message.get("blocks") or [])
         # Slack keeps no type for what only one person sees
         is_whisper = "type" not in message
         is_own = is_whisper or message.get("user") == BOT_USER
         return _MESSAGE.render(
             message=message,
             place=place,
-            body=message_html(message, self.names, "thread" if in_thread else ""),
+            body=render_message(message, self.names, "thread" if in_thread else ""),
             name=self.names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
             at=self._local(message["ts"]),
             replied=self._local(message["latest_reply"]) if message.get("latest_reply") else None,
@@ -127,12 +127,12 @@ class Screen:
 
     def _home(self, view: Json | None) -> Json:
         inside = Markup('<div data-view="{}">{}</div>')
-        return {"key": "home", "html": inside.format(view["id"], view_html(view, self.names)) if view else ""}
+        return {"key": "home", "html": inside.format(view["id"], render_view(view, self.names)) if view else ""}
 
     def _window(self, view: Json | None) -> Json | None:
         if view is None:
             return None
-        return {"key": view["id"], "html": _WINDOW.render(view=view, body=view_html(view, self.names))}
+        return {"key": view["id"], "html": _WINDOW.render(view=view, body=render_view(view, self.names))}
 
     def _day(self, ts: str) -> str:
         return f"{self._local(ts):%A, %-d %B}"
@@ -141,6 +141,6 @@ class Screen:
         return datetime.fromtimestamp(float(ts), self.names.zone)
 
 
-def _latest(messages: Sequence[Json]) -> str:
+def _find_latest(messages: Sequence[Json]) -> str:
     """When something came last, in a thread or not."""
     return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))

@@ -13,14 +13,14 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
-from localslack.blockkit import report_html
-from localslack.errors import Misuse, SlackError
+from localslack.blockkit import render_document
+from localslack.errors import InvalidAction, SlackError
 from localslack.loopback import Loopback, Request, Response
 from localslack.page.about import About
 from localslack.page.access import Access
 from localslack.page.preview import Preview
 from localslack.page.screen import HOME, TEMPLATES, Screen
-from localslack.page.visitor import Outcome, Visitor
+from localslack.page.visitor import ActionResult, Visitor
 from localslack.server.local_slack import LocalSlack
 from localslack.state.identity import TEAM_URL
 from localslack.state.workspace import Json
@@ -87,7 +87,7 @@ class Page(Loopback):
 
     def handle(self, request: Request) -> Response:
         if why := self._access.refusal(request):
-            return _plain(403, why)
+            return _respond_plain(403, why)
         if welcome := self._access.welcome(request):
             return welcome
         first, _, rest = request.path.removeprefix("/").partition("/")
@@ -95,11 +95,11 @@ class Page(Loopback):
             return self._did(request, first, rest)
         show = self._shown.get(first)
         if request.method != "GET" or show is None:
-            return _plain(404, "There is no such page.")
+            return _respond_plain(404, "There is no such page.")
         try:
             return show(request, rest)
         except (SlackError, KeyError):
-            return _plain(404, "It is not here any more.")
+            return _respond_plain(404, "It is not here any more.")
 
     # what is shown
 
@@ -117,7 +117,7 @@ class Page(Loopback):
     def _static(self, _: Request, name: str) -> Response:
         found = files("localslack.page").joinpath("static", name)
         if "/" in name or not found.is_file():
-            return _plain(404, "There is no such file.")
+            return _respond_plain(404, "There is no such file.")
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         own = self._about.icon.encode() if name == _ICON else b""
         return Response(200, own or found.read_bytes(), {"Content-Type": f"{kind}; charset=utf-8", **_HEADERS})
@@ -125,7 +125,7 @@ class Page(Loopback):
     def _live(self, request: Request, _: str) -> Response:
         place, thread = request.query.get("place", ""), request.query.get("thread", "")
         if place != HOME and not self._screen.has(place):
-            return _plain(404, "There is no such place.")
+            return _respond_plain(404, "There is no such place.")
         if thread:
             # what is not there shall be said before the stream begins
             self._slack.message(place, thread)
@@ -144,13 +144,13 @@ class Page(Loopback):
 
     def _source(self, __: Request, rest: str) -> Response:
         place, _, ts = rest.partition("/")
-        return _plain(200, _readable(self._visitor.seen(place, ts)))
+        return _respond_plain(200, _format_json(self._visitor.seen(place, ts)))
 
     def _file(self, __: Request, rest: str) -> Response:
         wanted, _, how = rest.partition("/")
         found = next((file for file in self._slack.files if file["id"] == wanted), None)
         if found is None or how not in ("", "download"):
-            return _plain(404, "There is no such file.")
+            return _respond_plain(404, "There is no such file.")
         if how == "download":
             name = f"attachment; filename*=UTF-8''{quote(found['name'])}"
             return Response(
@@ -159,14 +159,14 @@ class Page(Loopback):
                 {"Content-Type": "text/markdown; charset=utf-8", "Content-Disposition": name, **_HEADERS},
             )
         text = found["content"].decode(errors="replace")
-        return self._rendered("report.html", file=found, body=report_html(text))
+        return self._rendered("report.html", file=found, body=render_document(text))
 
     def _preview_page(self, _: Request, __: str) -> Response:
         return self._rendered("preview.html")
 
     def _calls(self, _: Request, __: str) -> Response:
-        calls = [(method, _readable(arguments)) for method, arguments in self._slack.calls[-_SHOWN:]]
-        refused = [(each.method, each.error, _readable(each.arguments)) for each in self._slack.refusals]
+        calls = [(method, _format_json(arguments)) for method, arguments in self._slack.calls[-_SHOWN:]]
+        refused = [(each.method, each.error, _format_json(each.arguments)) for each in self._slack.refusals]
         return self._rendered("calls.html", calls=calls[::-1], refused=refused[::-1])
 
     # what is done
@@ -178,30 +178,32 @@ class Page(Loopback):
                 return Response.of_json(self._preview.of(str(asked["text"])), headers=_HEADERS)
             do = self._deeds.get(deed) if first == "do" else None
             if do is None:
-                return _plain(404, "There is no such thing to do.")
-            return _told(do(asked))
+                return _respond_plain(404, "There is no such thing to do.")
+            return _respond(do(asked))
         except (KeyError, TypeError, ValueError, AttributeError):
-            return _refused("The page sent what can't be read: load it again.", 400)
-        except Misuse as error:
-            return _refused(f"{error}")
+            return _refuse("The page sent what can't be read: load it again.", 400)
+        except InvalidAction as error:
+            return _refuse(f"{error}")
         except SlackError as error:
-            return _refused(f"Slack: {error.code}")
+            return _refuse(f"Slack: {error.code}")
         finally:
             self._slack.changes.note()
 
     @property
-    def _deeds(self) -> Mapping[str, Callable[[Json], Outcome]]:
+    def _deeds(self) -> Mapping[str, Callable[[Json], ActionResult]]:
         you = self._visitor
         return {
             "say": lambda asked: you.say(self._place(asked), str(asked["text"]), str(asked.get("thread") or "")),
-            "press": lambda asked: you.press(self._place(asked), str(asked["ts"]), *_named(asked), _value(asked)),
+            "press": lambda asked: you.press(
+                self._place(asked), str(asked["ts"]), *_read_names(asked), _read_value(asked)
+            ),
             "dismiss": lambda asked: you.dismiss(str(asked["ts"])),
             "stop": lambda asked: you.stop(self._place(asked), str(asked["ts"])),
             "home": lambda _: you.go_home(),
             "direct": lambda _: you.go_direct(),
-            "press_in": lambda asked: you.press_in(str(asked["view"]), *_named(asked), _value(asked)),
+            "press_in": lambda asked: you.press_in(str(asked["view"]), *_read_names(asked), _read_value(asked)),
             "submit": lambda asked: you.submit(
-                str(asked["view"]), {_named(each)[::-1]: each["value"] for each in asked["values"]}
+                str(asked["view"]), {_read_names(each)[::-1]: each["value"] for each in asked["values"]}
             ),
             "close": lambda asked: you.close(str(asked["view"])),
             "suggest": lambda asked: you.suggest(str(asked["view"]), str(asked["action"]), str(asked["typed"])),
@@ -210,34 +212,34 @@ class Page(Loopback):
     def _place(self, asked: Json) -> str:
         place = str(asked["place"])
         if not self._screen.has(place):
-            raise Misuse("There is no such place.")
+            raise InvalidAction("There is no such place.")
         return place
 
 
-def _named(asked: Json) -> tuple[str, str]:
+def _read_names(asked: Json) -> tuple[str, str]:
     """The names of an element and of its block."""
     return str(asked["action"]), str(asked["block"])
 
 
-def _value(asked: Json) -> str | None:
+def _read_value(asked: Json) -> str | None:
     value = asked.get("value")
     return None if value is None else str(value)
 
 
-def _told(outcome: Outcome) -> Response:
+def _respond(outcome: ActionResult) -> Response:
     said = {"notice": outcome.notice, "errors": dict(outcome.errors), "options": list(outcome.options)}
     return Response.of_json({**said, "thread": outcome.thread}, headers=_HEADERS)
 
 
-def _refused(notice: str, status: int = 200) -> Response:
+def _refuse(notice: str, status: int = 200) -> Response:
     """What a visitor can't do is no failure of the page: browsers complain of other answers than 200."""
     said = {"notice": notice, "errors": {}, "options": [], "failed": True}
     return Response.of_json(said, status, _HEADERS)
 
 
-def _plain(status: int, text: str) -> Response:
+def _respond_plain(status: int, text: str) -> Response:
     return Response(status, text.encode(), {"Content-Type": "text/plain; charset=utf-8", **_HEADERS})
 
 
-def _readable(value: Json) -> str:
+def _format_json(value: Json) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, default=lambda content: f"{len(content)} bytes")

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from localslack.blockkit import Names
-from localslack.manifest import Command
+from localslack.manifest import SlashCommand
 from localslack.page.about import About
-from localslack.page.screen import Place, Screen
+from localslack.page.screen import Conversation, Screen
 from localslack.page.server import Page
 from localslack.page.visitor import Visitor
 from localslack.server.local_slack import LocalSlack
 from localslack.state.identity import BOT_USER
 from localslack.users.person import Person
-from localslack.users.transport import Wire
+from localslack.users.transport import Transport
 
 YOU = "U0YOU"
 
@@ -35,12 +35,12 @@ class Reader:
 
 def make_page(
     slack: LocalSlack,
-    wire: Wire,
+    wire: Transport,
     about: About,
     token: str,
     *,
     reader: Reader,
-    commands: Sequence[Command] = (),
+    commands: Sequence[SlashCommand] = (),
     terminal: str = "bot",
     port: int = 0,
 ) -> Page:
@@ -52,7 +52,10 @@ def make_page(
     visitor = Visitor(slack, Person(slack, wire, reader.id, reader.name.lower()), commands, terminal)
     # their messages are there as soon as somebody looks
     slack.place(visitor.direct)
-    places = (Place(slack.home, slack.place(slack.home).name), Place(visitor.direct, slack.bot_name, "●"))
+    places = (
+        Conversation(slack.home, slack.place(slack.home).name),
+        Conversation(visitor.direct, slack.bot_name, "●"),
+    )
     users = {reader.id: reader.name, BOT_USER: slack.bot_name}
     names = Names(users, {place.id: place.name for place in places}, reader.zone, reader.now, reader.id)
     return Page(slack, visitor, Screen(slack, reader.id, places, names), about, token, port)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from localslack.errors import Misuse
-from localslack.manifest import Command
+from localslack.errors import InvalidAction
+from localslack.manifest import SlashCommand
 from localslack.server.local_slack import LocalSlack
-from localslack.state.channel import direct_with
+from localslack.state.channel import get_direct_id
 from localslack.state.element_values import Key
 from localslack.state.identity import BOT_USER
 from localslack.state.workspace import Json
@@ -25,7 +25,7 @@ _TROUBLE = "The bot did not take it ({}): look at the terminal where the {} runs
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ActionResult:
     """What the person reads at once: a sentence, the errors of a form by block, or the options of a menu.
 
     ``thread`` is the message below which the bot will answer, where that is not open yet.
@@ -44,7 +44,7 @@ class Visitor:
     """
 
     def __init__(
-        self, slack: LocalSlack, person: Person, commands: Sequence[Command], terminal: str = "bot"
+        self, slack: LocalSlack, person: Person, commands: Sequence[SlashCommand], terminal: str = "bot"
     ) -> None:
         self._slack = slack
         self._person = person
@@ -60,21 +60,21 @@ class Visitor:
     @property
     def direct(self) -> str:
         """The conversation of the person with the bot alone."""
-        return direct_with(self.user)
+        return get_direct_id(self.user)
 
     @property
-    def commands(self) -> Sequence[Command]:
+    def commands(self) -> Sequence[SlashCommand]:
         """The slash commands there are."""
         return tuple(self._commands.values())
 
-    def say(self, place: str, text: str, thread: str = "") -> Outcome:
+    def say(self, place: str, text: str, thread: str = "") -> ActionResult:
         """Send what was typed: a slash command, or a message that may name the bot."""
         # half a character, as scripts can send it, is none: nobody could write it down
         text = text.encode(errors="replace").decode().strip()
         if not text:
-            raise Misuse("Type a message first.")
+            raise InvalidAction("Type a message first.")
         if len(text) > _LONGEST:
-            raise Misuse(f"A message has at most {_LONGEST:,} characters here; this one has {len(text):,}.")
+            raise InvalidAction(f"A message has at most {_LONGEST:,} characters here; this one has {len(text):,}.")
         if text.startswith("/"):
             return self._command(place, text, thread)
         said = self._mention.sub(f"<@{BOT_USER}>", escape(text, quote=False))
@@ -85,15 +85,15 @@ class Visitor:
         done = self._person.mention(said, twin=True, **where)
         return replace(self._taken(done), thread="" if thread else done.payload["event"]["ts"])
 
-    def _command(self, place: str, text: str, thread: str) -> Outcome:
+    def _command(self, place: str, text: str, thread: str) -> ActionResult:
         name, _, rest = text.partition(" ")
         if thread:
-            raise Misuse(
+            raise InvalidAction(
                 f"{name} does not work in threads, as in Slack: mention the bot, or type it in the channel."
             )
         if name not in self._commands:
             there = ", ".join(self._commands)
-            raise Misuse(
+            raise InvalidAction(
                 f"{name} is no command here. There are: {there}." if there else f"{name} is no command here."
             )
         done = self._person.slash(name, rest.strip(), place)
@@ -104,9 +104,9 @@ class Visitor:
             self._slack.answer_command(place, self.user, body)
         elif body.get("text") or body.get("blocks"):
             self._slack.whisper(place, self.user, str(body.get("text") or ""), blocks=body.get("blocks"))
-        return Outcome()
+        return ActionResult()
 
-    def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> Outcome:
+    def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> ActionResult:
         """Use a button or a menu of a message, or of what only this person sees."""
         return self._taken(
             self._person.press(self.seen(place, ts), action, value=value, channel=place, block_id=block)
@@ -117,47 +117,47 @@ class Visitor:
         whispered = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
         return next(whispered, None) or self._slack.message(place, ts)
 
-    def dismiss(self, ts: str) -> Outcome:
+    def dismiss(self, ts: str) -> ActionResult:
         """Put away what only this person sees."""
         self._slack.dismiss(self.user, ts)
-        return Outcome()
+        return ActionResult()
 
-    def stop(self, place: str, ts: str) -> Outcome:
+    def stop(self, place: str, ts: str) -> ActionResult:
         """Stop an answer that is being written."""
         self._slack.stop_stream(place, ts)
-        return Outcome()
+        return ActionResult()
 
-    def go_home(self) -> Outcome:
+    def go_home(self) -> ActionResult:
         """Open the bot's Home tab."""
         return self._taken(self._person.open_home())
 
-    def go_direct(self) -> Outcome:
+    def go_direct(self) -> ActionResult:
         """Open the direct messages with the bot."""
         return self._taken(self._person.open_home("messages"))
 
-    def press_in(self, view: str, action: str, block: str, value: str | None) -> Outcome:
+    def press_in(self, view: str, action: str, block: str, value: str | None) -> ActionResult:
         """Use something in a window or in Home."""
         return self._taken(self._person.press_in(view, action, value=value, block_id=block))
 
-    def submit(self, view: str, values: Mapping[Key, Any]) -> Outcome:
+    def submit(self, view: str, values: Mapping[Key, Any]) -> ActionResult:
         """Send a form."""
         done = self._person.submit(view, dict(values))
         if done.ack.status != _OK:
             return self._taken(done)
-        return Outcome(errors=done.errors)
+        return ActionResult(errors=done.errors)
 
-    def close(self, view: str) -> Outcome:
+    def close(self, view: str) -> ActionResult:
         """Close a window without sending it."""
         done = self._person.close(view)
-        return self._taken(done) if done else Outcome()
+        return self._taken(done) if done else ActionResult()
 
-    def suggest(self, view: str, action: str, typed: str) -> Outcome:
+    def suggest(self, view: str, action: str, typed: str) -> ActionResult:
         """Ask the bot what there is to choose from."""
-        return Outcome(options=self._person.suggest(view, action, typed))
+        return ActionResult(options=self._person.suggest(view, action, typed))
 
-    def _taken(self, done: Delivery) -> Outcome:
+    def _taken(self, done: Delivery) -> ActionResult:
         """Whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
         if done.ack.status == _OK:
-            return Outcome()
+            return ActionResult()
         cause = f"HTTP {done.ack.status}" if done.ack.status else "no answer within three seconds"
-        return Outcome(_TROUBLE.format(cause, self._terminal))
+        return ActionResult(_TROUBLE.format(cause, self._terminal))

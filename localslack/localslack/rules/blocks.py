@@ -14,7 +14,7 @@ from localslack.rules.elements import (
     CONTEXT_TEXT,
     IDENTIFIER,
     IMAGE,
-    one_source,
+    has_one_source,
     plain,
     text_object,
 )
@@ -89,7 +89,7 @@ CELL = typed(RAW | {"rich_text": RICH_TEXT_BLOCK})
 COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=flag)
 
 
-def data_rows(block: Json) -> bool:
+def has_valid_rows(block: Json) -> bool:
     """A header without rich text, and rows that are all as wide as it."""
     header, *rows = block["rows"]
     return all(map(typed(RAW), header)) and all(len(row) == len(header) for row in rows)
@@ -109,18 +109,18 @@ BLOCKS: dict[str, Shape] = {
     "context": shape({"elements": items(lambda v: CONTEXT_TEXT(v) or CONTEXT_IMAGE(v), 1, 10)}),
     "actions": shape({"elements": items(ACTIONS, 1, 25)}, lambda block: unique("action_id", block["elements"])),
     "context_actions": shape({"elements": items(CONTEXT_ACTIONS, 1, 5)}),
-    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain(2_000)}, one_source),
+    "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain(2_000)}, has_one_source),
     "markdown": shape({"text": string(MARKDOWN_TEXT)}),
     "rich_text": RICH_TEXT_BLOCK,
     "table": shape(
         {"rows": items(items(CELL, 1, 20), 1, 100)},
-        lambda block: written(block["rows"]) <= TABLE_TEXT,
+        lambda block: count_characters(block["rows"]) <= TABLE_TEXT,
         column_settings=items(lambda v: v is None or COLUMN(v), 0, 20),
     ),
     # 200 rows under the header; an older capture of the documentation says 100
     "data_table": shape(
         {"caption": string(), "rows": items(items(CELL, 1, 20), 2, 201)},
-        lambda block: data_rows(block) and written(block["rows"]) <= DATA_TABLE_TEXT,
+        lambda block: has_valid_rows(block) and count_characters(block["rows"]) <= DATA_TABLE_TEXT,
         page_size=integer(1, 100),
         row_header_column_index=integer(0, 19),
     ),
@@ -133,15 +133,15 @@ TABLES = frozenset({"table", "data_table"})
 # Blocks of a message
 
 
-def blocks_of(arguments: Json) -> list[Any]:
+def read_blocks(arguments: Json) -> list[Any]:
     """The blocks of a message, or nothing when they cannot be read."""
     try:
-        return listed(arguments.get("blocks"))
+        return parse_blocks(arguments.get("blocks"))
     except ValueError:
         return []
 
 
-def listed(value: object) -> list[Any]:
+def parse_blocks(value: object) -> list[Any]:
     """A list that came as JSON or as a form's string."""
     found = json.loads(value) if isinstance(value, str) and value else value
     if found in (None, ""):
@@ -151,12 +151,12 @@ def listed(value: object) -> list[Any]:
     return found
 
 
-def written(value: object) -> int:
+def count_characters(value: object) -> int:
     """Characters of text in blocks. Whether a rich text link's address counts is not known: it does here."""
     if isinstance(value, list):
-        return sum(map(written, value))
+        return sum(map(count_characters, value))
     if not isinstance(value, dict):
         return 0
     own = len(value["text"]) if isinstance(value.get("text"), str) else 0
     address = len(value["url"]) if value.get("type") == "link" else 0
-    return own + address + sum(written(part) for part in value.values())
+    return own + address + sum(count_characters(part) for part in value.values())

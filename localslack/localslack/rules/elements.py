@@ -30,7 +30,7 @@ Json = dict[str, Any]
 IDENTIFIER = string(255)
 
 
-def zone(value: object) -> bool:
+def is_zone(value: object) -> bool:
     """A name of the IANA's."""
     try:
         return isinstance(value, str) and bool(ZoneInfo(value))
@@ -60,11 +60,11 @@ SLACK_FILE = shape({}, lambda value: len(value) == 1, id=string(), url=string())
 CONVERSATION, USER = matching(r"[CDG][A-Z0-9]+"), matching(r"[UW][A-Z0-9]+")
 
 
-def one_source(value: Json) -> bool:
+def has_one_source(value: Json) -> bool:
     return ("image_url" in value) != ("slack_file" in value)
 
 
-IMAGE = shape({"alt_text": string(2_000)}, one_source, image_url=link_url, slack_file=SLACK_FILE)
+IMAGE = shape({"alt_text": string(2_000)}, has_one_source, image_url=link_url, slack_file=SLACK_FILE)
 
 # Options
 
@@ -79,27 +79,27 @@ TICK = option(text_object(75))
 GROUP = shape({"label": plain(75), "options": items(OPTION, 1, 100)})
 
 
-def choices(menu: Json) -> list[Json]:
+def list_options(menu: Json) -> list[Json]:
     """All the options of a menu, those in groups too."""
     groups = menu.get("option_groups") or ()
     return [*(menu.get("options") or ()), *(choice for group in groups for choice in group["options"])]
 
 
-def chosen_at_first(menu: Json) -> list[Json]:
+def list_initial_options(menu: Json) -> list[Json]:
     return [*menu.get("initial_options", ()), *([menu["initial_option"]] if "initial_option" in menu else [])]
 
 
-def sound(menu: Json) -> bool:
+def has_valid_options(menu: Json) -> bool:
     """What is chosen at first is an option word for word, and options are told apart by their values.
 
     Both are documented; that Slack refuses what has one value twice is a guess.
     """
-    there = choices(menu)
-    return unique("value", there) and all(first in there for first in chosen_at_first(menu))
+    there = list_options(menu)
+    return unique("value", there) and all(first in there for first in list_initial_options(menu))
 
 
-def sound_menu(menu: Json) -> bool:
-    return ("options" in menu) != ("option_groups" in menu) and sound(menu)
+def has_valid_menu(menu: Json) -> bool:
+    return ("options" in menu) != ("option_groups" in menu) and has_valid_options(menu)
 
 
 # Elements
@@ -127,10 +127,10 @@ BUTTON = shape(
     visible_to_user_ids=items(string(), 1, 10),
     **USED,
 )
-OVERFLOW = shape({"options": items(option(plain(75), url=link_url), 1, 5)}, sound, **USED)
-SELECT = shape({}, sound_menu, initial_option=OPTION, **STATIC)
+OVERFLOW = shape({"options": items(option(plain(75), url=link_url), 1, 5)}, has_valid_options, **USED)
+SELECT = shape({}, has_valid_menu, initial_option=OPTION, **STATIC)
 MULTI_SELECT = shape(
-    {}, sound_menu, initial_options=items(OPTION, 1, 100), max_selected_items=integer(1), **STATIC
+    {}, has_valid_menu, initial_options=items(OPTION, 1, 100), max_selected_items=integer(1), **STATIC
 )
 # neither end of min_query_length is documented
 EXTERNAL_SELECT = shape({}, initial_option=OPTION, min_query_length=integer(0), **MENU)
@@ -147,12 +147,12 @@ ANSWERING_SELECT = shape({}, response_url_enabled=flag, **CONVERSATIONS)
 TIMEPICKER = shape(
     {},
     initial_time=matching("([01][0-9]|2[0-3]):[0-5][0-9]"),
-    timezone=zone,
+    timezone=is_zone,
     **MENU,
 )
 # an empty list of first options is refused as others have met it
-CHECKBOXES = shape({"options": items(TICK, 1, 10)}, sound, initial_options=items(TICK, 1, 10), **ASKS)
-RADIO_BUTTONS = shape({"options": items(TICK, 1, 10)}, sound, initial_option=TICK, **ASKS)
+CHECKBOXES = shape({"options": items(TICK, 1, 10)}, has_valid_options, initial_options=items(TICK, 1, 10), **ASKS)
+RADIO_BUTTONS = shape({"options": items(TICK, 1, 10)}, has_valid_options, initial_option=TICK, **ASKS)
 FIELD = shape(
     {},
     action_id=IDENTIFIER,
@@ -214,12 +214,12 @@ def input_block(inputs: dict[str, Shape]) -> Check:
     )
 
 
-def elements_of(block: Json) -> list[Json]:
+def list_elements(block: Json) -> list[Json]:
     """Everything in a block that somebody can use or look at."""
     found = [*block.get("elements", ()), block.get("accessory"), block.get("element")]
     return [element for element in found if isinstance(element, dict)]
 
 
-def focused(blocks: list[Json]) -> int:
+def count_focused(blocks: list[Json]) -> int:
     """How many elements want to be the one that is ready to be typed in."""
-    return sum(element.get("focus_on_load") is True for block in blocks for element in elements_of(block))
+    return sum(element.get("focus_on_load") is True for block in blocks for element in list_elements(block))

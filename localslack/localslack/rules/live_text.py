@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from html import unescape
 from itertools import chain
 
-from localslack.rules.blocks import Json, blocks_of
+from localslack.rules.blocks import Json, read_blocks
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveText:
     """A string in which Slack looks for mentions and links; ``bare`` when it also links plain words."""
 
     text: str
@@ -39,38 +39,38 @@ RICH_MENTIONS = {
 }
 
 
-def mentions(arguments: Json) -> list[str]:
+def find_mentions(arguments: Json) -> list[str]:
     """Everything that pings or becomes a live name, as Slack's token for it (bare words as written).
 
     Bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks nobody has tested it.
     """
-    return list(chain(_in_texts(arguments, _mentions_in), _in_rich_text(arguments)))
+    return list(chain(_find_in_texts(arguments, _find_mentions_in), _find_in_rich_text(arguments)))
 
 
-def links(arguments: Json) -> list[str]:
+def find_links(arguments: Json) -> list[str]:
     """Every URL a reader can follow, entities decoded."""
-    own = (node["url"] for node in _nodes(arguments) if isinstance(node.get("url"), str))
-    return list(chain(_in_texts(arguments, _links_in), own))
+    own = (node["url"] for node in _iterate_nodes(arguments) if isinstance(node.get("url"), str))
+    return list(chain(_find_in_texts(arguments, _find_links_in), own))
 
 
-def _in_texts(arguments: Json, find: Callable[[Live], Iterator[str]]) -> Iterator[str]:
-    return chain.from_iterable(map(find, _live_texts(arguments)))
+def _find_in_texts(arguments: Json, find: Callable[[LiveText], Iterator[str]]) -> Iterator[str]:
+    return chain.from_iterable(map(find, _iterate_texts(arguments)))
 
 
-def _in_rich_text(arguments: Json) -> Iterator[str]:
-    for node in _nodes(arguments):
+def _find_in_rich_text(arguments: Json) -> Iterator[str]:
+    for node in _iterate_nodes(arguments):
         key, form = RICH_MENTIONS.get(str(node.get("type")), ("", ""))
         if key in node:
             yield form.format(node[key])
 
 
-def _mentions_in(live: Live) -> Iterator[str]:
+def _find_mentions_in(live: LiveText) -> Iterator[str]:
     yield from TOKEN.findall(live.text)
     if live.bare_names:
         yield from BARE_NAME.findall(TOKEN.sub(" ", live.text))
 
 
-def _links_in(live: Live) -> Iterator[str]:
+def _find_links_in(live: LiveText) -> Iterator[str]:
     decode = str if live.markdown else unescape
     labelled = LABELLED.findall(live.text) if live.markdown else []
     rest = LABELLED.sub(" ", live.text) if live.markdown else live.text
@@ -79,28 +79,28 @@ def _links_in(live: Live) -> Iterator[str]:
         yield from (decode(url.rstrip(".,;:!?'\")]*_~`")) for url in BARE_URL.findall(ANGLED.sub(" ", rest)))
 
 
-def _live_texts(arguments: Json) -> Iterator[Live]:
-    if (text := arguments.get("text")) and not _repeated(str(text), arguments):
+def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
+    if (text := arguments.get("text")) and not _is_repeated(str(text), arguments):
         # parse=none keeps plain addresses plain; names are reported all the same
-        yield Live(str(text), bare_urls=arguments.get("parse") != "none")
+        yield LiveText(str(text), bare_urls=arguments.get("parse") != "none")
     if markdown := arguments.get("markdown_text"):
-        yield Live(str(markdown), bare_names=False, markdown=True)
-    for node in _nodes(arguments):
+        yield LiveText(str(markdown), bare_names=False, markdown=True)
+    for node in _iterate_nodes(arguments):
         if node.get("type") == "mrkdwn":
             bare = not node.get("verbatim")
-            yield Live(str(node.get("text")), bare_names=bare, bare_urls=bare)
+            yield LiveText(str(node.get("text")), bare_names=bare, bare_urls=bare)
         elif node.get("type") in MARKDOWN:
             for key in MARKDOWN[node["type"]]:
-                yield Live(str(node.get(key, "")), bare_names=False, markdown=True)
-    yield from map(Live, _strings(arguments.get("attachments")))
+                yield LiveText(str(node.get(key, "")), bare_names=False, markdown=True)
+    yield from map(LiveText, _iterate_strings(arguments.get("attachments")))
 
 
-def _repeated(text: str, arguments: Json) -> bool:
+def _is_repeated(text: str, arguments: Json) -> bool:
     """Whether it is there for notifications only, as the text of what came as markdown is."""
-    return any(node.get("type") == "markdown" and node.get("text") == text for node in _nodes(arguments))
+    return any(node.get("type") == "markdown" and node.get("text") == text for node in _iterate_nodes(arguments))
 
 
-def _nodes(arguments: Json) -> Iterator[Json]:
+def _iterate_nodes(arguments: Json) -> Iterator[Json]:
     """Every object in the blocks, in the order of reading."""
 
     def walk(value: object) -> Iterator[Json]:
@@ -110,13 +110,13 @@ def _nodes(arguments: Json) -> Iterator[Json]:
         for part in parts:
             yield from walk(part)
 
-    return walk(blocks_of(arguments))
+    return walk(read_blocks(arguments))
 
 
-def _strings(value: object) -> Iterator[str]:
+def _iterate_strings(value: object) -> Iterator[str]:
     """Every string of a legacy attachment: nearly all of its fields are mrkdwn."""
     if isinstance(value, str):
         yield value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:
-        yield from _strings(part)
+        yield from _iterate_strings(part)

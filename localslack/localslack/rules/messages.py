@@ -10,11 +10,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from localslack.rules.blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, listed, written
-from localslack.rules.live_text import links, mentions
+from localslack.rules.blocks import BLOCK, MARKDOWN_TEXT, TABLES, TEXT, Json, count_characters, parse_blocks
+from localslack.rules.live_text import find_links, find_mentions
 from localslack.rules.schema import shape, string, unique
 
-__all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "links", "mentions"]
+__all__ = ["METADATA_BYTES", "UPDATE_TEXT", "check_message", "find_links", "find_mentions"]
 
 MESSAGE_BLOCKS = 50
 ATTACHMENTS = 100
@@ -26,7 +26,7 @@ METADATA_BYTES = 8_000  # the error is documented and its threshold is not: a ca
 def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
     """Slack's error code for the arguments of a post, or None if it takes them."""
     try:
-        blocks = listed(arguments.get("blocks"))
+        blocks = parse_blocks(arguments.get("blocks"))
     except ValueError:
         return "invalid_blocks_format"
     return (
@@ -71,5 +71,5 @@ def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
         return "only_one_table_allowed"
     markdown = sum(len(block["text"]) for block in everything if block["type"] == "markdown")
     # a data_table may hold more than a whole message, so its cells cannot count
-    total = written([block for block in everything if block["type"] != "data_table"])
+    total = count_characters([block for block in everything if block["type"] != "data_table"])
     return "msg_blocks_too_long" if markdown > MARKDOWN_TEXT or total > BLOCKS_TEXT else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 
-class Changes:
+class ChangeCounter:
     """Counts up. Safe to use from any thread."""
 
     def __init__(self) -> None:

@@ -7,15 +7,15 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Unpack
 
-from localslack.errors import need
-from localslack.rules.elements import zone
-from localslack.state.channel import Channel, direct_with
+from localslack.errors import require
+from localslack.rules.elements import is_zone
+from localslack.state.channel import Channel, get_direct_id
 from localslack.state.identity import BOT_USER
-from localslack.state.profiles import Facts
+from localslack.state.profiles import ProfileFields
 from localslack.state.workspace import Workspace
 
 
-class Places:
+class TeamChannels:
     """What happens to channels and people from outside the app. Safe to use from any thread."""
 
     workspace: Workspace
@@ -102,16 +102,16 @@ class Places:
                 return self.workspace.is_in(place, user)
             return not self.workspace.profile(user).is_guest
 
-    def set_person(self, user: str, **facts: Unpack[Facts]) -> None:
+    def set_person(self, user: str, **facts: Unpack[ProfileFields]) -> None:
         """Say more of somebody; what is not named stays. Nobody has to be known to exist."""
-        need(facts.get("tz") is None or zone(facts["tz"]), f"no zone {facts.get('tz')}")
+        require(facts.get("tz") is None or is_zone(facts["tz"]), f"no zone {facts.get('tz')}")
         with self._lock:
             self.workspace.people[user] = replace(self.workspace.profile(user), **facts)
 
     def has_direct(self, user: str) -> bool:
         """Whether somebody and the bot have written to each other directly."""
         with self._lock:
-            return direct_with(user) in self.workspace.channels
+            return get_direct_id(user) in self.workspace.channels
 
     def place(self, channel: str) -> Channel:
         """A channel that a person is in: one that was added, or direct messages."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from localslack.errors import SlackError
 from localslack.loopback import Request, Response
-from localslack.methods.files import UPLOAD_PATH, file_content
+from localslack.methods.files import UPLOAD_PATH, read_file_content
 from localslack.methods.registry import ALL_SCOPES, METHODS, Method
-from localslack.methods.response_urls import RESPONSE, RESPONSE_PATH, answer_of, refused
-from localslack.server.team import USUAL, SlackTeam, Times, no_socket
-from localslack.state.rate_limit import Pace
+from localslack.methods.response_urls import RESPONSE, RESPONSE_PATH, make_refusal, parse_answer
+from localslack.server.team import DEFAULT_TIMES, SlackTeam, Times, refuse_socket
+from localslack.state.rate_limit import PostRateLimiter
 from localslack.state.workspace import Json
 
 # no app sends them, and browsers do with what a page asks of another address
@@ -53,8 +53,8 @@ class LocalSlack(SlackTeam):
         bot_name: str = "bot",
         channel: tuple[str, str] = GENERAL,
         posts_per_second: float | None = None,
-        link: Callable[[], str] = no_socket,
-        times: Times = USUAL,
+        link: Callable[[], str] = refuse_socket,
+        times: Times = DEFAULT_TIMES,
         port: int = 0,
     ) -> None:
         super().__init__(team_id, scopes, bot_name=bot_name, link=link, times=times, port=port)
@@ -64,7 +64,7 @@ class LocalSlack(SlackTeam):
         self._clock = times.clock
         self._calls: list[tuple[str, Json]] = []
         self._refusals: list[Refusal] = []
-        self._pace = Pace()
+        self._pace = PostRateLimiter()
         self.home, name = channel
         self.add_channel(self.home, name)
 
@@ -106,15 +106,15 @@ class LocalSlack(SlackTeam):
     def _parse(self, request: Request) -> tuple[str, Json]:
         if request.path.startswith(UPLOAD_PATH):
             file_id, _, key = request.path.removeprefix(UPLOAD_PATH).partition("/")
-            return UPLOAD, {"file_id": file_id, "key": key, "content": file_content(request)}
+            return UPLOAD, {"file_id": file_id, "key": key, "content": read_file_content(request)}
         if request.path.startswith(RESPONSE_PATH):
-            return RESPONSE, answer_of(request, self.url)
+            return RESPONSE, parse_answer(request, self.url)
         return request.path.removeprefix("/api").strip("/"), request.arguments()
 
     def _unread(self, request: Request) -> Response:
         if request.path.startswith(RESPONSE_PATH):
-            return refused("invalid_payload", 400)
-        return failed("invalid_json")
+            return make_refusal("invalid_payload", 400)
+        return make_failure("invalid_json")
 
     def _arrive(self, method: str, arguments: Json) -> None:
         with self._lock:
@@ -131,7 +131,7 @@ class LocalSlack(SlackTeam):
             except SlackError as error:
                 self._refusals.append(Refusal(method, error.code, arguments))
                 limited = error.code == "ratelimited"
-                return failed(error.code, 429 if limited else 200, 1 if limited else None, **error.more)
+                return make_failure(error.code, 429 if limited else 200, 1 if limited else None, **error.more)
         headers = {"x-oauth-scopes": ",".join(sorted(self.workspace.scopes))}
         return Response.of_json({"ok": True, **answer}, headers=headers)
 
@@ -168,7 +168,7 @@ class LocalSlack(SlackTeam):
         return Response(200, f"OK - {len(content)}".encode())
 
 
-def failed(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:
+def make_failure(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:
     """An answer of the Web API with ``ok`` false."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return Response.of_json({"ok": False, "error": error, **more}, status, headers)

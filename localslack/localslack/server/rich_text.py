@@ -33,7 +33,7 @@ _NAMED = {
 }
 
 
-def composed(text: str) -> list[Json]:
+def compose_rich_text(text: str) -> list[Json]:
     """The blocks of a message with that text; none where there is no text."""
     parts = _FENCED.split(text)
     elements = [_fenced(part) if number % 2 else _section(part) for number, part in enumerate(parts) if part]

@@ -10,21 +10,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from localslack.errors import Misuse, SlackError
+from localslack.errors import InvalidAction, SlackError
 from localslack.loopback import Loopback
-from localslack.methods.response_urls import Responses
-from localslack.rules.live_text import links, mentions
-from localslack.server.changes import Changes
-from localslack.server.channels import Places
-from localslack.server.rich_text import composed
-from localslack.server.views import Shows
+from localslack.methods.response_urls import ResponseUrls
+from localslack.rules.live_text import find_links, find_mentions
+from localslack.server.changes import ChangeCounter
+from localslack.server.channels import TeamChannels
+from localslack.server.rich_text import compose_rich_text
+from localslack.server.views import TeamViews
 from localslack.state.statuses import Statuses
 from localslack.state.streams import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
 from localslack.state.triggers import TRIGGER_SECONDS, Triggers
 from localslack.state.workspace import START, Json, Workspace
 
 
-def no_socket() -> str:
+def refuse_socket() -> str:
     """Events come over HTTP here."""
     raise SlackError("unknown_method")
 
@@ -39,10 +39,10 @@ class Times:
     stream_seconds: float = STREAM_SECONDS
 
 
-USUAL = Times()
+DEFAULT_TIMES = Times()
 
 
-class SlackTeam(Places, Shows, Loopback):
+class SlackTeam(TeamChannels, TeamViews, Loopback):
     """Channels, messages and views, and what people's commands and buttons carry. Safe to use from any thread."""
 
     def __init__(
@@ -51,8 +51,8 @@ class SlackTeam(Places, Shows, Loopback):
         scopes: frozenset[str],
         *,
         bot_name: str = "bot",
-        link: Callable[[], str] = no_socket,
-        times: Times = USUAL,
+        link: Callable[[], str] = refuse_socket,
+        times: Times = DEFAULT_TIMES,
         port: int = 0,
     ) -> None:
         super().__init__(port)
@@ -68,8 +68,8 @@ class SlackTeam(Places, Shows, Loopback):
             Streams(times.clock, times.stream_seconds),
             Statuses(times.clock),
         )
-        self.changes = Changes()
-        self._responses = Responses(self.workspace)
+        self.changes = ChangeCounter()
+        self._responses = ResponseUrls(self.workspace)
         self._lock = threading.Lock()
 
     # messages
@@ -79,7 +79,7 @@ class SlackTeam(Places, Shows, Loopback):
     ) -> str:
         """A message of somebody else; its ts."""
         with self._lock:
-            typed = {} if "bot_id" in more else {"blocks": composed(text) or None}
+            typed = {} if "bot_id" in more else {"blocks": compose_rich_text(text) or None}
             said = self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **{**typed, **more})
         self.changes.note()
         return str(said["ts"])
@@ -91,7 +91,7 @@ class SlackTeam(Places, Shows, Loopback):
             message = place.find(ts)
             message |= {
                 "text": text,
-                "blocks": composed(text),
+                "blocks": compose_rich_text(text),
                 "edited": {"user": message["user"], "ts": self.workspace.next_ts()},
             }
             return place.seen(message)
@@ -123,7 +123,7 @@ class SlackTeam(Places, Shows, Loopback):
             for channel in self.workspace.channels.values():
                 if any(message["ts"] == ts for message in channel.messages):
                     return channel.id
-        raise Misuse(f"no channel has a message {ts}")
+        raise InvalidAction(f"no channel has a message {ts}")
 
     def whisper(self, channel: str, user: str, text: str, **more: Any) -> str:
         """Show somebody what only they see, such as the answer to a command; its ts."""
@@ -161,7 +161,7 @@ class SlackTeam(Places, Shows, Loopback):
         with self._settled():
             message = self.workspace.channels[channel].find(ts)
             stream = self.workspace.streams.find(channel, message)
-            return {*mentions(message), *links(message), *(stream.seen if stream else ())}
+            return {*find_mentions(message), *find_links(message), *(stream.seen if stream else ())}
 
     @property
     def statuses(self) -> list[Json]:
@@ -232,5 +232,5 @@ class SlackTeam(Places, Shows, Loopback):
         with self._settled():
             stream = self.workspace.streams.find(channel, self.workspace.channels[channel].find(ts))
             if stream is None or stream.fault:
-                raise Misuse(f"{ts} is {'no stream' if stream is None else 'not streaming any more'}")
+                raise InvalidAction(f"{ts} is {'no stream' if stream is None else 'not streaming any more'}")
             stream.end(fault)

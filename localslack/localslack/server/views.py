@@ -7,21 +7,29 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from localslack.errors import need
-from localslack.interaction.choices import change
-from localslack.interaction.controls import Control, control, use
-from localslack.interaction.form_answers import answered, suggestions
-from localslack.methods.views import close_views, home_id, stack_of, told_view
-from localslack.rules.elements import elements_of
-from localslack.state.element_values import Key, Shown, first_settings, named, placed, set_to, spelled
-from localslack.state.triggers import Origin
+from localslack.errors import require
+from localslack.interaction.choices import set_value
+from localslack.interaction.controls import Control, find_control, use_control
+from localslack.interaction.form_answers import apply_answer, parse_options
+from localslack.methods.views import close_views, describe_view, get_home_id, get_stack
+from localslack.rules.elements import list_elements
+from localslack.state.element_values import (
+    ElementState,
+    Key,
+    add_default_ids,
+    add_emoji_flags,
+    get_initial_settings,
+    get_value,
+    iterate_elements,
+)
+from localslack.state.triggers import TriggerOrigin
 from localslack.state.workspace import Json, Workspace
 
 Values = Mapping[str | Key, Any]
 QUERY_LENGTH = 3
 
 
-class Shows:
+class TeamViews:
     """Safe to use from any thread. A view is named by its id, or given as it was once read."""
 
     workspace: Workspace
@@ -38,7 +46,7 @@ class Shows:
     def home_of(self, user: str) -> Json | None:
         """What is published for somebody."""
         with self._lock:
-            return copy.deepcopy(self.workspace.views.get(home_id(user)))
+            return copy.deepcopy(self.workspace.views.get(get_home_id(user)))
 
     def modal_of(self, user: str) -> Json | None:
         """The view in front of somebody: the last one opened that was not closed."""
@@ -49,8 +57,8 @@ class Shows:
     def seen_by(self, user: str) -> tuple[Json | None, Json | None]:
         """Somebody's home, and the modal in front of them, each with what its elements are set to."""
         with self._lock:
-            home = home_id(user) if home_id(user) in self.workspace.views else None
-            found = (told_view(self.workspace, each) if each else None for each in (home, self._front(user)))
+            home = get_home_id(user) if get_home_id(user) in self.workspace.views else None
+            found = (describe_view(self.workspace, each) if each else None for each in (home, self._front(user)))
             return next(found), next(found)
 
     def enable_home(self, *, enabled: bool = True) -> None:
@@ -61,7 +69,7 @@ class Shows:
     def trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
         """Opens one view within ``triggers.seconds``, in front of the user who did something there."""
         with self._lock:
-            return self.workspace.triggers.mint(Origin(user, place, view))
+            return self.workspace.triggers.mint(TriggerOrigin(user, place, view))
 
     # for people
 
@@ -69,8 +77,8 @@ class Shows:
         """Use something in a message; the action, and the state of all that is in the message."""
         with self._lock:
             place = self.workspace.place(channel)
-            shown = Shown("", place, first_settings(blocks, place))
-            return use(self.workspace, shown, used, value), shown.state
+            shown = ElementState("", place, get_initial_settings(blocks, place))
+            return use_control(self.workspace, shown, used, value), shown.state
 
     def press_in(
         self, view: str | Json, user: str, action_id: str, value: str | None, *, block_id: str | None = None
@@ -78,39 +86,43 @@ class Shows:
         """Use something in a view; the action, and the view as it is then."""
         with self._lock:
             view_id = self._usable(view, user)
-            blocks = named(self.workspace.views[view_id]["blocks"])
-            used = control(blocks, action_id, value, "view", block_id=block_id)
+            blocks = add_default_ids(self.workspace.views[view_id]["blocks"])
+            used = find_control(blocks, action_id, value, "view", block_id=block_id)
             dispatched = used.block["type"] != "input" or used.block.get("dispatch_action")
-            need(dispatched, f"{action_id} tells the app nothing before it is submitted")
-            action = use(self.workspace, self.workspace.shown[view_id], used, value)
-            return spelled(action), told_view(self.workspace, view_id)
+            require(dispatched, f"{action_id} tells the app nothing before it is submitted")
+            action = use_control(self.workspace, self.workspace.shown[view_id], used, value)
+            return add_emoji_flags(action), describe_view(self.workspace, view_id)
 
     def fill(self, view: str | Json, user: str, values: Values) -> Json:
         """Put the values in and press the button; the view as it is then."""
         with self._lock:
             view_id = self._usable(view, user)
             stored, shown = self.workspace.views[view_id], self.workspace.shown[view_id]
-            need(stored["type"] == "modal", "a home has nothing to submit")
-            need("submit" in stored, "the view has no button to submit it")
-            inputs = {key: (block, part) for key, block, part in placed(named(stored["blocks"])) if _asks(block)}
+            require(stored["type"] == "modal", "a home has nothing to submit")
+            require("submit" in stored, "the view has no button to submit it")
+            inputs = {
+                key: (block, part)
+                for key, block, part in iterate_elements(add_default_ids(stored["blocks"]))
+                if _has_input(block)
+            }
             for name, value in values.items():
-                key = _meant(name, list(inputs))
-                change(self.workspace, shown, key, inputs[key][1], value)
-            empty = [key[1] for key, (block, _) in inputs.items() if _missing(block, shown.settings[key])]
-            need(not empty, f"must be filled in: {', '.join(empty)}")
-            return told_view(self.workspace, view_id)
+                key = _find_key(name, list(inputs))
+                set_value(self.workspace, shown, key, inputs[key][1], value)
+            empty = [key[1] for key, (block, _) in inputs.items() if _is_missing(block, shown.settings[key])]
+            require(not empty, f"must be filled in: {', '.join(empty)}")
+            return describe_view(self.workspace, view_id)
 
     def answered(self, view: Json, body: str | Json) -> Json:
         """What the answer to a submission does; the errors that the person reads."""
         with self._lock:
-            return answered(self.workspace, view["id"], body)
+            return apply_answer(self.workspace, view["id"], body)
 
     def close(self, view: str | Json, user: str) -> tuple[Json, bool]:
         """The view as it was, and whether all below it went too."""
         with self._lock:
             view_id = self._usable(view, user)
-            told, stack = told_view(self.workspace, view_id), stack_of(self.workspace, view_id)
-            need(told["type"] == "modal", "a home cannot be closed")
+            told, stack = describe_view(self.workspace, view_id), get_stack(self.workspace, view_id)
+            require(told["type"] == "modal", "a home cannot be closed")
             cleared = told["clear_on_close"]
             close_views(self.workspace, stack if cleared else stack[-1:])
             return told, cleared
@@ -118,25 +130,28 @@ class Shows:
     def enter_home(self, user: str) -> Json | None:
         """What somebody finds there, set as the app has set it; nothing that they chose the last time."""
         with self._lock:
-            if home_id(user) not in self.workspace.views:
+            if get_home_id(user) not in self.workspace.views:
                 return None
-            stored, shown = self.workspace.views[home_id(user)], self.workspace.shown[home_id(user)]
-            shown.settings = first_settings(named(stored["blocks"]), shown.place)
-            return told_view(self.workspace, home_id(user))
+            stored, shown = self.workspace.views[get_home_id(user)], self.workspace.shown[get_home_id(user)]
+            shown.settings = get_initial_settings(add_default_ids(stored["blocks"]), shown.place)
+            return describe_view(self.workspace, get_home_id(user))
 
     def asks(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
         """Type into a menu that finds its options in the app; the menu's names, and the view."""
         with self._lock:
             view_id = self._usable(view, user)
-            menus = {key: part for key, _, part in placed(named(self.workspace.views[view_id]["blocks"]))}
-            key = _meant(action_id, [key for key, part in menus.items() if part["type"] == "external_select"])
+            menus = {
+                key: part
+                for key, _, part in iterate_elements(add_default_ids(self.workspace.views[view_id]["blocks"]))
+            }
+            key = _find_key(action_id, [key for key, part in menus.items() if part["type"] == "external_select"])
             least = menus[key].get("min_query_length", QUERY_LENGTH)
-            need(len(typed) >= least, f"{action_id} asks the app after {least} characters")
-            return key, told_view(self.workspace, view_id)
+            require(len(typed) >= least, f"{action_id} asks the app after {least} characters")
+            return key, describe_view(self.workspace, view_id)
 
     def offered(self, view: Json, key: Key, body: str | Json) -> list[Json]:
         """The options that came; they can be chosen from now on."""
-        found = suggestions(body)
+        found = parse_options(body)
         with self._lock:
             self.workspace.shown[view["id"]].offered[key] = copy.deepcopy(found)
         return found
@@ -148,26 +163,26 @@ class Shows:
     def _usable(self, view: str | Json, user: str) -> str:
         """The id of a view that this person has in front of them."""
         view_id = view if isinstance(view, str) else str(view["id"])
-        need(view_id in self.workspace.views, f"the view {view_id} is not open any more")
+        require(view_id in self.workspace.views, f"the view {view_id} is not open any more")
         owner = self.workspace.shown[view_id].user
-        need(owner in ("", user), f"the view {view_id} is in front of {owner}")
+        require(owner in ("", user), f"the view {view_id} is in front of {owner}")
         is_home = self.workspace.views[view_id]["type"] == "home"
-        need(is_home or not owner or view_id == self._front(user), f"the view {view_id} is behind another")
+        require(is_home or not owner or view_id == self._front(user), f"the view {view_id} is behind another")
         return view_id
 
 
-def _asks(block: Json) -> bool:
-    return bool(block["type"] == "input" and elements_of(block))
+def _has_input(block: Json) -> bool:
+    return bool(block["type"] == "input" and list_elements(block))
 
 
-def _missing(block: Json, setting: Json) -> bool:
-    return not block.get("optional") and not set_to(setting)
+def _is_missing(block: Json, setting: Json) -> bool:
+    return not block.get("optional") and not get_value(setting)
 
 
-def _meant(name: str | Key, keys: list[Key]) -> Key:
+def _find_key(name: str | Key, keys: list[Key]) -> Key:
     """The one input with this action_id; the pair with its block_id tells apart those of one name."""
     found = [key for key in keys if name in (key, key[1])]
     there = ", ".join(key[1] for key in keys) or "nothing"
-    need(found, f"the view does not ask for {name}; it asks for {there}")
-    need(len(found) == 1, f"say in which block: {found}")
+    require(found, f"the view does not ask for {name}; it asks for {there}")
+    require(len(found) == 1, f"say in which block: {found}")
     return found[0]

@@ -12,7 +12,7 @@ from localslack.errors import SlackError
 Json = dict[str, Any]
 
 
-def moment(ts: object, error: str = "message_not_found") -> Decimal:
+def parse_ts(ts: object, error: str = "message_not_found") -> Decimal:
     """A ts as a number: as text, "9" would sort after "10"."""
     try:
         found = Decimal(str(ts))
@@ -66,8 +66,8 @@ class Channel:
         }
 
     def find(self, ts: object, error: str = "message_not_found") -> Json:
-        wanted = moment(ts, error)
-        found = next((message for message in self.messages if moment(message["ts"]) == wanted), None)
+        wanted = parse_ts(ts, error)
+        found = next((message for message in self.messages if parse_ts(message["ts"]) == wanted), None)
         if found is None:
             raise SlackError(error)
         return found
@@ -105,7 +105,7 @@ class Channel:
         return copy.deepcopy(message) | (counted if replies else {})
 
 
-def direct_with(user: str) -> str:
+def get_direct_id(user: str) -> str:
     """The conversation of the bot with somebody alone, which is there as soon as one of them writes in it."""
     return f"D{user[1:]}"
 

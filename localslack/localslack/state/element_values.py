@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from localslack.rules.elements import choices, elements_of
+from localslack.rules.elements import list_elements, list_options
 
 Json = dict[str, Any]
 Key = tuple[str, str]  # the names of a block and of an element in it
@@ -50,7 +50,7 @@ INCLUDED = {"channels": "public", "groups": "private", "im": "im", "mpim": "mpim
 
 
 @dataclass
-class Shown:
+class ElementState:
     """Something with elements in front of a ``user`` who came to it from the conversation ``place``.
 
     ``offered`` are the options that menus have found in the app so far.
@@ -70,52 +70,52 @@ class Shown:
         return {"values": values}
 
 
-def named(blocks: list[Json]) -> list[Json]:
+def add_default_ids(blocks: list[Json]) -> list[Json]:
     """Blocks as readers get them: Slack gives a name to those that have none, and to what is in them."""
     found = copy.deepcopy(blocks)
     for at, block in enumerate(found):
         block.setdefault("block_id", f"block{at}")
-        for number, element in enumerate(_used_in(block)):
+        for number, element in enumerate(_list_usable(block)):
             element.setdefault("action_id", f"action{number}")
     return found
 
 
-def placed(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
+def iterate_elements(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
     """Every element that has a name, with its block."""
     for block in blocks:
-        for element in _used_in(block):
+        for element in _list_usable(block):
             if "block_id" in block and "action_id" in element:
                 yield (block["block_id"], element["action_id"]), block, element
 
 
-def _used_in(block: Json) -> list[Json]:
-    return [part for part in elements_of(block) if block["type"] in USED_IN and part["type"] != "image"]
+def _list_usable(block: Json) -> list[Json]:
+    return [part for part in list_elements(block) if block["type"] in USED_IN and part["type"] != "image"]
 
 
-def setting(element: Json, chosen: Any) -> Json:
+def make_setting(element: Json, chosen: Any) -> Json:
     zone = {"timezone": element["timezone"]} if "timezone" in element else {}
     return {"type": element["type"], KINDS[element["type"]].chosen: copy.deepcopy(chosen), **zone}
 
 
-def set_to(setting: Json) -> Any:
+def get_value(setting: Json) -> Any:
     return setting[KINDS[setting["type"]].chosen]
 
 
-def first_settings(blocks: list[Json], place: Conversation | None) -> Settings:
+def get_initial_settings(blocks: list[Json], place: Conversation | None) -> Settings:
     """What the app has set its elements to."""
-    stateful = ((key, element) for key, _, element in placed(blocks) if element["type"] in KINDS)
-    return {key: setting(element, _first(element, place)) for key, element in stateful}
+    stateful = ((key, element) for key, _, element in iterate_elements(blocks) if element["type"] in KINDS)
+    return {key: make_setting(element, _get_initial_value(element, place)) for key, element in stateful}
 
 
-def _first(element: Json, place: Conversation | None) -> Any:
+def _get_initial_value(element: Json, place: Conversation | None) -> Any:
     kind = KINDS[element["type"]]
     found = element.get(kind.first) or ([] if kind.many else None)
-    if found is None and element.get("default_to_current_conversation") and place and listed(element, place):
+    if found is None and element.get("default_to_current_conversation") and place and is_listed(element, place):
         return place.id
     return found
 
 
-def listed(menu: Json, place: Conversation) -> bool:
+def is_listed(menu: Json, place: Conversation) -> bool:
     """Whether a menu of conversations has this one. All direct messages here are with the bot."""
     wanted = menu.get("filter", {})
     if place.shared and wanted.get("exclude_external_shared_channels"):
@@ -125,17 +125,19 @@ def listed(menu: Json, place: Conversation) -> bool:
     return INCLUDED[place.kind] in wanted.get("include", INCLUDED.values())
 
 
-def kept_settings(blocks: list[Json], before: Mapping[Key, Json], place: Conversation | None) -> Settings:
+def carry_over_settings(blocks: list[Json], before: Mapping[Key, Json], place: Conversation | None) -> Settings:
     """What elements are set to once these blocks are in the place of others.
 
     What was set stays where the app gives both its names again, whatever the app says it is at first: documented
     of input blocks, and met by others with all. Names that Slack gave are new ones each time.
     """
-    again = {key: element for key, _, element in placed(blocks) if key in before}
+    again = {key: element for key, _, element in iterate_elements(blocks) if key in before}
     kept = {
-        key: setting(element, set_to(before[key])) for key, element in again.items() if _fits(element, before[key])
+        key: make_setting(element, get_value(before[key]))
+        for key, element in again.items()
+        if _fits(element, before[key])
     }
-    return {**first_settings(named(blocks), place), **kept}
+    return {**get_initial_settings(add_default_ids(blocks), place), **kept}
 
 
 def _fits(element: Json, before: Json) -> bool:
@@ -144,16 +146,16 @@ def _fits(element: Json, before: Json) -> bool:
         return False
     if element["type"] == "external_select" or KINDS[element["type"]] not in (OPTION, OPTIONS):
         return True
-    chosen = set_to(before)
+    chosen = get_value(before)
     wanted = chosen if isinstance(chosen, list) else [chosen] if chosen else []
-    return all(option in choices(element) for option in wanted)
+    return all(option in list_options(element) for option in wanted)
 
 
-def spelled(value: Any) -> Any:
+def add_emoji_flags(value: Any) -> Any:
     """Slack says of each plain text in a view that it may have emoji."""
     if isinstance(value, list):
-        return [spelled(part) for part in value]
+        return [add_emoji_flags(part) for part in value]
     if not isinstance(value, dict):
         return value
     more = {"emoji": True} if value.get("type") == "plain_text" else {}
-    return {**more, **{key: spelled(part) for key, part in value.items()}}
+    return {**more, **{key: add_emoji_flags(part) for key, part in value.items()}}

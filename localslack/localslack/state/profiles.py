@@ -12,7 +12,7 @@ Json = dict[str, Any]
 ZONE = "Etc/UTC"
 
 
-class Facts(TypedDict, total=False):
+class ProfileFields(TypedDict, total=False):
     """What can be said of somebody. A ``tz`` of None is somebody whose zone Slack does not know.
 
     ``team`` is theirs where they are of another one, with which a channel is shared. ``restricted`` are guests,
@@ -57,11 +57,11 @@ class Profile:
             "is_ultra_restricted": self.ultra_restricted,
             "is_stranger": self.team not in ("", team_id),
         }
-        more = {} if self.deleted else {"real_name": self.name, **_place(self.tz, now), **rights}
+        more = {} if self.deleted else {"real_name": self.name, **_format_zone(self.tz, now), **rights}
         return {**named, **more, "deleted": self.deleted, "is_bot": self.is_bot}
 
 
-def _place(tz: str | None, now: float) -> Json:
+def _format_zone(tz: str | None, now: float) -> Json:
     """Slack's label is longer (Pacific Standard Time); without a zone it has been seen to say those of its own."""
     local = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(tz or "America/Los_Angeles"))
     offset = local.utcoffset()

@@ -10,26 +10,26 @@ BURST = 5  # posts that may come at once: Slack promises one a second and says o
 
 
 @dataclass(frozen=True)
-class Bucket:
+class TokenBucket:
     """How many posts a channel takes at once, and when that was true."""
 
     left: float
     at: float
 
-    def later(self, now: float, rate: float) -> Bucket:
-        return Bucket(min(BURST, self.left + (now - self.at) * rate), now)
+    def later(self, now: float, rate: float) -> TokenBucket:
+        return TokenBucket(min(BURST, self.left + (now - self.at) * rate), now)
 
 
 @dataclass
-class Pace:
+class PostRateLimiter:
     """One post a second and channel, in the measure of ``rate``; None is no pace at all."""
 
-    _buckets: dict[str, Bucket] = field(default_factory=dict)
+    _buckets: dict[str, TokenBucket] = field(default_factory=dict)
 
     def spend(self, channel: str, now: float, rate: float | None) -> None:
         if rate is None:
             return
-        bucket = self._buckets.get(channel, Bucket(BURST, now)).later(now, rate)
+        bucket = self._buckets.get(channel, TokenBucket(BURST, now)).later(now, rate)
         self._buckets[channel] = bucket
         if bucket.left < 1:
             raise SlackError("ratelimited")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from localslack.rules.live_text import links, mentions
+from localslack.rules.live_text import find_links, find_mentions
 
 Json = dict[str, Any]
 
@@ -19,7 +19,7 @@ JOINED = ("details", "output")  # fields of a task that grow; the others are rep
 
 
 @dataclass(frozen=True)
-class Streamed:
+class StreamContent:
     """What a stream has brought, or what one call brings it. ``tasks`` are cards, one for each id."""
 
     text: str = ""
@@ -27,12 +27,12 @@ class Streamed:
     tasks: tuple[Json, ...] = ()
     blocks: tuple[Json, ...] = ()
 
-    def __add__(self, more: Streamed) -> Streamed:
+    def __add__(self, more: StreamContent) -> StreamContent:
         tasks = {task["task_id"]: task for task in self.tasks}
         for task in more.tasks:
-            tasks[task["task_id"]] = _renewed(tasks.get(task["task_id"], {}), task)
+            tasks[task["task_id"]] = _merge_task(tasks.get(task["task_id"], {}), task)
         blocks = (*self.blocks, *more.blocks)
-        return Streamed(self.text + more.text, more.plan or self.plan, tuple(tasks.values()), blocks)
+        return StreamContent(self.text + more.text, more.plan or self.plan, tuple(tasks.values()), blocks)
 
     @property
     def shown(self) -> list[Json]:
@@ -48,7 +48,7 @@ class Streamed:
         return len(self.text) + len(self.plan) + sum(cards)
 
 
-def _renewed(old: Json, new: Json) -> Json:
+def _merge_task(old: Json, new: Json) -> Json:
     """As others have measured: the same id again adds to what the card says below its title."""
     grown = {key: old.get(key, "") + new.get(key, "") for key in JOINED if key in old or key in new}
     return {**old, **new, **grown}
@@ -63,19 +63,19 @@ class Stream:
 
     message: Json
     born: float
-    content: Streamed = Streamed()
+    content: StreamContent = StreamContent()
     mode: str | None = None
     fault: str | None = None
     seen: set[str] = field(default_factory=set)
 
-    def show(self, content: Streamed, mode: str | None, blocks: Iterable[Json] = ()) -> None:
+    def show(self, content: StreamContent, mode: str | None, blocks: Iterable[Json] = ()) -> None:
         self.content, self.mode = content, self.mode or mode
         self.message |= {"text": content.text, "blocks": copy.deepcopy([*content.shown, *blocks])}
         self.look()
 
     def look(self) -> None:
         """Keep what is live in the message as it is now."""
-        self.seen |= {*mentions(self.message), *links(self.message)}
+        self.seen |= {*find_mentions(self.message), *find_links(self.message)}
 
     def end(self, fault: str = ENDED) -> None:
         self.fault = fault

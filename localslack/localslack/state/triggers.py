@@ -10,7 +10,7 @@ TRIGGER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Origin:
+class TriggerOrigin:
     """Who did something, in which conversation and in which view; empty where nobody did anything."""
 
     user: str = ""
@@ -18,7 +18,7 @@ class Origin:
     view: str = ""
 
 
-NOBODY = Origin()
+NOBODY = TriggerOrigin()
 
 
 @dataclass
@@ -28,17 +28,17 @@ class Triggers:
     clock: Callable[[], float] = time.monotonic
     seconds: float = TRIGGER_SECONDS
     _born: dict[str, float] = field(default_factory=dict)
-    _from: dict[str, Origin] = field(default_factory=dict)
+    _from: dict[str, TriggerOrigin] = field(default_factory=dict)
     _spent: set[str] = field(default_factory=set)
 
-    def mint(self, origin: Origin = NOBODY) -> str:
+    def mint(self, origin: TriggerOrigin = NOBODY) -> str:
         number = len(self._born) + 1
         trigger = f"13345224609.738474920.{number:032x}"
         self._born[trigger] = self.clock()
         self._from[trigger] = origin
         return trigger
 
-    def origin(self, trigger: str) -> Origin:
+    def origin(self, trigger: str) -> TriggerOrigin:
         return self._from[trigger]
 
     def fault(self, trigger: str) -> str | None:

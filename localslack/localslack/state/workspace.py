@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from localslack.errors import SlackError, refuse
+from localslack.errors import SlackError, raise_error
 from localslack.rules.elements import USER
-from localslack.state.channel import Channel, direct_with, is_reply
-from localslack.state.element_values import Shown
+from localslack.state.channel import Channel, get_direct_id, is_reply
+from localslack.state.element_values import ElementState
 from localslack.state.identity import APP_ID, BOT_ID, BOT_USER, TEAM_URL
 from localslack.state.profiles import Profile
 from localslack.state.statuses import Statuses
@@ -49,7 +49,7 @@ class Workspace:
     people: dict[str, Profile] = field(default_factory=dict)
     uploads: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    shown: dict[str, Shown] = field(default_factory=dict)  # by the id of a view
+    shown: dict[str, ElementState] = field(default_factory=dict)  # by the id of a view
     home_enabled: bool = True
     ephemerals: list[Json] = field(default_factory=list)
     unshown: list[Json] = field(default_factory=list)  # ephemeral messages that nobody ever saw
@@ -112,8 +112,8 @@ class Workspace:
 
     def direct(self, user: str) -> Channel:
         """Its messages can be written even where nobody is left to read them, as others have measured."""
-        refuse("cannot_dm_bot" if self.profile(user).is_bot else None)
-        return self._im(direct_with(user), user)
+        raise_error("cannot_dm_bot" if self.profile(user).is_bot else None)
+        return self._im(get_direct_id(user), user)
 
     def place(self, name: str) -> Channel:
         """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
@@ -132,8 +132,8 @@ class Workspace:
     def writable(self, wanted: object, *, by_name: bool = False) -> Channel:
         """That it is archived counts first: nobody is in such a channel any more."""
         found = self.addressed(wanted) if by_name else self.channel(wanted)
-        refuse("is_archived" if found.archived else None)
-        refuse(None if found.member else "not_in_channel")
+        raise_error("is_archived" if found.archived else None)
+        raise_error(None if found.member else "not_in_channel")
         return found
 
     def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
@@ -188,7 +188,7 @@ class Workspace:
         return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
 
 
-def file_json(file: Json) -> Json:
+def format_file(file: Json) -> Json:
     """A file as the API shows it, without its content."""
     mimetype = mimetypes.guess_type(file["name"])[0] or "application/octet-stream"
     return {

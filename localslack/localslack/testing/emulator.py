@@ -11,11 +11,11 @@ from localslack.methods.registry import ALL_SCOPES, METHODS
 from localslack.methods.response_urls import RESPONSE
 from localslack.server.local_slack import GENERAL, UPLOAD, LocalSlack
 from localslack.server.team import Times
-from localslack.socket_mode import SlackSocket
+from localslack.socket_mode import SocketModeServer
 from localslack.state.streams import STREAM_SECONDS
 from localslack.state.triggers import TRIGGER_SECONDS
 from localslack.state.workspace import START, Json
-from localslack.testing.faults import Faults, failure
+from localslack.testing.faults import FaultQueue, plan_failure
 
 Hook = Callable[[str, Json], None]
 
@@ -39,7 +39,7 @@ class SlackEmulator(LocalSlack):
         trigger_seconds: float = TRIGGER_SECONDS,
         stream_seconds: float = STREAM_SECONDS,
     ) -> None:
-        self.socket = SlackSocket()
+        self.socket = SocketModeServer()
         times = Times(now, clock, trigger_seconds, stream_seconds)
         super().__init__(
             token,
@@ -54,7 +54,7 @@ class SlackEmulator(LocalSlack):
         self.latency = 0.0
         self.before: Hook | None = None
         self.after: Hook | None = None
-        self._faults = Faults()
+        self._faults = FaultQueue()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -76,7 +76,7 @@ class SlackEmulator(LocalSlack):
         """Make the next calls go wrong; with ``after_effect`` they do their work and only the answer is lost."""
         if method not in {UPLOAD, RESPONSE, *METHODS}:
             raise ValueError(f"no method {method}")
-        found = failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
+        found = plan_failure(error, status, retry_after, after_effect=after_effect, hang_up=hang_up)
         with self._lock:
             self._faults.add(method, found, times)
 

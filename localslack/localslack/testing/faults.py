@@ -6,8 +6,8 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 
 from localslack.loopback import HangUp, Response
-from localslack.methods.response_urls import RESPONSE, refused
-from localslack.server.local_slack import failed
+from localslack.methods.response_urls import RESPONSE, make_refusal
+from localslack.server.local_slack import make_failure
 
 STATUS_ERRORS = {429: "ratelimited", 503: "service_unavailable"}
 
@@ -26,11 +26,11 @@ class Failure:
         if self.hang_up:
             raise HangUp
         if method == RESPONSE:
-            return refused(self.error, self.status, self.retry_after)
-        return failed(self.error, self.status, self.retry_after)
+            return make_refusal(self.error, self.status, self.retry_after)
+        return make_failure(self.error, self.status, self.retry_after)
 
 
-def failure(
+def plan_failure(
     error: str | None, status: int, retry_after: int | None, *, after_effect: bool, hang_up: bool
 ) -> Failure:
     """A rate limit, however it is asked for, is a 429 with Retry-After, as Slack's always are."""
@@ -40,7 +40,7 @@ def failure(
     return Failure(code, status, retry_after, after_effect, hang_up)
 
 
-class Faults:
+class FaultQueue:
     """The failures that wait for their calls, by method."""
 
     def __init__(self) -> None:

@@ -54,7 +54,7 @@ class Parsed(HTMLParser):
         found = Tag(tag, {name: value or "" for name, value in attrs})
         self.tags.append(found)
         self.faults += [f"twice in {tag}: {name}" for name, _ in attrs if [n for n, _ in attrs].count(name) > 1]
-        self.faults += _faults(found)
+        self.faults += _find_faults(found)
         self.text += "\n" if tag == "br" else ""
         if tag == "a" and "a" in self._open:
             self.faults.append("a link in a link")
@@ -102,7 +102,7 @@ class Parsed(HTMLParser):
         return [f"{tag.name} {' '.join(tag.attributes)}" for tag in self.tags if tag.name != "br"]
 
 
-def _faults(tag: Tag) -> list[str]:
+def _find_faults(tag: Tag) -> list[str]:
     found = [] if tag.name in TAGS else [f"a tag: {tag.name}"]
     found += [f"an attribute of {tag.name}: {name}" for name in tag.attributes if name not in ATTRIBUTES]
     address = tag.attributes.get("href", "https://example.com")
@@ -113,7 +113,7 @@ def _faults(tag: Tag) -> list[str]:
     return found
 
 
-def parsed(html: str) -> Parsed:
+def parse_html(html: str) -> Parsed:
     """Read the HTML. Raises AssertionError where something in it was not meant."""
     found = Parsed(str(html))
     if found.faults:

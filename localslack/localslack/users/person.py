@@ -6,25 +6,25 @@ import copy
 import uuid
 from typing import Any
 
-from localslack.errors import need
-from localslack.interaction.controls import control
+from localslack.errors import require
+from localslack.interaction.controls import find_control
 from localslack.state.channel import Channel
-from localslack.state.element_values import named
+from localslack.state.element_values import add_default_ids
 from localslack.state.identity import APP_ID, BOT_USER
 from localslack.state.workspace import Json
 from localslack.users.sender import DOMAIN, TOKEN, Delivery
-from localslack.users.view_user import ViewPerson
+from localslack.users.view_user import ViewUser
 
 __all__ = ["Delivery", "Person"]
 
 CHANNEL_TYPES = {"channels": "channel", "groups": "group", "im": "im", "mpim": "mpim"}
-HAPPENINGS = frozenset(
+CHANGE_SUBTYPES = frozenset(
     "message_changed message_deleted message_replied channel_join channel_leave channel_topic group_join".split()
 )
 CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
 
 
-class Person(ViewPerson):
+class Person(ViewUser):
     """Everything that somebody can do with the app, in the team's first channel if no other is named."""
 
     def slash(self, command: str, text: str = "", channel: str | None = None) -> Delivery:
@@ -34,7 +34,7 @@ class Person(ViewPerson):
             "team_id": self.home,
             "team_domain": "elsewhere" if self.is_guest else DOMAIN,
             "channel_id": where.id,
-            "channel_name": shown_name(where),
+            "channel_name": get_channel_name(where),
             "user_id": self.user,
             "user_name": self.name,
             "command": command,
@@ -91,7 +91,7 @@ class Person(ViewPerson):
         the fields only, as it has with Slack.
         """
         channel = channel or self.slack.home
-        said = {} if fields.get("subtype") in HAPPENINGS else self._say(text, channel, thread_ts, **fields)
+        said = {} if fields.get("subtype") in CHANGE_SUBTYPES else self._say(text, channel, thread_ts, **fields)
         ts = said.get("ts") or self.slack.next_ts()
         event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
         return self._event({**event, **said, **fields, **self._kind_of(channel)})
@@ -119,8 +119,8 @@ class Person(ViewPerson):
         ``value`` chooses among several of the same name, and among the options of a menu; ``block_id`` among
         several in different blocks.
         """
-        blocks = named(message.get("blocks") or [])
-        used = control(blocks, action_id, value, block_id=block_id)
+        blocks = add_default_ids(message.get("blocks") or [])
+        used = find_control(blocks, action_id, value, block_id=block_id)
         found = channel or message.get("channel") or self.slack.channel_of(message["ts"])
         if self.slack.place(found).private:
             self._joined(found)
@@ -142,7 +142,7 @@ class Person(ViewPerson):
 
     def _joined(self, channel: str) -> Channel:
         """A channel that they write in: Slack shows others a public one to read, and the buttons there."""
-        need(self.slack.may_write(channel, self.user), f"{self.user} is not in {channel}")
+        require(self.slack.may_write(channel, self.user), f"{self.user} is not in {channel}")
         return self.slack.place(channel)
 
     def _kind_of(self, channel: str) -> Json:
@@ -154,20 +154,20 @@ class Person(ViewPerson):
         hidden = "type" not in message
         payload = self._interaction(
             "block_actions",
-            container=container_of(message, channel, hidden=hidden),
+            container=make_container(message, channel, hidden=hidden),
             trigger_id=self.slack.trigger_id(self.user, channel.id),
-            channel={"id": channel.id, "name": shown_name(channel)},
+            channel={"id": channel.id, "name": get_channel_name(channel)},
             response_url=self.slack.response_url(channel.id, self.user, origin=message["ts"]),
         )
         return payload if hidden else payload | {"message": message}
 
 
-def shown_name(channel: Channel) -> str:
+def get_channel_name(channel: Channel) -> str:
     """Private channels are not named to apps."""
     return CHANNEL_NAMES.get(channel.kind, channel.name)
 
 
-def container_of(message: Json, channel: Channel, *, hidden: bool) -> Json:
+def make_container(message: Json, channel: Channel, *, hidden: bool) -> Json:
     found = {"type": "message", "message_ts": message["ts"], "channel_id": channel.id, "is_ephemeral": hidden}
     thread = message.get("thread_ts")
     return found | ({"thread_ts": thread} if thread else {})

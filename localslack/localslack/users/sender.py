@@ -8,7 +8,7 @@ from typing import Any
 from localslack.server.local_slack import LocalSlack
 from localslack.state.identity import APP_ID, BOT_USER, TEAM_URL
 from localslack.state.workspace import Json
-from localslack.users.transport import Ack, Wire
+from localslack.users.transport import Ack, Transport
 
 TOKEN = "verification-token"  # noqa: S105 (opens nothing; long out of use, and still in everything that Slack sends)
 DOMAIN = TEAM_URL.removeprefix("https://").partition(".")[0]
@@ -33,7 +33,7 @@ class Sender:
     """Somebody in the team, or in another ``team`` that shares a channel with it."""
 
     slack: LocalSlack
-    wire: Wire
+    wire: Transport
     user: str = "U0ASKER"
     name: str = "ada"
     team: str | None = None

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from localslack.state.workspace import Json
 
-PATIENCE = 3.0  # seconds that Slack waits for an app
+TIMEOUT = 3.0  # seconds that Slack waits for an app
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 
@@ -35,26 +35,26 @@ class Ack:
         return str(self.body.get("text", "")) if isinstance(self.body, dict) else self.body
 
 
-class Wire(Protocol):
+class Transport(Protocol):
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
         """Deliver slash_commands, events_api or interactive; ``retry`` counts the deliveries before this one."""
 
 
 @dataclass(frozen=True)
-class HttpWire:
+class HttpTransport:
     """Requests to ``url`` signed as Slack's are; ``age`` is how many seconds ago they claim to be made."""
 
     url: str
     signing_secret: str
     now: Callable[[], float] = time.time
     age: float = 0.0
-    patience: float = PATIENCE
+    patience: float = TIMEOUT
 
     def send(
         self, kind: str, payload: Json, *, retry: int = 0, secret: str | None = None, age: float | None = None
     ) -> Ack:
         """With another ``secret`` the request is forged, with a great ``age`` it is stale."""
-        body, content_type = encoded(kind, payload)
+        body, content_type = encode_request(kind, payload)
         # the reason that Slack gives most often
         again = {"X-Slack-Retry-Num": str(retry), "X-Slack-Retry-Reason": "http_timeout"} if retry else {}
         signed = self.signature(body, secret=secret, age=age)
@@ -74,7 +74,7 @@ class HttpWire:
         try:
             connection.request("POST", url.path or "/", body, {"User-Agent": "Slackbot 1.0", **headers})
             with connection.getresponse() as answer:
-                found = decoded(answer.read(), answer.getheader("Content-Type") or "")
+                found = decode_answer(answer.read(), answer.getheader("Content-Type") or "")
                 return Ack(answer.status, found, time.monotonic() - started)
         except (OSError, HTTPException):
             return Ack(0, "", time.monotonic() - started)
@@ -82,7 +82,7 @@ class HttpWire:
             connection.close()
 
 
-def encoded(kind: str, payload: Json) -> tuple[bytes, str]:
+def encode_request(kind: str, payload: Json) -> tuple[bytes, str]:
     """The body of a request and its type: events are JSON, the others forms."""
     if kind == "events_api":
         return json.dumps(payload).encode(), JSON
@@ -90,7 +90,7 @@ def encoded(kind: str, payload: Json) -> tuple[bytes, str]:
     return urlencode(fields).encode(), FORM
 
 
-def decoded(body: bytes, content_type: str) -> str | Json:
+def decode_answer(body: bytes, content_type: str) -> str | Json:
     if not content_type.startswith(JSON):
         return body.decode()
     found = json.loads(body or b'""')

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from localslack.errors import need
+from localslack.errors import require
 from localslack.server.views import Values
-from localslack.state.channel import direct_with
-from localslack.state.element_values import placed, set_to
+from localslack.state.channel import get_direct_id
+from localslack.state.element_values import get_value, iterate_elements
 from localslack.state.workspace import Json
 from localslack.users.sender import Delivery, Sender
 
 
-class ViewPerson(Sender):
+class ViewUser(Sender):
     """A view is named by its id, or given as it was once read: what counts is how it is now."""
 
     def open_home(self, tab: Literal["home", "messages"] = "home") -> Delivery:
         """What is published for the person comes with the event, unless they only open the messages."""
-        channel = self.slack.place(direct_with(self.user)).id
+        channel = self.slack.place(get_direct_id(self.user)).id
         event = {"type": "app_home_opened", "user": self.user, "channel": channel, "tab": tab}
         view = self.slack.enter_home(self.user) if tab == "home" else None
         return self._event({**event, "event_ts": self.slack.next_ts(), **({"view": view} if view else {})})
@@ -29,7 +29,7 @@ class ViewPerson(Sender):
         """Use something in a view. ``value`` is what is chosen, or which of several is clicked."""
         action, shown = self.slack.press_in(view, self.user, action_id, value, block_id=block_id)
         trigger = self.slack.trigger_id(self.user, view=shown["id"])
-        where = {"container": _container(shown), "trigger_id": trigger, "view": shown}
+        where = {"container": _make_container(shown), "trigger_id": trigger, "view": shown}
         return self._deliver("interactive", self._interaction("block_actions", **where, actions=[action]))
 
     def submit(self, view: Json | str, values: Values | None = None, /, **more: Any) -> Delivery:
@@ -41,7 +41,7 @@ class ViewPerson(Sender):
         wanted: dict[Any, Any] = {**(values or {}), **more}
         shown = self.slack.fill(view, self.user, wanted)
         trigger = self.slack.trigger_id(self.user, view=shown["id"])
-        urls = [self._response_url(*target) for target in _targets(shown)]
+        urls = [self._response_url(*target) for target in _find_targets(shown)]
         payload = self._interaction("view_submission", trigger_id=trigger, view=shown, response_urls=urls)
         delivery = self._deliver("interactive", payload)
         if delivery.ack.status != 200:
@@ -58,9 +58,9 @@ class ViewPerson(Sender):
     def suggest(self, view: Json | str, action_id: str, typed: str = "") -> list[Json]:
         """The options that the app has for what was typed, those in groups too."""
         key, shown = self.slack.asks(view, self.user, action_id, typed)
-        asked = {"container": _container(shown), "block_id": key[0], "action_id": key[1], "value": typed}
+        asked = {"container": _make_container(shown), "block_id": key[0], "action_id": key[1], "value": typed}
         found = self._deliver("interactive", self._interaction("block_suggestion", **asked, view=shown))
-        need(found.ack.status == 200, f"the app did not answer what options there are: {found.ack}")
+        require(found.ack.status == 200, f"the app did not answer what options there are: {found.ack}")
         return self.slack.offered(shown, key, found.ack.body)
 
     def _response_url(self, block_id: str, action_id: str, channel: str) -> Json:
@@ -68,12 +68,12 @@ class ViewPerson(Sender):
         return {"block_id": block_id, "action_id": action_id, "channel_id": channel, "response_url": url}
 
 
-def _container(view: Json) -> Json:
+def _make_container(view: Json) -> Json:
     return {"type": "view", "view_id": view["id"]}
 
 
-def _targets(view: Json) -> list[tuple[str, str, str]]:
+def _find_targets(view: Json) -> list[tuple[str, str, str]]:
     """The menus whose conversation can be answered in, with what they are set to."""
-    menus = [key for key, _, part in placed(view["blocks"]) if part.get("response_url_enabled")]
-    chosen = [(*key, set_to(view["state"]["values"][key[0]][key[1]])) for key in menus]
+    menus = [key for key, _, part in iterate_elements(view["blocks"]) if part.get("response_url_enabled")]
+    chosen = [(*key, get_value(view["state"]["values"][key[0]][key[1]])) for key in menus]
     return [target for target in chosen if target[2]]

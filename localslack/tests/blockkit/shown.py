@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from localslack.blockkit import Names, message_html, view_html
-from localslack.testing.html import Parsed, parsed
+from localslack.blockkit import Names, render_message, render_view
+from localslack.testing.html import Parsed, parse_html
 
 Json = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -17,9 +17,9 @@ NAMES = Names(
 
 def message(*blocks: Json, names: Names = NAMES, **more: Any) -> Parsed:
     """A message of these blocks."""
-    return parsed(message_html({"ts": "1.0", "blocks": list(blocks), **more}, names))
+    return parse_html(render_message({"ts": "1.0", "blocks": list(blocks), **more}, names))
 
 
 def modal(*blocks: Json, **values: Json) -> Parsed:
     """A modal of these blocks; ``values`` are the settings of its elements by the names of their blocks."""
-    return parsed(view_html({"id": "V1", "blocks": list(blocks), "state": {"values": values}}, NAMES))
+    return parse_html(render_view({"id": "V1", "blocks": list(blocks), "state": {"values": values}}, NAMES))

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localslack.blockkit import message_html
-from localslack.testing.html import parsed
+from localslack.blockkit import render_message
+from localslack.testing.html import parse_html
 from tests.blockkit.shown import NAMES, Json, message
 from tests.parts import (
     IMAGE,
@@ -265,5 +265,5 @@ def test_nothing_is_changed_by_looking_at_it() -> None:
         "blocks": [header(), {"type": "actions", "elements": [{"type": "button", "text": plain("x")}]}],
     }
     before = repr(shown)
-    parsed(message_html(shown, NAMES))
+    parse_html(render_message(shown, NAMES))
     assert repr(shown) == before

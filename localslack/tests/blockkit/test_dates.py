@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localslack.blockkit.dates import date_html
-from localslack.testing.html import parsed
+from localslack.blockkit.dates import render_date
+from localslack.testing.html import parse_html
 from tests.blockkit.shown import NAMES, NOW
 
 BERLIN = replace(NAMES, zone=ZoneInfo("Europe/Berlin"), now=None)
@@ -37,7 +37,7 @@ AT = int(datetime(2026, 2, 28, 23, 5, 9, tzinfo=NAMES.zone).timestamp())
     ],
 )
 def test_a_format_is_filled_in_on_the_readers_clock(form: str, text: str) -> None:
-    assert parsed(date_html(AT, form, BERLIN)).text == text
+    assert parse_html(render_date(AT, form, BERLIN)).text == text
 
 
 @pytest.mark.parametrize(
@@ -65,26 +65,28 @@ def test_a_format_is_filled_in_on_the_readers_clock(form: str, text: str) -> Non
     ],
 )
 def test_days_nearby_have_words_and_no_year(away: timedelta, form: str, text: str) -> None:
-    assert parsed(date_html(int((NOW + away).timestamp()), form, NAMES)).text == text
+    assert parse_html(render_date(int((NOW + away).timestamp()), form, NAMES)).text == text
 
 
 def test_it_says_when_exactly() -> None:
-    shown = parsed(date_html(AT, "{date}", BERLIN)).only("time")
+    shown = parse_html(render_date(AT, "{date}", BERLIN)).only("time")
     assert shown["datetime"] == "2026-03-01T00:05:09+01:00"
     assert shown["title"] == "Sunday, March 1st, 2026 at 00:05:09"
 
 
 def test_it_may_be_a_link() -> None:
-    assert parsed(date_html(AT, "{date}", BERLIN, "https://a.example")).only("a")["href"] == "https://a.example"
-    assert parsed(date_html(AT, "{date}", BERLIN, "javascript:alert(1)")).all("a") == []
+    assert (
+        parse_html(render_date(AT, "{date}", BERLIN, "https://a.example")).only("a")["href"] == "https://a.example"
+    )
+    assert parse_html(render_date(AT, "{date}", BERLIN, "javascript:alert(1)")).all("a") == []
 
 
 @pytest.mark.parametrize("timestamp", [10**15, -(10**15), "9" * 5_000, "x", None, 1.5, "1.5"])
 def test_what_is_no_instant_is_its_fallback(timestamp: object) -> None:
-    assert date_html(timestamp, "{date}", NAMES, "https://a.example", "<then>") == "&lt;then&gt;"
+    assert render_date(timestamp, "{date}", NAMES, "https://a.example", "<then>") == "&lt;then&gt;"
 
 
 @given(st.integers(-(10**13), 10**13), st.text(max_size=30), st.booleans())
 def test_any_instant_has_a_text(timestamp: int, form: str, is_now: bool) -> None:
     names = replace(NAMES, now=(lambda: NOW) if is_now else None)
-    parsed(date_html(timestamp, f"{form}{{date_long_pretty}}{{ago}}{{time}}", names, fallback=form))
+    parse_html(render_date(timestamp, f"{form}{{date_long_pretty}}{{ago}}{{time}}", names, fallback=form))

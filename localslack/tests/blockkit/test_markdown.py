@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localslack.blockkit import markdown_html, report_html
-from localslack.testing.html import Parsed, parsed
+from localslack.blockkit import render_document, render_markdown
+from localslack.testing.html import Parsed, parse_html
 from tests.blockkit.shown import NAMES
 from tests.hostile import TOKENS
 
 
 def block(text: str) -> Parsed:
-    return parsed(markdown_html(text, NAMES))
+    return parse_html(render_markdown(text, NAMES))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_links_lead_to_where_they_say(text: str, href: str) -> None:  # fmt: ski
 
 
 def test_a_document_has_its_own_headings_and_no_names() -> None:
-    found = parsed(report_html("# a\n\n### b\n\n<@U0BOB> [c](https://c.example) :tada:\n"))
+    found = parse_html(render_document("# a\n\n### b\n\n<@U0BOB> [c](https://c.example) :tada:\n"))
     assert [tag.name for tag in found.tags] == ["article", "h1", "h3", "p", "a"]
     assert "<@U0BOB> c :tada:" in found.text
 
@@ -89,7 +89,7 @@ MARKS = [
 @given(st.lists(st.sampled_from(MARKS) | st.text(max_size=4), max_size=30).map("".join))
 def test_no_text_makes_html_that_was_not_meant(text: str) -> None:
     block(text)
-    parsed(report_html(text))
+    parse_html(render_document(text))
 
 
 @pytest.mark.parametrize("piece", ["![", "<", "*a _b", "`", "[a](", "<@U1", "https://"])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localslack.blockkit import mrkdwn_html
-from localslack.testing.html import parsed
+from localslack.blockkit import render_mrkdwn
+from localslack.testing.html import parse_html
 from tests.blockkit.shown import NAMES
 from tests.hostile import TOKENS
 
@@ -126,8 +126,8 @@ LIVE = [
 
 @pytest.mark.parametrize(("text", "html"), [*FORMATTING, *BLOCKS, *LIVE], ids=ascii)
 def test_it_reads_as_in_slack(text: str, html: str) -> None:
-    assert mrkdwn_html(text, NAMES) == html
-    parsed(html)
+    assert render_mrkdwn(text, NAMES) == html
+    parse_html(html)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_it_reads_as_in_slack(text: str, html: str) -> None:
     ],
 )
 def test_what_is_verbatim_has_no_links_but_those_that_were_made(text: str, html: str) -> None:
-    assert mrkdwn_html(text, NAMES, verbatim=True) == html
+    assert render_mrkdwn(text, NAMES, verbatim=True) == html
 
 
 MARKS = [
@@ -156,18 +156,18 @@ MARKS = [
 
 @given(st.lists(st.sampled_from(MARKS) | st.text(max_size=4), max_size=30).map("".join))
 def test_no_text_makes_html_that_was_not_meant(text: str) -> None:
-    parsed(mrkdwn_html(text, NAMES))
+    parse_html(render_mrkdwn(text, NAMES))
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="*_~`<>&:@\r\n"), max_size=60))
 def test_text_without_marks_is_shown_as_it_is(text: str) -> None:
-    assert parsed(mrkdwn_html(text, NAMES, verbatim=True)).text == text
+    assert parse_html(render_mrkdwn(text, NAMES, verbatim=True)).text == text
 
 
 @pytest.mark.parametrize("piece", ["*_~<", "*a* ", "`a", "```", ">>>\n", "<@U1", "https://", ":a"])
 def test_long_texts_take_no_longer_than_they_are_long(piece: str) -> None:
     text = (piece * 40_000)[:40_000]
     start = time.process_time()
-    mrkdwn_html(text, NAMES)
+    render_mrkdwn(text, NAMES)
     # a quarter of a second at most where it was measured; what grows with the square takes minutes
     assert time.process_time() - start < 2

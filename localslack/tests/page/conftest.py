@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from localslack.blockkit import Names
-from localslack.manifest import Command
-from localslack.page.about import About, Fact, Try
+from localslack.manifest import SlashCommand
+from localslack.page.about import About, Fact, Suggestion
 from localslack.page.connection import Connection
-from localslack.page.screen import Place, Screen
+from localslack.page.screen import Conversation, Screen
 from localslack.page.server import Page
 from localslack.page.visitor import Visitor
 from localslack.server.local_slack import LocalSlack
@@ -89,12 +89,15 @@ def stage() -> Iterator[Stage]:
     bot, connection = Scripted(), Connection()
     connection.connect(bot)
     with LocalSlack(bot_name="helper") as slack:
-        visitor = Visitor(slack, Person(slack, connection, YOU, "you"), [Command("/echo", "text", "Say")])
+        visitor = Visitor(slack, Person(slack, connection, YOU, "you"), [SlashCommand("/echo", "text", "Say")])
         slack.place(DIRECT)
         names = Names({YOU: "You", BOT_USER: "helper"}, {HOME: "general"}, ZoneInfo("UTC"), reader=YOU)
-        screen = Screen(slack, YOU, [Place(HOME, "general"), Place(DIRECT, "helper", "●")], names)
+        screen = Screen(slack, YOU, [Conversation(HOME, "general"), Conversation(DIRECT, "helper", "●")], names)
         about = About(
-            "A title", "One line.", (Fact("Sample", "All of it."),), (Try("/echo hi"), Try("Why?", in_thread=True))
+            "A title",
+            "One line.",
+            (Fact("Sample", "All of it."),),
+            (Suggestion("/echo hi"), Suggestion("Why?", in_thread=True)),
         )
         with Page(slack, visitor, screen, about, TOKEN) as page:
             yield Stage(slack, visitor, screen, page, bot)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.page.connection import Connection
 from localslack.page.visitor import Visitor
 from localslack.users.person import Person
@@ -101,7 +101,7 @@ def test_an_app_that_does_not_take_it_is_said(stage: Stage, status: int, part: s
 
 def test_while_the_bot_starts_it_is_said(stage: Stage) -> None:
     early = Visitor(stage.slack, Person(stage.slack, Connection(patience=0), YOU, "you"), stage.visitor.commands)
-    with pytest.raises(Misuse, match="still starting"):
+    with pytest.raises(InvalidAction, match="still starting"):
         early.say(HOME, "/echo hi")
 
 

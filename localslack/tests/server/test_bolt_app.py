@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from slack_sdk import WebClient
 
-from localslack.socket_mode import SocketWire
+from localslack.socket_mode import SocketTransport
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
-from localslack.users.transport import HttpWire, Wire
+from localslack.users.transport import HttpTransport, Transport
 from tests.client import HOME, Json
 from tests.parts import actions, button, entry, group, home, menu, modal, option, section
 from tests.tiny_app import SECRET, BoltServer, TinyApp, connected
@@ -24,9 +24,9 @@ def tiny(slack: SlackEmulator) -> TinyApp:
 
 
 @pytest.fixture
-def http(tiny: TinyApp) -> Iterator[HttpWire]:
+def http(tiny: TinyApp) -> Iterator[HttpTransport]:
     with BoltServer(tiny.app) as server:
-        yield HttpWire(f"{server.url}/slack/events", SECRET)
+        yield HttpTransport(f"{server.url}/slack/events", SECRET)
 
 
 @pytest.fixture(params=["http", "socket"])
@@ -35,7 +35,7 @@ def ada(request: pytest.FixtureRequest, slack: SlackEmulator, tiny: TinyApp) -> 
         yield Person(slack, request.getfixturevalue("http"))
         return
     with connected(tiny.app, slack):
-        yield Person(slack, SocketWire(slack.socket))
+        yield Person(slack, SocketTransport(slack.socket))
 
 
 VOTE = button(action_id="vote", value="yes")
@@ -100,10 +100,12 @@ def test_a_redelivery_is_the_same_and_says_that_it_is_one(tiny: TinyApp, ada: Pe
     assert sorted(tiny.retries)[1:] == ["1", "2"]
 
 
-def test_what_no_listener_takes_is_not_acknowledged(slack: SlackEmulator, tiny: TinyApp, http: HttpWire) -> None:
+def test_what_no_listener_takes_is_not_acknowledged(
+    slack: SlackEmulator, tiny: TinyApp, http: HttpTransport
+) -> None:
     over_http = Person(slack, http).slash("/nothing").ack
     with connected(tiny.app, slack):
-        over_socket = Person(slack, SocketWire(slack.socket, patience=0.2)).slash("/nothing").ack
+        over_socket = Person(slack, SocketTransport(slack.socket, patience=0.2)).slash("/nothing").ack
     assert (over_http.status, over_socket.status, over_socket.text) == (404, 0, "")
 
 
@@ -153,18 +155,21 @@ def test_a_home_is_opened_and_a_form_closed(
 
 @pytest.mark.parametrize(("how", "status"), [({}, 200), ({"secret": "forged"}, 401), ({"age": 301}, 401)])
 def test_a_forged_or_stale_request_is_refused(
-    slack: SlackEmulator, http: HttpWire, how: Json, status: int
+    slack: SlackEmulator, http: HttpTransport, how: Json, status: int
 ) -> None:
     payload = Person(slack, http).slash("/echo", "x").payload
     assert http.send("slash_commands", payload, **how).status == status
 
 
-def test_a_wire_can_be_stale_or_forged_for_good(slack: SlackEmulator, http: HttpWire) -> None:
+def test_a_wire_can_be_stale_or_forged_for_good(slack: SlackEmulator, http: HttpTransport) -> None:
     for bad in (replace(http, signing_secret="forged"), replace(http, age=301)):
         assert Person(slack, bad).slash("/echo").ack.status == 401
     assert http.post(b"x=1", {"Content-Type": "application/x-www-form-urlencoded"}).status == 401
 
 
 def test_nobody_there_is_no_answer(slack: SlackEmulator) -> None:
-    wires: list[Wire] = [HttpWire("http://127.0.0.1:9/", SECRET), SocketWire(slack.socket, patience=0.05)]
+    wires: list[Transport] = [
+        HttpTransport("http://127.0.0.1:9/", SECRET),
+        SocketTransport(slack.socket, patience=0.05),
+    ]
     assert [Person(slack, wire).slash("/echo").ack.status for wire in wires] == [0, 0]

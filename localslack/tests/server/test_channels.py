@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.testing.emulator import SlackEmulator
 from tests.client import HOME, Json, refusal, texts, ts_of
 
@@ -171,7 +171,7 @@ def test_a_zone_may_be_unknown_and_is_not_told_of_who_is_gone(slack: SlackEmulat
     user = web.users_info(user="U0ASKER")["user"]
     assert user["deleted"] is True
     assert not {"tz", "tz_offset", "real_name"} & user.keys()
-    with pytest.raises(Misuse, match="no zone Mars"):
+    with pytest.raises(InvalidAction, match="no zone Mars"):
         slack.set_person("U0ASKER", tz="Mars")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from tests.client import HOME, client_of, refusal
@@ -159,7 +159,7 @@ def test_an_input_has_what_the_app_or_the_person_put_there(
 @pytest.mark.parametrize("element", [element for element, *_ in FILLED], ids=lambda value: str(value)[:40])
 def test_what_must_be_filled_in_is(slack: SlackEmulator, ada: Person, element: Json) -> None:
     view = opened(ada, ask(element))
-    with pytest.raises(Misuse, match=f"must be filled in: {element['action_id']}"):
+    with pytest.raises(InvalidAction, match=f"must be filled in: {element['action_id']}"):
         ada.submit(view, {element["action_id"]: ""})
     assert slack.modal_of("U0ASKER") == view
 
@@ -200,7 +200,7 @@ def test_nobody_can_put_in_what_slack_does_not_let_them(
     slack.set_person("U0GONE", deleted=True)
     slack.add_channel("C0SHARED", "both", shared=True)
     slack.place("D0ASKER")
-    with pytest.raises(Misuse, match=complaint):
+    with pytest.raises(InvalidAction, match=complaint):
         ada.submit(opened(ada, ask(element)), {element["action_id"]: value})
 
 
@@ -219,7 +219,7 @@ def test_a_current_conversation_that_the_menu_leaves_out_is_none(ada: Person) ->
 
 def test_inputs_of_one_name_are_told_apart_by_their_block(ada: Person) -> None:
     view = opened(ada, entry(TIME, block_id="from"), entry(TIME, block_id="to"))
-    with pytest.raises(Misuse, match="say in which block"):
+    with pytest.raises(InvalidAction, match="say in which block"):
         ada.submit(view, timepicker="10:00")
     values = ada.submit(view, {("to", "timepicker"): "10:00"}).payload["view"]["state"]["values"]
     times = {block: inputs["timepicker"]["selected_time"] for block, inputs in values.items()}
@@ -228,7 +228,7 @@ def test_inputs_of_one_name_are_told_apart_by_their_block(ada: Person) -> None:
 
 def test_a_form_asks_only_for_its_inputs(ada: Person) -> None:
     view = opened(ada, ask(TIME), section(accessory=menu("static_select", *AB)))
-    with pytest.raises(Misuse, match="does not ask for static_select; it asks for timepicker"):
+    with pytest.raises(InvalidAction, match="does not ask for static_select; it asks for timepicker"):
         ada.submit(view, static_select="a")
 
 
@@ -256,7 +256,7 @@ def test_a_view_is_in_front_of_who_asked_for_it(slack: SlackEmulator, web: WebCl
     bob = Person(slack, ada.wire, "U0BOB", "bob")
     assert slack.modal_of("U0ASKER") == view
     assert slack.modal_of("U0BOB") is None
-    with pytest.raises(Misuse, match="in front of U0ASKER"):
+    with pytest.raises(InvalidAction, match="in front of U0ASKER"):
         bob.submit(view)
     message = web.chat_postMessage(channel=HOME, text="x", blocks=[actions(button(action_id="a"))])["message"]
     for trigger in (bob.slash("/x").payload["trigger_id"], bob.press(message, "a").payload["trigger_id"]):
@@ -269,7 +269,7 @@ def test_a_closed_view_is_gone(slack: SlackEmulator, web: WebClient, ada: Person
     assert ada.close(view) is None
     assert (slack.views, slack.modal_of("U0ASKER")) == ([], None)
     assert refusal(lambda: web.views_update(view_id=view["id"], view=modal()))["error"] == "not_found"
-    with pytest.raises(Misuse, match="not open any more"):
+    with pytest.raises(InvalidAction, match="not open any more"):
         ada.submit(view)
 
 
@@ -282,7 +282,7 @@ def test_the_app_hears_of_it_where_it_wants_to(ada: Person) -> None:
 
 
 def test_a_form_without_a_button_cannot_be_sent(ada: Person) -> None:
-    with pytest.raises(Misuse, match="no button"):
+    with pytest.raises(InvalidAction, match="no button"):
         ada.submit(opened(ada, submit=None))
 
 
@@ -329,12 +329,12 @@ def test_views_lie_on_each_other_three_high(slack: SlackEmulator, ada: Person, a
     second = slack.modal_of("U0ASKER")
     assert second
     assert (second["root_view_id"], second["previous_view_id"]) == (root["id"], root["id"])
-    with pytest.raises(Misuse, match="behind another"):
+    with pytest.raises(InvalidAction, match="behind another"):
         ada.submit(root)
     ada.submit(second)
     third = slack.modal_of("U0ASKER")
     assert third
-    with pytest.raises(Misuse, match="push_limit_reached"):
+    with pytest.raises(InvalidAction, match="push_limit_reached"):
         ada.submit(third)
     app.body = ""
     ada.submit(third)
@@ -381,7 +381,7 @@ def test_an_answer_that_slack_does_not_understand(
     slack: SlackEmulator, ada: Person, app: Scripted, body: str | Json, complaint: str
 ) -> None:
     view, app.body = opened(ada, ask(TIME), section(block_id="text")), body
-    with pytest.raises(Misuse, match=complaint):
+    with pytest.raises(InvalidAction, match=complaint):
         ada.submit(view)
     assert slack.modal_of("U0ASKER") == view
 
@@ -487,7 +487,7 @@ def test_what_was_used_stays_so(ada: Person) -> None:
 )
 def test_what_is_not_there_cannot_be_used(ada: Person, action_id: str, value: str | None, complaint: str) -> None:
     view = opened(ada, actions(menu("static_select", *AB), TIME), ask(TEXT))
-    with pytest.raises(Misuse, match=complaint):
+    with pytest.raises(InvalidAction, match=complaint):
         ada.press_in(view, action_id, value=value)
 
 
@@ -570,16 +570,16 @@ def test_options_that_slack_shows(ada: Person, app: Scripted, body: Json) -> Non
 )
 def test_options_that_slack_does_not_show(ada: Person, app: Scripted, body: str | Json) -> None:
     app.body = body
-    with pytest.raises(Misuse, match="understands no such options"):
+    with pytest.raises(InvalidAction, match="understands no such options"):
         ada.suggest(opened(ada, ask(FINDER)), "external_select", "ab")
 
 
 def test_a_menu_asks_after_some_characters(ada: Person, app: Scripted) -> None:
     view = opened(ada, ask(FINDER), ask(menu("external_select", action_id="usual")))
     for name, typed, least in (("external_select", "a", 2), ("usual", "ab", 3)):
-        with pytest.raises(Misuse, match=f"{name} asks the app after {least} characters"):
+        with pytest.raises(InvalidAction, match=f"{name} asks the app after {least} characters"):
             ada.suggest(view, name, typed)
     assert app.sent == []
     app.status = 500
-    with pytest.raises(Misuse, match="did not answer"):
+    with pytest.raises(InvalidAction, match="did not answer"):
         ada.suggest(view, "usual", "abc")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from slack_sdk import WebClient
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from tests.client import HOME, Json, refusal
@@ -107,11 +107,11 @@ def test_home_and_window_are_seen_together_and_as_they_are_set(
 
 def test_it_is_neither_sent_nor_closed(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
     view = published(web, entry(menu("timepicker"), dispatch_action=True))
-    with pytest.raises(Misuse, match="nothing to submit"):
+    with pytest.raises(InvalidAction, match="nothing to submit"):
         ada.submit(view, timepicker="10:00")
-    with pytest.raises(Misuse, match="cannot be closed"):
+    with pytest.raises(InvalidAction, match="cannot be closed"):
         ada.close(view)
-    with pytest.raises(Misuse, match="in front of U0ASKER"):
+    with pytest.raises(InvalidAction, match="in front of U0ASKER"):
         Person(slack, Scripted(), "U0BOB").press_in(view, "timepicker", value="10:00")
     assert ada.press_in(view, "timepicker", value="10:00").payload["actions"][0]["selected_time"] == "10:00"
 

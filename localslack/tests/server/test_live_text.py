@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 from tests.parts import (
     IMAGE,
     Json,
@@ -51,7 +51,7 @@ from tests.parts import (
     ids=lambda value: str(value)[:60],
 )
 def test_mentions(arguments: Json, found: list[str]) -> None:
-    assert mentions(arguments) == found
+    assert find_mentions(arguments) == found
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_mentions(arguments: Json, found: list[str]) -> None:
     ids=lambda value: str(value)[:60],
 )
 def test_links(arguments: Json, found: list[str]) -> None:
-    assert links(arguments) == found
+    assert find_links(arguments) == found

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from slack_sdk import WebClient
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from localslack.users.transport import Ack
@@ -193,12 +193,12 @@ def test_a_control_tells_what_was_done(
     ],
 )
 def test_what_is_not_there_cannot_be_pressed(bob: Person, name: str, value: str | None, complaint: str) -> None:
-    with pytest.raises(Misuse, match=complaint):
+    with pytest.raises(InvalidAction, match=complaint):
         bob.press({"ts": "1.1", "blocks": BLOCKS}, name, value=value, channel=HOME)
 
 
 def test_a_message_without_blocks_has_nothing_to_press(bob: Person) -> None:
-    with pytest.raises(Misuse, match="nothing to press"):
+    with pytest.raises(InvalidAction, match="nothing to press"):
         bob.press({"ts": "1.1", "text": "x"}, "vote")
 
 
@@ -286,8 +286,8 @@ def test_nobody_uses_what_they_do_not_see(slack: SlackEmulator, guest: Person) -
         lambda: ben.message("hi", "C0SECRET"),
     ]
     for act in acts:
-        with pytest.raises(Misuse):
+        with pytest.raises(InvalidAction):
             act()
     slack.set_person("U0BEN", ultra_restricted=True)
-    with pytest.raises(Misuse):
+    with pytest.raises(InvalidAction):
         ben.slash("/x")

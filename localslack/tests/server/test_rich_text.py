@@ -6,7 +6,7 @@ import pytest
 from slack_sdk import WebClient
 
 from localslack.rules.messages import check_message
-from localslack.server.rich_text import composed
+from localslack.server.rich_text import compose_rich_text
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from tests.client import HOME, Json
@@ -50,29 +50,29 @@ ELEMENTS: dict[str, list[Json]] = {
 
 @pytest.mark.parametrize("typed", ELEMENTS)
 def test_each_part_is_an_element(typed: str) -> None:
-    (block,) = composed(typed)
+    (block,) = compose_rich_text(typed)
     assert block["elements"] == [{"type": "rich_text_section", "elements": ELEMENTS[typed]}]
     assert check_message({"text": typed, "blocks": [block]}) is None
 
 
 def test_fences_are_a_part_of_their_own() -> None:
-    (block,) = composed("see\n```\nx = 1 < 2\n```")
+    (block,) = compose_rich_text("see\n```\nx = 1 < 2\n```")
     assert [part["type"] for part in block["elements"]] == ["rich_text_section", "rich_text_preformatted"]
     assert block["elements"][1]["elements"] == [text("x = 1 < 2")]
 
 
 def test_nothing_typed_has_no_blocks() -> None:
-    assert composed("") == []
+    assert compose_rich_text("") == []
 
 
 def test_events_and_history_have_the_blocks_of_people(slack: SlackEmulator, web: WebClient) -> None:
     ada = Person(slack, Nowhere(), "U0ADA", "ada")
     event = ada.mention("why?").payload["event"]
-    assert event["blocks"] == composed("<@U0BOT> why?")
+    assert event["blocks"] == compose_rich_text("<@U0BOT> why?")
     (kept,) = web.conversations_history(channel=HOME)["messages"]
     assert kept["blocks"] == event["blocks"]
     edited = ada.edit(event["ts"], "how?").payload["event"]
-    assert edited["message"]["blocks"] == composed("how?")
+    assert edited["message"]["blocks"] == compose_rich_text("how?")
     assert edited["previous_message"]["blocks"] == event["blocks"]
 
 

@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import ContextActionsBlock, FeedbackButtonsElement
 from slack_sdk.models.blocks.basic_components import FeedbackButtonObject
 from slack_sdk.models.messages.chunk import BlocksChunk, MarkdownTextChunk, PlanUpdateChunk, TaskUpdateChunk
 
-from localslack.errors import Misuse
+from localslack.errors import InvalidAction
 from localslack.methods.registry import ALL_SCOPES
 from localslack.testing.emulator import SlackEmulator
 from tests.client import HOME, META, Json, client_of, refusal, texts, ts_of
@@ -380,11 +380,11 @@ def test_a_person_can_stop_a_stream(slack: SlackEmulator, thread: Thread) -> Non
 
 
 def test_what_does_not_stream_cannot_be_ended(slack: SlackEmulator, thread: Thread) -> None:
-    with pytest.raises(Misuse, match="is no stream"):
+    with pytest.raises(InvalidAction, match="is no stream"):
         slack.stop_stream(HOME, thread.lead)
     thread.start("x")
     thread.stop()
-    with pytest.raises(Misuse, match="not streaming any more"):
+    with pytest.raises(InvalidAction, match="not streaming any more"):
         slack.finalise_stream(HOME, thread.ts)
 
 

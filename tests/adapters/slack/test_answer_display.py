@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, mentions
+from localslack.rules.messages import check_message, find_mentions
 from slack_sdk import WebClient
 
 from bot.adapters.slack.answer_display import SlackDisplays
@@ -699,7 +699,7 @@ def accepted(scene: Scene) -> None:
         if method in (POST, UPDATE):
             assert len(call["text"]) <= 4_000
             assert check_message(call, text_limit=4_000) is None
-            assert mentions({"text": call["text"]}) == []
+            assert find_mentions({"text": call["text"]}) == []
 
 
 @pytest.mark.parametrize("text", ["", "x", LONG], ids=["empty", "short", "long"])

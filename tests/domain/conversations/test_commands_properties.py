@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from localslack.rules.messages import mentions
+from localslack.rules.messages import find_mentions
 
 from bot.domain.conversations.commands import (
     DigestRequest,
@@ -92,14 +92,14 @@ def test_any_text_is_a_request_or_a_usage_error_that_pings_nobody(read: Reader, 
     assert not said or said.endswith(".")
     shown = escape(said)
     assert "\n" not in shown
-    assert mentions({"text": shown}) == []
+    assert find_mentions({"text": shown}) == []
 
 
 @MANY
 @given(readers, st.text(st.characters(), max_size=1_100))
 def test_any_characters_are_a_request_or_a_usage_error(read: Reader, text: str) -> None:
     said = refusal(lambda typed: read(typed, DAY), text)
-    assert mentions({"text": escape(said)}) == []
+    assert find_mentions({"text": escape(said)}) == []
 
 
 @MANY

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from localslack.rules.messages import mentions
+from localslack.rules.messages import find_mentions
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.digest.view import Only, View
@@ -213,7 +213,7 @@ readers: st.SearchStrategy[Reader] = st.sampled_from([wish_of, which_of])
 def test_any_text_is_taken_and_reads_back_or_is_refused_and_pings_nobody(read: Reader, text: str) -> None:
     said = refusal(read, text)
     assert not said or (said.endswith(".") and "\n" not in said)
-    assert mentions({"text": escape(said)}) == []
+    assert find_mentions({"text": escape(said)}) == []
     assert said or read(str(read(text))) == read(text)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.blocks import BLOCK
-from localslack.rules.messages import check_message, mentions
+from localslack.rules.messages import check_message, find_mentions
 
 from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.digest.models import Digest, Entry, Overview
@@ -201,7 +201,7 @@ def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, 
     found = full_day(count, text)
     payload = render(found).lead.payload()
     assert check_message(payload) is None
-    assert mentions(payload) == []
+    assert find_mentions(payload) == []
 
 
 @pytest.mark.parametrize("count", [43, 67, 300])

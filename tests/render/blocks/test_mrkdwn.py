@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 
 from bot.render.blocks.mrkdwn import escape
 from tests.render.hostile_days import PIPED, TOKENS, texts
@@ -38,7 +38,7 @@ def test_what_could_be_live_is_put_out(text: str, escaped: str) -> None:
 def live(text: str) -> list[str]:
     """What Slack would make of a text, also where it reads entities before it looks for markup in vain."""
     found = {"text": text, "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]}
-    return [*mentions(found), *links(found)]
+    return [*find_mentions(found), *find_links(found)]
 
 
 @pytest.mark.parametrize("token", [*TOKENS, *PIPED], ids=ascii)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.text.strings import one_line, shorten
 from bot.ports import Post
@@ -58,8 +58,8 @@ def message(*blocks: dict[str, Any]) -> dict[str, Any]:
 def test_prose_is_accepted_and_links_only_where_it_may(content: str, limit: int) -> None:
     found = message(block(section(prose(content, ADDRESSES, limit)), bullets([prose(content, ADDRESSES, limit)])))
     assert check_message(found) is None
-    assert mentions(found) == []
-    assert set(links(found)) <= set(ADDRESSES.values())
+    assert find_mentions(found) == []
+    assert set(find_links(found)) <= set(ADDRESSES.values())
 
 
 @given(texts(900), st.integers(1, 700))
@@ -74,14 +74,14 @@ def test_prose_loses_nothing_but_the_marks_of_its_style(content: str, limit: int
 def test_a_headline_of_any_length_is_accepted(content: str) -> None:
     found = message(header(f"x{content}"))
     assert check_message(found) is None
-    assert (mentions(found), links(found)) == ([], [])
+    assert (find_mentions(found), find_links(found)) == ([], [])
 
 
 @given(texts(400), st.integers(1, 40))
 def test_small_print_of_any_length_is_accepted(content: str, times: int) -> None:
     found = message(context(f"x{content}" * times))
     assert check_message(found) is None
-    assert (mentions(found), links(found)) == ([], [])
+    assert (find_mentions(found), find_links(found)) == ([], [])
 
 
 def test_style_is_set_only_where_asked() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import Side
@@ -95,7 +95,7 @@ def test_the_thumbs_say_which_is_which() -> None:
 def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, failed: int) -> None:
     found = message({"type": "markdown", "text": "x" * 9_000}, *below(note, read, not_seen, failed))
     assert check_message(found) is None
-    assert (mentions(found), links(found)) == ([], [])
+    assert (find_mentions(found), find_links(found)) == ([], [])
 
 
 def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
@@ -132,8 +132,8 @@ def alive(text: str, listed: list[Entry]) -> list[str]:
     rest = text
     for each in listed:
         rest = rest.replace(f"[#{each.number}]({each.pull.url})", "\0")
-    abroad = [address for address in (*links(found), *addresses(text)) if address not in own]
-    return [*mentions(found), *abroad, *touching(rest)]
+    abroad = [address for address in (*find_links(found), *addresses(text)) if address not in own]
+    return [*find_mentions(found), *abroad, *touching(rest)]
 
 
 listed = st.builds(

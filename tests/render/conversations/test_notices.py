@@ -6,7 +6,7 @@ import re
 
 import pytest
 from hypothesis import given
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.adapters.slack.errors import _SENTENCES
 from bot.domain import errors
@@ -198,6 +198,6 @@ def test_where_a_digest_stands_is_one_link() -> None:
     address = "https://octo.slack.com/archives/C0ENGINE/p1772308800000100"
     payload = already_there(address).payload()
     assert check_message(payload) is None
-    assert mentions(payload) == []
-    assert set(links(payload)) == {address}
+    assert find_mentions(payload) == []
+    assert set(find_links(payload)) == {address}
     assert seen(already_there(address)) == "That digest is already here: open it"

@@ -8,7 +8,7 @@ from copy import copy
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 from markdown_it import MarkdownIt
 
 from bot.render.blocks.sanitize import literal
@@ -106,8 +106,8 @@ def streams(draw: st.DrawFn, text: st.SearchStrategy[str] = answers) -> list[str
 def alive(shown: str) -> list[str]:
     """What of a Markdown text pings, or links to where no code of ours sends a reader."""
     post = {"blocks": [{"type": "markdown", "text": shown}]}
-    abroad = [address for address in (*links(post), *addresses(shown)) if address not in ADDRESSES]
-    return [*mentions(post), *abroad, *touching(shown)]
+    abroad = [address for address in (*find_links(post), *addresses(shown)) if address not in ADDRESSES]
+    return [*find_mentions(post), *abroad, *touching(shown)]
 
 
 def addresses(shown: str) -> list[str]:

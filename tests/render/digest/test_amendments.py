@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
 from bot.domain.history.outcomes import Fate, TakenBack
@@ -78,8 +78,8 @@ def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
     for message in posted(found):
         after = amended(message, news * (1 + again))
         assert check_message(after) is None
-        assert mentions(after) == []
-        assert set(links(after)) <= {BACK.url, *links(message)}
+        assert find_mentions(after) == []
+        assert set(find_links(after)) <= {BACK.url, *find_links(message)}
 
 
 @pytest.mark.parametrize("count", [67, 300])

@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from localslack.rules.messages import UPDATE_TEXT, check_message, links, mentions
+from localslack.rules.messages import UPDATE_TEXT, check_message, find_links, find_mentions
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest, Repositories
 from bot.domain.digest.models import Digest, Entry, Overview
@@ -57,7 +57,7 @@ def assert_postable(made: Rendered, urls: set[str]) -> None:
         # what is posted may be edited later, and edits take less
         assert check_message(message, text_limit=UPDATE_TEXT) is None
         assert characters(message["blocks"]) <= FAR_BELOW
-        assert (mentions(message), set(links(message)) - urls) == ([], set())
+        assert (find_mentions(message), set(find_links(message)) - urls) == ([], set())
 
 
 def test_days_are_one_lead_one_thread_and_one_report() -> None:
@@ -159,7 +159,7 @@ def test_notes_stand_in_small_print_above_the_buttons(size: int) -> None:
         blocks = [block for block in made.lead.blocks if block["type"] != "actions"]
         assert [block["elements"][0]["text"] for block in blocks[-2:]] == notes
         assert {block["elements"][0]["type"] for block in blocks[-2:]} == {"plain_text"}
-        assert mentions(made.lead.payload()) == []
+        assert find_mentions(made.lead.payload()) == []
 
 
 KNOWN = Repositories(REPOSITORY, (Repository("Octo", "Big.Repo-1"),))

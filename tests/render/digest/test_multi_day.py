@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import links
+from localslack.rules.messages import find_links
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
@@ -169,7 +169,7 @@ def test_days_are_listed_oldest_first() -> None:
 def test_an_overview_links_the_numbers_of_its_own_day_alone() -> None:
     told = Overview("#2 goes on with #1.")
     post = catch_up_post(days(digest(entry(1)), digest(entry(2), overview=told)))
-    assert links(post.payload()) == [pull(2).url]
+    assert find_links(post.payload()) == [pull(2).url]
 
 
 def test_days_are_told_shorter_where_there_is_no_room_for_all() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
 from bot.render.digest.lead import lead
@@ -65,7 +65,7 @@ def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
     known = {entry.pull.url for entry in found.entries}
     for message in (payload["lead"], *payload["thread"]):
         assert check_message(message) is None
-        assert (mentions(message), set(links(message)) - known) == ([], set())
+        assert (find_mentions(message), set(find_links(message)) - known) == ([], set())
     assert rendered.attachment is None or re.fullmatch(r"[\w.-]+\.md", rendered.attachment.name, re.A)
 
 

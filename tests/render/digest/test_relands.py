@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.history.relands import Try
@@ -33,8 +33,8 @@ def test_the_history_of_tries_is_linked_in_the_thread_and_in_the_list() -> None:
     assert f"Count once: Requests are counted once{said} (" in seen(part)
     assert f"#9 Count once, highest band: adds 400 lines{said}" in seen(lead(found))
     known = {f"https://github.com/{REPOSITORY}/pull/{number}" for number in (2, 3, 7)}
-    assert known <= set(links(part.payload()))
-    assert known <= set(links(lead(found).payload()))
+    assert known <= set(find_links(part.payload()))
+    assert known <= set(find_links(lead(found).payload()))
 
 
 def test_what_was_never_tried_has_no_history() -> None:
@@ -45,8 +45,8 @@ def test_what_was_never_tried_has_no_history() -> None:
 def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Try]) -> None:
     (part,) = thread(digest(trying(tuple(tries))))
     assert check_message(part.payload()) is None
-    assert mentions(part.payload()) == []
-    assert len(links(part.payload())) <= 1 + 2 * 5
+    assert find_mentions(part.payload()) == []
+    assert len(find_links(part.payload())) <= 1 + 2 * 5
 
 
 @pytest.mark.parametrize(("without", "said"), [(True, "highest band without history"), (False, "highest band")])

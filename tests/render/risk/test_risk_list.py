@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.conversations.commands import LONGEST_RISKS, MOST_RISKS
 from bot.domain.digest.models import Entry
@@ -182,7 +182,7 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
     found = longest(text, repository)
     payload = risks_post(found).payload()
     assert check_message(payload) is None
-    assert (mentions(payload), set(links(payload)) - known(found)) == ([], set())
+    assert (find_mentions(payload), set(find_links(payload)) - known(found)) == ([], set())
 
 
 @pytest.mark.parametrize("above", [0, 1, 9])
@@ -279,7 +279,7 @@ def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None
     assert [item[0]["text"] for item in items(post)] == ["#3", "#9"]
     expected = "adds 400 lines of product code; touches 4 product folders. It may count twice, see #9."
     assert f"#3 Change number 3, highest band: {expected}" in seen(post)
-    assert links(post.payload()) == [pull(3).url, pull(9).url, pull(9).url]
+    assert find_links(post.payload()) == [pull(3).url, pull(9).url, pull(9).url]
 
 
 def test_a_list_says_what_the_share_of_such_changes_was() -> None:

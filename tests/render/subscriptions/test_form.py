@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localslack.methods.views import VIEW
-from localslack.rules.messages import mentions
-from localslack.state.element_values import first_settings, named
+from localslack.rules.messages import find_mentions
+from localslack.state.element_values import add_default_ids, get_initial_settings
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
@@ -44,7 +44,7 @@ def opened(old: Subscription | None = None, asked: Visit | None = None) -> Json:
 
 def sent(view: Json, **values: Json) -> Json:
     """As Slack sends it, with what somebody put into some fields."""
-    settings = first_settings(named(view["blocks"]), None)
+    settings = get_initial_settings(add_default_ids(view["blocks"]), None)
     state = {block: {action: setting} for (block, action), setting in settings.items()}
     for name, value in values.items():
         state[name][name] = {**state[name][name], **value}
@@ -69,7 +69,7 @@ def errors(view: Json, values: dict[str, Json], known: Repositories = KNOWN) -> 
 def test_slack_opens_it(old: Subscription | None) -> None:
     view = opened(old)
     assert VIEW(view)
-    assert mentions({"blocks": view["blocks"]}) == []
+    assert find_mentions({"blocks": view["blocks"]}) == []
     assert [view[part]["text"] for part in ("title", "submit", "close")] == ["Regular digest", "Save", "Cancel"]
     labels = [block["label"]["text"] for block in view["blocks"]]
     assert labels == ["Repository", "Where", "Channel", "At", "Time zone", "Days", "Show", "Only what fits"]
@@ -87,7 +87,7 @@ def test_the_largest_is_opened_too() -> None:
 @given(st.lists(texts(60), max_size=4))
 def test_hostile_filters_are_literal(labels: list[str]) -> None:
     old = Subscription("C0OPEN", WEB, OLD.timing, View(Filters(labels=tuple(labels))), by="U0ADA")
-    assert mentions({"blocks": opened(old)["blocks"]}) == []
+    assert find_mentions({"blocks": opened(old)["blocks"]}) == []
 
 
 # --- what comes back

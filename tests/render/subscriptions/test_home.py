@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localslack.methods.views import VIEW
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 
 from bot.domain.operations.bot_health import Health, Latest
 from bot.domain.operations.run import Outcome, Run
@@ -35,8 +35,8 @@ def page(
     assert len(blocks) <= 100
     found = {"blocks": list(blocks)}
     channels = {f"<#{each.channel}>" for each, _ in planned}
-    assert set(mentions(found)) <= channels
-    assert set(links(found)) <= {each.address for each in latest or []}
+    assert set(find_mentions(found)) <= channels
+    assert set(find_links(found)) <= {each.address for each in latest or []}
     assert invisible(seen(Post("", blocks))) == []
     return blocks
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.operations.incident import Kind, Trouble
 from bot.ports import Post
@@ -144,7 +144,7 @@ def test_the_longest_texts_are_cut(worst: str) -> None:
 def assert_literal(post: Post) -> None:
     payload = post.payload()
     assert check_message(payload) is None
-    assert set(mentions(payload)) <= {"<#C0DIGEST>"}
-    assert links(payload) == []
+    assert set(find_mentions(payload)) <= {"<#C0DIGEST>"}
+    assert find_links(payload) == []
     assert characters(list(post.blocks)) <= MOST_CHARACTERS
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

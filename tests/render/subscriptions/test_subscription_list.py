@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.view import Only, View
 from bot.domain.pull_requests.filters import Filters
@@ -60,7 +60,7 @@ def assert_taken(post: Post) -> None:
     """Slack takes it, nobody is pinged and nothing links."""
     payload = post.payload()
     assert check_message(payload) is None
-    assert (mentions(payload), links(payload)) == ([], [])
+    assert (find_mentions(payload), find_links(payload)) == ([], [])
     assert invisible(seen(post)) == []
     assert len(post.blocks) <= MOST_BLOCKS
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.methods.views import VIEW, VIEW_BYTES
 from localslack.rules.blocks import BLOCK
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import PullRequestNotFound, UsageError
@@ -38,13 +38,13 @@ def assert_opens(view: View) -> None:
     assert [block for block in view["blocks"] if not BLOCK(block)] == []
     assert VIEW(view)
     assert len(json.dumps(view)) <= VIEW_BYTES
-    assert mentions({"blocks": view["blocks"]}) == []
+    assert find_mentions({"blocks": view["blocks"]}) == []
 
 
 def assert_leads_home(view: View, made: Entry) -> None:
     """Links go to the pull request, its files, or a line of them."""
     own, lines_of = made.pull.url, f"https://github.com/{made.pull.repository}/blob/{made.pull.commit}/"
-    found = links({"blocks": view["blocks"]})
+    found = find_links({"blocks": view["blocks"]})
     assert [url for url in found if url != own and not url.startswith((f"{own}/files", lines_of))] == []
     assert all(url.startswith("https://github.com/") for url in found)
 
@@ -214,12 +214,12 @@ def test_a_quote_of_a_line_that_is_gone_leads_to_the_diff() -> None:
     made = entry(5, said=summary(evidence=(Evidence("engine/core.py", "return 1", Side.OLD, 7),)))
     assert "engine/core.py (removed) return 1" in seen(details_view(made))
     line = "#diff-62cd9605f3f646b295d76b851898fa74e900bbc5ca91b4a1070434244522d05eL7"
-    assert f"{made.pull.url}/files{line}" in links({"blocks": details_view(made)["blocks"]})
+    assert f"{made.pull.url}/files{line}" in find_links({"blocks": details_view(made)["blocks"]})
 
 
 def test_numbers_in_the_sections_are_no_links() -> None:
     view = details_view(entry(5, said=summary(key_insights="See #5 and #6.")))
-    assert links({"blocks": view["blocks"]}) == [pull(5).url]
+    assert find_links({"blocks": view["blocks"]}) == [pull(5).url]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_the_largest_files_come_first_and_the_rest_is_counted(
     paths = [text for text in strings(view["blocks"]) if text.startswith("engine/")]
     assert paths == [f"engine/{n:02}.py" for n in range(count)][::-1][:shown]
     assert [text for text in strings(view["blocks"]) if "more file" in text] == ([more] if more else [])
-    assert (f"{made.pull.url}/files" in links({"blocks": view["blocks"]})) == bool(more)
+    assert (f"{made.pull.url}/files" in find_links({"blocks": view["blocks"]})) == bool(more)
 
 
 def test_a_file_says_what_happened_to_it() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localslack.rules.messages import check_message, links, mentions
+from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import Side
@@ -35,8 +35,8 @@ def said(draw: st.DrawFn) -> Summary:
 
 def assert_taken(found: dict[str, Any], url: str) -> None:
     assert check_message(found) is None
-    assert mentions(found) == []
-    assert all(address.startswith((url, "https://github.com/octo/engine/blob/")) for address in links(found))
+    assert find_mentions(found) == []
+    assert all(address.startswith((url, "https://github.com/octo/engine/blob/")) for address in find_links(found))
 
 
 @given(entries(1), said())
@@ -213,9 +213,9 @@ def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 2
 def test_slack_takes_the_longest_message_with_its_files(text: str, repository: Repository) -> None:
     payload = summary_post(complete(text, repository)).payload()
     assert check_message(payload) is None
-    assert mentions(payload) == []
+    assert find_mentions(payload) == []
     home = f"https://github.com/{repository}"
-    assert {url for url in links(payload) if not url.startswith((f"{home}/pull/", f"{home}/blob/"))} == set()
+    assert {url for url in find_links(payload) if not url.startswith((f"{home}/pull/", f"{home}/blob/"))} == set()
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))

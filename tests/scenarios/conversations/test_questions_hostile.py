@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from localslack.rules.live_text import links, mentions
+from localslack.rules.live_text import find_links, find_mentions
 
 from tests.emulators.claude.server import Failure, MidStreamError, ToolUse
 from tests.emulators.github.store import changed_file
@@ -31,7 +31,7 @@ def harmless(thread: Thread) -> list[str]:
     """What was ever live in the thread or in any call to Slack and should not have been."""
     slack = thread.bot.world.slack
     calls = [arguments for _, arguments in slack.calls if arguments.get("channel") == thread.channel]
-    live = thread.seen_live().union(*({*mentions(call), *links(call)} for call in calls))
+    live = thread.seen_live().union(*({*find_mentions(call), *find_links(call)} for call in calls))
     return sorted(found for found in live if not found.startswith(OWN))
 
 

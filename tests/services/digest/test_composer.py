@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from localslack.rules.live_text import mentions
+from localslack.rules.live_text import find_mentions
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisPostRecords
@@ -187,7 +187,7 @@ def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackE
     assert found
     request = DigestRequest.parse(found[1], Repositories(REPOSITORY), LocalDay(date(2026, 4, 1), ZONE))
     assert request.span == Span(FRIDAY - timedelta(days=14), FRIDAY - timedelta(days=1), ZONE)
-    assert mentions(lead) == []
+    assert find_mentions(lead) == []
 
 
 @pytest.mark.parametrize("day", [0, 1, 2])

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from localslack.rules.messages import links, mentions
+from localslack.rules.messages import find_links, find_mentions
 
 from bot.adapters.slack.ephemeral import SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
@@ -137,9 +137,9 @@ def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, ask
     unsigned, found = ask(answers(merge(1)), ""), ask(answers(merge(1)), asker)
     (line,) = [block for block in found.public.blocks if block not in unsigned.public.blocks]
     assert f"Asked for by {asker}" in json.dumps(line)
-    assert (links(found.public.payload()), mentions(found.public.payload())) == (
-        links(unsigned.public.payload()),
-        mentions(unsigned.public.payload()),
+    assert (find_links(found.public.payload()), find_mentions(found.public.payload())) == (
+        find_links(unsigned.public.payload()),
+        find_mentions(unsigned.public.payload()),
     )
     assert found.private == unsigned.private
 

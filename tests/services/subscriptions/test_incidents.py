@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from localslack.loopback import HangUp
-from localslack.rules.live_text import links, mentions
+from localslack.rules.live_text import find_links, find_mentions
 from redis import Redis
 
 from bot.domain.operations.incident import Kind, Trouble
@@ -65,7 +65,7 @@ def test_a_trouble_is_told_with_its_reason_and_the_next_try(desk: Desk) -> None:
         TOLD,
         f"{LINE}GitHub is away: try again in a few minutes. Next try 2026-03-01 17:05 UTC.",
     ]
-    assert mentions(reports(desk.slack, ADMIN)[0]) == ["<#C0000>"]
+    assert find_mentions(reports(desk.slack, ADMIN)[0]) == ["<#C0000>"]
 
 
 def test_what_happens_within_half_a_minute_is_told_together(desk: Desk) -> None:
@@ -413,8 +413,8 @@ def test_no_text_of_others_comes_alive(desk: Desk) -> None:
     said = reports(desk.slack, ADMIN)
     assert sum(len(shown(message)) - 1 for message in said) == len(TOKENS)
     for message in said:
-        assert all(mention.startswith("<#C0") for mention in mentions(message))
-        assert links(message) == []
+        assert all(mention.startswith("<#C0") for mention in find_mentions(message))
+        assert find_links(message) == []
 
 
 def test_the_longest_texts_are_taken(desk: Desk) -> None:
