@@ -1,4 +1,24 @@
 """A Slack on the loopback: its Web API with the limits and the errors of the real one, and people who use it.
 
-It knows nothing of the bot. The sandbox shows it in a browser, and the tests of the bot run against it.
+It knows no bot: whoever runs it says what the bot is called and may do. ``python -m localslack`` shows it in a
+browser.
 """
+
+from localslack.errors import InvalidAction, SlackError
+from localslack.server.local_slack import LocalSlack, Refusal
+from localslack.server.team import Times
+from localslack.users.person import Delivery, Person
+from localslack.users.transport import Ack, HttpTransport, Transport
+
+__all__ = [
+    "Ack",
+    "Delivery",
+    "HttpTransport",
+    "InvalidAction",
+    "LocalSlack",
+    "Person",
+    "Refusal",
+    "SlackError",
+    "Times",
+    "Transport",
+]

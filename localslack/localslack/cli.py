@@ -123,9 +123,9 @@ def _serve(launch: Launch, *, opens: bool) -> None:
     except OSError as error:
         cause = error.strerror or str(error)
         raise click.ClickException(
-            f"The ports can't be used ({cause}): choose others, --port and --api-port."
+            f"The ports can't be used ({cause}): choose others with --port and --api-port."
         ) from error
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise click.ClickException(
             "Socket Mode needs websockets: pip install 'localslack[socket-mode]'."
         ) from error

@@ -54,7 +54,7 @@ def start(launch: Launch) -> Iterator[Addresses]:
 
     Raises:
         OSError: a port can't be had.
-        ImportError: the library that Socket Mode needs is not installed.
+        ModuleNotFoundError: the library that Socket Mode needs is not installed.
     """
     with ExitStack() as parts:
         link, wire = _open_way(launch, parts)

@@ -42,7 +42,7 @@ def read_manifest(text: str) -> Manifest:
             frozenset(_get(found, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
             bool(_get(found, "features", "app_home").get("home_tab_enabled", False)),
         )
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("This is no manifest of a Slack app in JSON.") from error
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.helpers.command import ROOT
 
-CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest"]
+PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
+CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest", *PACKAGE]
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh
 echo "python3 $*" >> "$LOG"

@@ -1,4 +1,4 @@
-"""The wheel, made from the source distribution and installed apart from the checkout, has all that is needed."""
+"""The wheels, made from the source distributions and installed apart from the checkout, have all they need."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") 
 
 
 class Installed(NamedTuple):
-    """An environment with the wheel in it, and the names of all files of the wheel."""
+    """An environment with both wheels in it, and the names of all files of each."""
 
     command: Path
     names: frozenset[str]
+    local_slack: frozenset[str]
 
 
 def run(*arguments: str | Path, folder: Path, **settings: str) -> bytes:
@@ -40,10 +41,10 @@ def run(*arguments: str | Path, folder: Path, **settings: str) -> bytes:
     return done.stdout
 
 
-def build_wheel(folder: Path) -> Path:
+def build_wheel(project: Path, folder: Path) -> Path:
     """As whoever publishes it does: the source distribution first, the wheel from what is in that."""
     build = (sys.executable, "-m", "hatchling", "build", "-d", folder)
-    run(*build, "-t", "sdist", folder=ROOT)
+    run(*build, "-t", "sdist", folder=project)
     (packed,) = folder.glob("*.tar.gz")
     with tarfile.open(packed) as archive:
         archive.extractall(folder / "source", **_SAFELY)  # noqa: S202 (it was made a moment ago)
@@ -54,25 +55,47 @@ def build_wheel(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
-    wheel, place = build_wheel(folder), folder / "installed"
+    wheel, local_slack = build_wheel(ROOT, folder / "own"), build_wheel(ROOT / "localslack", folder / "slack")
+    place = folder / "installed"
     run(sys.executable, "-m", "venv", place, folder=folder)
     python = place / "bin" / "python"
     pip = (python, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check")
     # pip warns of its own parts
-    run(*pip, wheel, folder=folder, PYTHONWARNINGS="default")
+    run(*pip, wheel, local_slack, folder=folder, PYTHONWARNINGS="default")
     own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
     # what it depends on is here already; the link to the checkout that is here too is not followed from there
     Path(own.decode().strip(), "dependencies.pth").write_text(os.path.dirname(pytest.__path__[0]))  # noqa: PTH120
+    return Installed(place / "bin" / "prdigest", names_in(wheel), names_in(local_slack))
+
+
+def names_in(wheel: Path) -> frozenset[str]:
+    """The names of all its files."""
     with zipfile.ZipFile(wheel) as archive:
-        return Installed(place / "bin" / "prdigest", frozenset(archive.namelist()))
+        return frozenset(archive.namelist())
+
+
+def files_of(*packages: str, top: Path) -> set[str]:
+    """The files of packages in the checkout, as a wheel names them."""
+    kept = [path for name in packages for path in (top / name).rglob("*") if path.is_file()]
+    return {str(path.relative_to(top)) for path in kept if "__pycache__" not in path.parts}
 
 
 def test_it_has_every_file_of_both_packages(installed: Installed) -> None:
-    kept = [path for name in ("bot", "handlers") for path in (ROOT / name).rglob("*") if path.is_file()]
-    expected = {str(path.relative_to(ROOT)) for path in kept if "__pycache__" not in path.parts}
+    expected = files_of("bot", "handlers", top=ROOT)
     assert {"bot/py.typed", "handlers/py.typed", "bot/demo/sample/day.json"} <= expected
-    assert {Path(name).suffix for name in expected} >= {".md", ".html", ".css", ".js", ".svg"}
+    assert {Path(name).suffix for name in expected} >= {".md", ".svg"}
     assert expected - installed.names == set()
+
+
+def test_the_local_slack_has_every_file_of_its_package_and_no_other(installed: Installed) -> None:
+    expected = files_of("localslack", top=ROOT / "localslack")
+    assert {Path(name).suffix for name in expected} >= {".typed", ".html", ".css", ".js", ".svg"}
+    assert expected - installed.local_slack == set()
+    assert {name for name in installed.local_slack - expected if ".dist-info/" not in name} == set()
+
+
+def test_the_local_slack_is_a_command_by_itself(installed: Installed, tmp_path: Path) -> None:
+    assert b"--bot-url" in run(installed.command.with_name("localslack"), "--help", folder=tmp_path)
 
 
 def test_it_has_no_other_package(installed: Installed) -> None:
@@ -89,7 +112,7 @@ def test_what_setting_up_needs_is_printed_as_it_is(
 
 def test_its_code_is_its_own(installed: Installed, tmp_path: Path) -> None:
     python = installed.command.with_name("python")
-    code = "import bot, handlers; print(bot.__file__, handlers.__file__)"
+    code = "import bot, handlers, localslack; print(bot.__file__, handlers.__file__, localslack.__file__)"
     assert str(ROOT) not in run(python, "-c", code, folder=tmp_path).decode()
 
 
