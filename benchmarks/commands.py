@@ -73,7 +73,7 @@ def asked_at_once(there: World, wire: HttpTransport, texts: list[str]) -> list[f
     def ask(number: int, text: str) -> float:
         person = Person(there.slack, wire, user=f"U{number:05d}")
         gate.wait()
-        ack = person.slash("/prsummary", text).ack
+        ack = person.send_command("/prsummary", text).ack
         if not ack.text.startswith("Looking at"):
             raise SystemExit(f"refused: {ack}")
         return ack.seconds

@@ -76,10 +76,10 @@ def asking() -> Iterator[tuple[World, HttpTransport, str]]:
         measured(there, "digest", *SMALL_DAY)
         with running(there, "web", "worker") as wire:
             # until the worker works
-            Person(there.slack, wire, user="U0BOB").slash("/prsummary", "7 private")
+            Person(there.slack, wire, user="U0BOB").send_command("/prsummary", "7 private")
             eventually(lambda: there.slack.ephemerals)
             there.claude.latency = THINKS
-            yield there, wire, there.slack.messages(CHANNEL)[0]["ts"]
+            yield there, wire, there.slack.list_messages(CHANNEL)[0]["ts"]
 
 
 def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Asked:
@@ -92,7 +92,7 @@ def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Aske
 
     before, there.slack.before = len(there.claude.usages), watch
     began, ended = time.perf_counter(), _ended(there)
-    Person(there.slack, wire, user="U0ADA").message(question, CHANNEL, thread)
+    Person(there.slack, wire, user="U0ADA").send_message(question, CHANNEL, thread)
     eventually(lambda: _ended(there) > ended)
     there.slack.before = None
     used = [usage_of(each) for each in there.claude.usages[before:]]
@@ -102,7 +102,7 @@ def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Aske
 
 
 def _ended(there: World) -> int:
-    return len(there.slack.calls_to("chat.stopStream"))
+    return len(there.slack.list_calls_to("chat.stopStream"))
 
 
 def usage_of(given: dict[str, Any]) -> Usage:

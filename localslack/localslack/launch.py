@@ -86,7 +86,7 @@ def _open_way(launch: Launch, parts: ExitStack) -> tuple[Callable[[], str], Tran
 
     socket = SocketModeServer()
     parts.callback(socket.stop)
-    return socket.address, SocketTransport(socket)
+    return socket.make_address, SocketTransport(socket)
 
 
 def _make_slack(launch: Launch, link: Callable[[], str]) -> LocalSlack:

@@ -90,7 +90,7 @@ class SocketModeServer:
 
     # for the emulator
 
-    def address(self) -> str:
+    def make_address(self) -> str:
         """Where one WebSocket can be opened, once."""
         with self._changed:
             if self._stopped:

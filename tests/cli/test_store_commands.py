@@ -85,7 +85,7 @@ def use(there: World, store: Redis) -> None:
 
 def answers(there: World, lead: str) -> list[dict[str, Any]]:
     """The bot's answers to questions in a thread."""
-    return [message for message in there.slack.replies(CHANNEL, lead) if "It counts retries." in str(message)]
+    return [message for message in there.slack.list_replies(CHANNEL, lead) if "It counts retries." in str(message)]
 
 
 def keys(store: Redis) -> dict[str, int]:

@@ -135,13 +135,13 @@ class Site:
         """Press "Details" below a message about a pull request that nobody has read."""
         row = {"type": "actions", "elements": [buttons.details(builders.pull(number))]}
         ts = self.world.slack.add_message(CHANNEL, "Somebody's answer", blocks=[row])
-        return person.press(self.world.slack.message(CHANNEL, ts), buttons.DETAILS)
+        return person.press(self.world.slack.get_message(CHANNEL, ts), buttons.DETAILS)
 
     def answers(self, delivery: Delivery) -> list[str]:
         """The texts of what anybody saw as an answer to a request: messages, whispers and windows."""
         asked = delivery.payload
         trace = asked.get("trigger_id") or asked["event"]["ts"]
-        said = [m["text"] for m in list(self.world.slack.place(CHANNEL).messages) if f":{trace}:" in _key(m)]
+        said = [m["text"] for m in list(self.world.slack.get_channel(CHANNEL).messages) if f":{trace}:" in _key(m)]
         said += [
             m["text"]
             for m in self.world.slack.ephemerals
@@ -167,7 +167,7 @@ class Site:
     def assert_works(self, web: Web, worker: Process) -> None:
         """The processes are those that were there before, and do their work."""
         assert [web.process.poll(), worker.poll()] == [None, None]
-        asked = self.person(web, "U0LATER").slash("/prsummary", "180")
+        asked = self.person(web, "U0LATER").send_command("/prsummary", "180")
         self.await_answers(asked)
         assert len(self.answers(asked)) == 1
 

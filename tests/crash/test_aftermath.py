@@ -47,8 +47,8 @@ class Posted(Newsroom):
         RedisAgenda(self.site.store).put(LOOK, at)
 
     def messages(self, channel: str) -> list[Json]:
-        [lead] = self.site.world.slack.messages(channel)
-        return [lead, *self.site.world.slack.replies(channel, lead["ts"])]
+        [lead] = self.site.world.slack.list_messages(channel)
+        return [lead, *self.site.world.slack.list_replies(channel, lead["ts"])]
 
     def shown(self, channel: str) -> list[str]:
         """The lines of the digest in a channel."""
@@ -93,7 +93,9 @@ def test_clocks_and_workers_look_once_and_tell_once(posted: Posted) -> None:
     planned = RedisAgenda(posted.site.store).at(LOOK)
     assert planned is not None
     assert timedelta(0) < datetime.now(UTC) + EVERY - planned < timedelta(minutes=1)
-    assert set(Counter((call["channel"], call["ts"]) for call in slack.calls_to("chat.update")).values()) == {1}
+    assert set(Counter((call["channel"], call["ts"]) for call in slack.list_calls_to("chat.update")).values()) == {
+        1
+    }
     assert [clock.poll() for clock in clocks] == [None, None]
 
 

@@ -34,18 +34,18 @@ def test_processes_end_in_time_whatever_peers_do_and_the_next_one_does_the_work_
 ) -> None:
     web, worker = site.pair()
     ada = site.person(web)
-    by_claude = ada.slash("/prsummary", "150")
+    by_claude = ada.send_command("/prsummary", "150")
     eventually(lambda: len(site.answers(by_claude)) == 1)
     # one waits for GitHub, one for the model, one for a pause that is short enough to be waited for
     peers["claude"].interval = INTERVAL
-    asked = [ada.slash("/prsummary", "101")]
+    asked = [ada.send_command("/prsummary", "101")]
     eventually(lambda: bool(site.world.claude.requests[1:]))
     site.world.slack.fail_next("chat.postMessage", retry_after=28)
-    asked.append(ada.slash("/prrisks", "2026-02-28 path:none"))
-    eventually(lambda: len(site.world.slack.calls_to("chat.postMessage")) > 1)
+    asked.append(ada.send_command("/prrisks", "2026-02-28 path:none"))
+    eventually(lambda: len(site.world.slack.list_calls_to("chat.postMessage")) > 1)
     peers["github"].interval = INTERVAL
     before = len(peers["github"].paths)
-    asked += [ada.slash("/prsummary", "102"), ada.slash("/prdigest", "2026-03-01 private")]
+    asked += [ada.send_command("/prsummary", "102"), ada.send_command("/prdigest", "2026-03-01 private")]
     eventually(lambda: len(peers["github"].paths) >= before + 2)
     peers["slack"].interval = INTERVAL
     clock, late = site.start("clock"), site.start("web", PORT=str(closed_port()))

@@ -61,7 +61,7 @@ def ask_until_taken(site: Site, web: Web, number: str) -> None:
     """Ask as somebody does who is told to try again, until it is answered."""
 
     def is_taken() -> bool:
-        asked = site.person(web).slash("/prsummary", number)
+        asked = site.person(web).send_command("/prsummary", number)
         if not asked.ack.text.startswith("Looking at"):
             return False
         eventually(lambda: site.answers(asked), BACK)

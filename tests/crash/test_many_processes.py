@@ -17,9 +17,9 @@ from tests.crash.conftest import DAY, Site
 COMMANDS = 40
 
 KINDS: tuple[Callable[[Site, Person, int], Delivery], ...] = (
-    lambda _, person, number: person.slash("/prsummary", str(number)),
-    lambda _, person, number: person.slash("/prsummary", f"{number} private"),
-    lambda _, person, number: person.slash("/prrisks", f"{DAY} author:person-{number}"),
+    lambda _, person, number: person.send_command("/prsummary", str(number)),
+    lambda _, person, number: person.send_command("/prsummary", f"{number} private"),
+    lambda _, person, number: person.send_command("/prrisks", f"{DAY} author:person-{number}"),
     lambda _, person, number: person.mention(str(number)),
     lambda site, person, number: site.press_details(person, number),
 )

@@ -31,14 +31,14 @@ def test_what_ends_three_processes_is_set_aside_and_the_fourth_does_the_rest(sit
     web = site.web()
     ada, bob = site.person(web), site.person(web, "U0BOB")
     site.hold_claude()
-    poison = ada.slash("/prsummary", "101")
+    poison = ada.send_command("/prsummary", "101")
     for attempt, happens in enumerate((kill, freeze, kill), 1):
         worker = site.worker()
         eventually(partial(has_held, site, attempt), PATIENCE)
         happens(worker)
     site.gate.open()
     last = site.worker()
-    other = bob.slash("/prsummary", "102")
+    other = bob.send_command("/prsummary", "102")
     site.await_answers(poison, other)
     assert ["broke down three times" in said for said in site.answers(poison)] == [True]
     assert ["102" in said for said in site.answers(other)] == [True]

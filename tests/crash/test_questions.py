@@ -71,7 +71,7 @@ def answers_in(site: Site) -> Callable[[dict[str, Any]], Step]:
 
 
 def replies(site: Site, channel: str, thread: str) -> list[Json]:
-    return [message for message in site.world.slack.replies(channel, thread) if "bot_id" in message]
+    return [message for message in site.world.slack.list_replies(channel, thread) if "bot_id" in message]
 
 
 def memory(site: Site, channel: str, thread: str) -> list[str]:
@@ -95,14 +95,14 @@ def killed_while_it_answers(site: Site, *, is_there: bool) -> None:
     eventually(lambda: replies(site, HALFWAY, threads[HALFWAY]))
     replaced(site, victim, is_there=is_there)
     # somebody asks on in a thread of which nobody knows yet that its worker is dead
-    ada.message(f"And what else of {HALFWAY}?", HALFWAY, threads[HALFWAY])
+    ada.send_message(f"And what else of {HALFWAY}?", HALFWAY, threads[HALFWAY])
     site.await_rest()
     for channel, thread in threads.items():
         found = replies(site, channel, thread)
         count = 2 if channel == HALFWAY else 1
         assert [message["blocks"][0]["text"] for message in found] == [text_in(channel)] * count
         assert [message["blocks"][-1]["type"] for message in found] == ["context_actions"] * count
-        assert not any(slack.streaming(channel, message["ts"]) for message in found)
+        assert not any(slack.is_streaming(channel, message["ts"]) for message in found)
         asked = [f"What of {channel}?", f"And what else of {channel}?"][:count]
         assert memory(site, channel, thread) == [said for each in asked for said in (each, text_in(channel))]
 
@@ -125,11 +125,11 @@ def test_a_worker_that_is_told_to_stop_ends_its_answer_and_the_next_one_remember
     assert worker.wait(timeout=STOPPED) == 0
     (reply,) = replies(site, SILENT, thread)
     assert reply["blocks"][0]["text"] == text_in(SILENT)
-    looks = len(slack.calls_to("conversations.replies"))
+    looks = len(slack.list_calls_to("conversations.replies"))
     site.worker()
-    ada.message(f"and the second one of {SILENT}?", SILENT, thread)
+    ada.send_message(f"and the second one of {SILENT}?", SILENT, thread)
     site.await_rest()
     assert len(replies(site, SILENT, thread)) == 2
-    assert len(slack.calls_to("conversations.replies")) == looks, "the store remembers, nobody has to look"
+    assert len(slack.list_calls_to("conversations.replies")) == looks, "the store remembers, nobody has to look"
     before = prompt_of(site.world.claude.requests[-1]).partition("and the second one")[0]
     assert (before.count(f"What of {SILENT}?"), before.count(text_in(SILENT))) == (1, 1)

@@ -98,9 +98,9 @@ class Newsroom:
     def assert_one_digest(self, channel: str) -> None:
         """One lead, every pull request once below it, one report, and nothing else in the channel."""
         slack = self.site.world.slack
-        [lead] = slack.messages(channel)
+        [lead] = slack.list_messages(channel)
         assert f"{len(PULLS)} merged" in lead["text"]
-        replies = slack.replies(channel, lead["ts"])
+        replies = slack.list_replies(channel, lead["ts"])
         parts = str([reply["blocks"] for reply in replies if not reply.get("files")])
         assert [parts.count(f"'text': '#{number}'") for number in PULLS] == [1] * len(PULLS)
         assert [file["thread_ts"] for file in slack.files if channel in file["channels"]] == [lead["ts"]]

@@ -22,7 +22,7 @@ def test_a_worker_that_stops_finishes_what_it_runs_and_hands_back_the_rest(site:
     web, worker = site.pair(PRDIGEST_WORKER_THREADS="2")
     site.hold_claude()
     ada = site.person(web)
-    asked = [ada.slash("/prsummary", str(number)) for number in range(101, 109)]
+    asked = [ada.send_command("/prsummary", str(number)) for number in range(101, 109)]
     eventually(lambda: len(site.gate.held) == 2)
     worker.send_signal(signal.SIGTERM)
     # what it runs ends after the signal has come
@@ -51,7 +51,7 @@ def test_a_web_process_that_stops_acknowledges_what_it_has_taken(site: Site) -> 
     site.store.client_pause(timeout=60_000, all=False)
     with ThreadPoolExecutor(8) as pool:
         people = [site.person(web, f"U0ASKER{number}") for number in range(8)]
-        requests = [pool.submit(ada.slash, "/prsummary", str(101 + at)) for at, ada in enumerate(people)]
+        requests = [pool.submit(ada.send_command, "/prsummary", str(101 + at)) for at, ada in enumerate(people)]
         eventually(lambda: cast("dict[str, int]", site.store.info("clients"))["blocked_clients"] == len(people))
         web.process.send_signal(signal.SIGTERM)
         site.store.client_unpause()
@@ -74,7 +74,7 @@ def test_all_in_one_ends_cleanly_and_leaves_nothing_running(site: Site) -> None:
     ends = (signal.SIGTERM, signal.SIGINT)
     runs = [_all_in_one(site, site.folder / how.name) for how in ends]
     eventually(lambda: all(run.is_ready() for run in runs))
-    asked = [site.person(run).slash("/prsummary", "101") for run in runs]
+    asked = [site.person(run).send_command("/prsummary", "101") for run in runs]
     eventually(lambda: all(map(site.answers, asked)))
     stores = [_store_of(site.folder / how.name) for how in ends]
     for run, how in zip(runs, ends, strict=True):

@@ -27,7 +27,7 @@ def test_a_job_that_meets_no_store_is_done_when_the_store_is_back(own: tuple[Sit
     site, server = own
     web, worker = site.pair()
     site.hold_claude()
-    asked = site.person(web).slash("/prsummary", "101")
+    asked = site.person(web).send_command("/prsummary", "101")
     eventually(lambda: site.gate.held)
     server.stop()
     site.gate.open()
@@ -49,7 +49,7 @@ def test_jobs_that_are_to_be_tried_again_outlive_a_restart_of_the_store(own: tup
             raise HangUp
 
     site.world.slack.before = hook
-    asked = [ada.slash("/prsummary", str(number)) for number in (101, 102, 103)]
+    asked = [ada.send_command("/prsummary", str(number)) for number in (101, 102, 103)]
     eventually(lambda: len(failed) == TRIES)
     eventually(lambda: _waiting(site) == len(asked))
     server.stop()

@@ -36,11 +36,11 @@ def test_a_store_that_takes_no_writes_is_no_store_and_jobs_outlive_it(
     web, worker = own.pair(PRDIGEST_WORKER_THREADS="1")
     own.hold_claude()
     # one is worked on, others are held by the worker and wait
-    asked = [own.person(web).slash("/prsummary", str(number)) for number in (101, 102, 103)]
+    asked = [own.person(web).send_command("/prsummary", str(number)) for number in (101, 102, 103)]
     eventually(lambda: own.gate.held)
     break_it(own.store)
     eventually(lambda: not web.is_ready())
-    refused = own.person(web).slash("/prsummary", "104")
+    refused = own.person(web).send_command("/prsummary", "104")
     assert "try again in a minute" in refused.ack.text
     own.gate.open()
     threading.Event().wait(_LONG)

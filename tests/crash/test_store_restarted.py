@@ -32,7 +32,7 @@ class Asked:
 def _ask(site: Site, web: Web, number: int) -> Asked:
     time.sleep(number * SECONDS / COMMANDS)
     at = time.monotonic()
-    return Asked(at, site.person(web, f"U0ASKER{number}").slash("/prsummary", str(101 + number)))
+    return Asked(at, site.person(web, f"U0ASKER{number}").send_command("/prsummary", str(101 + number)))
 
 
 def _restart_under_load(site: Site, server: ValkeyServer, web: Web, end: str) -> tuple[float, list[Asked]]:

@@ -72,7 +72,7 @@ def test_a_digest_by_hand_is_refused_there_too(store: Redis, sites: tuple[Site, 
     command = ("digest", "--date", DAY, "--channel", CHANNEL)
     done = Caught(*command, settings=ours.world.settings, folder=ours.folder).ended(60)
     assert (done.returncode, done.stderr) == (2, f"{TAKEN}\n")
-    assert not ours.world.slack.messages(CHANNEL)
+    assert not ours.world.slack.list_messages(CHANNEL)
 
 
 def test_the_sentence_names_the_prefix_that_is_shared(store: Redis, sites: tuple[Site, Site]) -> None:
@@ -95,14 +95,14 @@ def test_who_starts_first_owns_the_store(store: Redis, sites: tuple[Site, Site])
 def test_with_prefixes_each_answers_its_own(store: Redis, sites: tuple[Site, Site]) -> None:
     pairs = [(site, *prefixed(site, prefix).pair()) for site, prefix in zip(sites, ("", "team-b"), strict=True)]
     asked = [
-        (site, site.person(web).slash("/prsummary", str(101 + number)))
+        (site, site.person(web).send_command("/prsummary", str(101 + number)))
         for number in range(6)
         for site, web, _ in pairs
     ]
     for site, delivery in asked:
         site.await_answers(delivery)
     # each has the six that were asked there, and none of the others
-    assert [len(site.world.slack.messages(CHANNEL)) for site in sites] == [6, 6]
+    assert [len(site.world.slack.list_messages(CHANNEL)) for site in sites] == [6, 6]
     assert all(len(site.answers(delivery)) == 1 for site, delivery in asked)
     for site, web, worker in pairs:
         site.assert_works(web, worker)
@@ -139,15 +139,15 @@ def _use_all(site: Site, ada: Person) -> None:
         ("/prdigest", "schedule"),
         ("/prdigest", "pause"),
     ):
-        assert ada.slash(command, text).ack.status == 200
+        assert ada.send_command(command, text).ack.status == 200
         site.await_rest()
     site.press_details(ada, 103)
     question = ada.mention("Does #102 change a default?")
     assert question.ack.status == 200
     site.await_rest()
-    (reply,) = site.world.slack.replies(CHANNEL, question.payload["event"]["ts"])
+    (reply,) = site.world.slack.list_replies(CHANNEL, question.payload["event"]["ts"])
     ada.press(reply, "answer_vote", value="good")
-    ada.message("@nobody and yet in a thread", thread_ts=question.payload["event"]["ts"])
+    ada.send_message("@nobody and yet in a thread", thread_ts=question.payload["event"]["ts"])
     ada.open_home()
     site.await_rest()
 

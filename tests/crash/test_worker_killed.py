@@ -59,10 +59,10 @@ def killed_while_the_model_answers(site: Site, *, is_there: bool) -> None:
     ada = site.person(web)
     site.hold_claude()
     asked = [
-        ada.slash("/prsummary", "101"),
-        ada.slash("/prsummary", "102 private"),
-        ada.slash("/prrisks", RISKY_DAY),
-        ada.slash("/prrisks", f"{RISKY_DAY} private top:3"),
+        ada.send_command("/prsummary", "101"),
+        ada.send_command("/prsummary", "102 private"),
+        ada.send_command("/prrisks", RISKY_DAY),
+        ada.send_command("/prrisks", f"{RISKY_DAY} private top:3"),
         site.press_details(ada, 103),
         ada.mention("104"),
     ]
@@ -90,7 +90,7 @@ class Moment:
 
 
 def _summary(text: str) -> Callable[[Site, Person], Delivery]:
-    return lambda site, ada: ada.slash("/prsummary", text)
+    return lambda site, ada: ada.send_command("/prsummary", text)
 
 
 MOMENTS = {
@@ -102,7 +102,7 @@ MOMENTS = {
     "105": Moment("views.open", True, lambda site, ada: site.press_details(ada, 105)),
     "106": Moment("views.update", False, lambda site, ada: site.press_details(ada, 106)),
     "108": Moment("views.open", False, lambda site, ada: site.press_details(ada, 108)),
-    "risks": Moment("chat.postMessage", True, lambda site, ada: ada.slash("/prrisks", f"{DAY} path:none")),
+    "risks": Moment("chat.postMessage", True, lambda site, ada: ada.send_command("/prrisks", f"{DAY} path:none")),
 }
 
 

@@ -43,9 +43,9 @@ class World:
 
     def digest(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The one digest in the channel: its lead message and its replies."""
-        leads = self.slack.messages(CHANNEL)
+        leads = self.slack.list_messages(CHANNEL)
         assert len(leads) == 1, [message["text"] for message in leads]
-        return leads[0], self.slack.replies(CHANNEL, leads[0]["ts"])
+        return leads[0], self.slack.list_replies(CHANNEL, leads[0]["ts"])
 
 
 @contextmanager

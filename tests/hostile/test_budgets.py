@@ -74,7 +74,7 @@ class Desk:
         return [str(shown["text"]) for shown in self.bot.slack.ephemerals if shown["user"] == user]
 
     def texts(self, channel: str = HOME) -> list[str]:
-        return ["".join(strings(message.get("blocks", []))) for message in self.bot.slack.messages(channel)]
+        return ["".join(strings(message.get("blocks", []))) for message in self.bot.slack.list_messages(channel)]
 
 
 @contextmanager
@@ -142,8 +142,8 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
 
 def digest_of(bot: Bot) -> str:
     """All that the last digest of the channel says."""
-    lead = bot.slack.messages(HOME)[-1]
-    messages = [lead, *bot.slack.replies(HOME, lead["ts"])]
+    lead = bot.slack.list_messages(HOME)[-1]
+    messages = [lead, *bot.slack.list_replies(HOME, lead["ts"])]
     return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)
 
 

@@ -45,7 +45,7 @@ def leaks(bot: Bot) -> list[str]:
 def test_no_credential_of_a_pull_request_reaches_anybody(talkative: Bot) -> None:
     thread = leaky(talkative)
     with answering(talkative, ToolUse("read_diff", {"number": thread.number}), answer("It does.")) as asked:
-        talkative.person().message("Does it?", thread.channel, thread.ts)
+        talkative.person().send_message("Does it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     assert "[redacted]" in asked.prompts[1]
     assert leaks(talkative) == []
@@ -61,8 +61,8 @@ def test_no_credential_of_a_pull_request_is_shown_where_the_model_is_away(talkat
 def test_no_credential_of_a_question_or_its_answer_reaches_anybody(text: str, talkative: Bot) -> None:
     thread = summary(talkative)
     with answering(talkative, answer(f"You wrote {text} there."), answer("Again.")):
-        talkative.person().message(f"canary-of-the-question {text} Does it?", thread.channel, thread.ts)
-        talkative.person().message("And now?", thread.channel, thread.ts)
+        talkative.person().send_message(f"canary-of-the-question {text} Does it?", thread.channel, thread.ts)
+        talkative.person().send_message("And now?", thread.channel, thread.ts)
         first, _ = thread.answers()
     assert "You wrote" in text_of(first)
     assert "there." in text_of(first)
@@ -71,14 +71,14 @@ def test_no_credential_of_a_question_or_its_answer_reaches_anybody(text: str, ta
 
 def test_no_credential_of_a_command_is_repeated(talkative: Bot) -> None:
     for text in TEXTS[:20]:
-        talkative.person().slash("/prsummary", text, talkative.channel())
+        talkative.person().send_command("/prsummary", text, talkative.channel())
     assert leaks(talkative) == []
 
 
 def test_the_log_of_all_details_holds_no_prompt_and_no_message(talkative: Bot) -> None:
     thread = leaky(talkative)
     with answering(talkative, answer("canary-of-the-answer")):
-        talkative.person().message("canary-of-the-question Does it?", thread.channel, thread.ts)
+        talkative.person().send_message("canary-of-the-question Does it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     log = talkative.log()
     for canary in ("title", "body", "diff", "question", "answer"):

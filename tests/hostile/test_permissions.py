@@ -84,7 +84,7 @@ def stage(bot: Bot, name: str, kind: Kind) -> Stage:
     side = bot.channel(people={person.user}, shared=bool(actor.team))
     if kind is Kind.DIRECT:
         target = f"D{maker[1:]}"
-        slack.place(target)
+        slack.get_channel(target)
     else:
         target = bot.channel(people=people, private=kind is Kind.PRIVATE, shared=bool(actor.team))
     timing = Timing(dt.time(6), bot.zone)
@@ -96,12 +96,12 @@ def stage(bot: Bot, name: str, kind: Kind) -> Stage:
 
 
 def by_command(there: Stage, action: Action) -> None:
-    there.person.slash("/prdigest", f"{_VERBS[action]} {there.made.id}", there.side)
+    there.person.send_command("/prdigest", f"{_VERBS[action]} {there.made.id}", there.side)
 
 
 def by_command_in_it(there: Stage, action: Action) -> None:
     """As if it was typed in the channel, whoever they are."""
-    sent = there.person.slash("/prdigest", "help", there.side).payload
+    sent = there.person.send_command("/prdigest", "help", there.side).payload
     forged = there.forged(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
     there.person._deliver("slash_commands", forged)
 
@@ -120,7 +120,7 @@ def by_home(there: Stage, action: Action) -> None:
     slack, blocks = there.bot.world.slack, old_button(_BUTTONS[action], there.made.id)["blocks"]
     client = slack_client(slack.token, slack.url)
     client.views_publish(user_id=there.person.user, view={"type": "home", "blocks": blocks})
-    view = slack.home_of(there.person.user)
+    view = slack.get_home(there.person.user)
     assert view
     there.person.press_in(view, _BUTTONS[action])
 
@@ -136,7 +136,7 @@ WAYS: dict[str, Callable[[Stage, Action], None]] = {
 
 def sent_form(there: Stage, replaces: str, at: str) -> None:
     """The form, with the channel, the time and what it remembers as nobody's client would send them."""
-    there.person.slash("/prdigest", "schedule", there.side)
+    there.person.send_command("/prdigest", "schedule", there.side)
     sent = there.person.submit(form_of(there.bot, there.person), channel=there.side).payload
     there.bot.settle()
     forged = there.forged(sent)
@@ -189,7 +189,7 @@ def try_see(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
     there.person.open_home()
     is_home = there.made.id in home(there.bot, there.person)
-    sent = there.person.slash("/prdigest", "help", there.side).payload
+    sent = there.person.send_command("/prdigest", "help", there.side).payload
     before = len(there.bot.whispered(there.person))
     there.person._deliver("slash_commands", there.forged(sent) | {"channel_id": there.target, "text": "list"})
     shown = there.bot.whispered(there.person)[before:]
@@ -198,7 +198,7 @@ def try_see(there: Stage, action: Action) -> set[bool]:
 
 def try_preview(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
-    there.person.slash("/prdigest", f"test {there.made.id}", there.side)
+    there.person.send_command("/prdigest", f"test {there.made.id}", there.side)
     shown = [as_read(each) for each in there.bot.whispered(there.person) if each.get("blocks")]
     return {any("A preview for you alone" in text for text in shown)}
 
@@ -208,9 +208,9 @@ def try_form(there: Stage, action: Action) -> set[bool]:
     is_change = action is Action.CHANGE
     if there.actor.team == "T0OTHER":
         # they get no form to begin with
-        there.person.slash("/prdigest", "schedule", there.side)
+        there.person.send_command("/prdigest", "schedule", there.side)
         there.bot.settle()
-        assert there.bot.world.slack.modal_of(there.person.user) is None
+        assert there.bot.world.slack.get_modal(there.person.user) is None
         return {False}
     sent_form(there, there.made.id if is_change else "", "05:00")
     there.bot.settle()
@@ -225,7 +225,7 @@ def try_form(there: Stage, action: Action) -> set[bool]:
 
 
 def try_digest(there: Stage, action: Action) -> set[bool]:
-    sent = there.person.slash("/prdigest", "help", there.side).payload
+    sent = there.person.send_command("/prdigest", "help", there.side).payload
     text = f"{dt.datetime.now(there.bot.zone).date() - dt.timedelta(days=1)}"
     forged = there.forged(sent) | {"channel_id": there.target, "text": text}
     before = len(there.posts())

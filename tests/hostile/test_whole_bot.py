@@ -39,7 +39,7 @@ def works_afterwards(bot: Bot) -> Iterator[None]:
     before = len(bot.log())
     yield
     ada, number = bot.person(), bot.pull()
-    assert ada.slash("/prsummary", f"{number} private").ack.status == 200
+    assert ada.send_command("/prsummary", f"{number} private").ack.status == 200
     assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
     assert [bot.get(path) for path in ("/healthz", "/readyz")] == [200, 200]
     assert "Traceback" not in bot.log()[before:], bot.log()[before:]
@@ -48,7 +48,7 @@ def works_afterwards(bot: Bot) -> Iterator[None]:
 def test_requests_that_are_signed_and_none_of_slacks(bot: Bot) -> None:
     with works_afterwards(bot):
         for body, kind in BODIES.values():
-            assert bot.http.post(body, {"Content-Type": kind, **bot.http.signature(body)}).status == 400
+            assert bot.http.post(body, {"Content-Type": kind, **bot.http.sign(body)}).status == 400
         for name in CHANGES:
             assert bot.http.send(*changed(name, bot.person())).status == 400, name
 
@@ -75,7 +75,7 @@ def _statuses(bot: Bot, sent: bytes) -> list[int]:
 def test_answers_are_sent_to_nobody_but_slack(bot: Bot) -> None:
     with WebPage() as elsewhere, works_afterwards(bot):
         ada, number = bot.person(), bot.pull()
-        sent: Json = {**ada.slash("/prsummary", "help").payload, "text": f"{number} private"}
+        sent: Json = {**ada.send_command("/prsummary", "help").payload, "text": f"{number} private"}
         address = elsewhere.url.replace(LOCAL, "localhost")
         sent |= {"response_url": f"{address}/response/R1", "trigger_id": f"{sent['trigger_id']}1"}
         assert bot.wire.send("slash_commands", sent).status == 200
@@ -87,7 +87,7 @@ def test_answers_are_sent_to_nobody_but_slack(bot: Bot) -> None:
 def test_an_address_that_is_none_of_slacks_costs_nobody_their_answer(bot: Bot, address: str) -> None:
     with works_afterwards(bot):
         ada, number = bot.person(), bot.pull()
-        sent: Json = {**ada.slash("/prsummary", "help").payload, "text": f"{number} private"}
+        sent: Json = {**ada.send_command("/prsummary", "help").payload, "text": f"{number} private"}
         sent |= {"response_url": address, "trigger_id": f"{sent['trigger_id']}1"}
         assert bot.wire.send("slash_commands", sent).status == 200
         assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
@@ -101,13 +101,13 @@ def test_patterns_that_take_for_ever_where_every_way_is_tried(bot: Bot) -> None:
     with works_afterwards(bot):
         for pattern in patterns:
             ada = bot.person()
-            asked = ada.slash("/prrisks", f"7d repo:{repository} path:{pattern} private")
+            asked = ada.send_command("/prrisks", f"7d repo:{repository} path:{pattern} private")
             assert asked.ack.status == 200
             assert asked.ack.text or bot.whispered(ada), pattern
         thread = summary(bot, files=(changed_file("a/" * 60 + "b.py"),))
         reading = ToolUse("read_diff", {"number": thread.number, "paths": patterns})
         with answering(bot, reading, answer("Nothing of it.")):
-            bot.person().message("What of these?", thread.channel, thread.ts)
+            bot.person().send_message("What of these?", thread.channel, thread.ts)
             assert len(thread.answers()) == 1
 
 
@@ -117,11 +117,11 @@ def test_a_day_of_forged_titles_and_names_of_files(bot: Bot) -> None:
     for title in list(LINES.values())[::2]:
         bot.pull(repository, title=title, merged_at=bot.noon(1), files=files)
     with works_afterwards(bot):
-        bot.person().slash("/prdigest", f"{bot.noon(1).date()} repo:{repository}", channel)
+        bot.person().send_command("/prdigest", f"{bot.noon(1).date()} repo:{repository}", channel)
         lead, *_ = bot.posted(channel)
         (report,) = [file for file in bot.world.slack.files if channel in file["channels"]]
         assert set(_hosts(report["content"].decode())) == {"github.com"}
-        live = bot.world.slack.seen_live(channel, lead["ts"])
+        live = bot.world.slack.collect_live(channel, lead["ts"])
         assert not [each for each in live if "evil.example" in each]
 
 
@@ -144,7 +144,7 @@ def test_quotes_that_prove_nothing(bot: Bot) -> None:
 
     with works_afterwards(bot), claude_that(bot, respond):
         channel, number = bot.channel(), bot.pull(files=(changed_file(quotes.PATH, patch=quotes.PATCH),))
-        bot.person().slash("/prsummary", str(number), channel)
+        bot.person().send_command("/prsummary", str(number), channel)
         (posted,) = bot.posted(channel)
         assert lie not in as_read(posted)
         assert "#diff-" not in json.dumps(posted["blocks"])
@@ -155,12 +155,12 @@ def test_pauses_of_hours_are_told_at_once(bot: Bot) -> None:
     with works_afterwards(bot):
         ada, ben, github.retry_after = bot.person(), bot.person(), ahead(6 * 3_600)
         github.fail_next("secondary", 1, "/graphql")
-        ada.slash("/prsummary", f"{bot.pull()} private")
+        ada.send_command("/prsummary", f"{bot.pull()} private")
         assert any("6 hours" in shown["text"] for shown in bot.whispered(ada))
         github.retry_after = 1
         channel, number = bot.channel(), bot.pull()
         slack.fail_next("chat.postMessage", retry_after=720)
-        ben.slash("/prsummary", str(number), channel)
+        ben.send_command("/prsummary", str(number), channel)
         assert any(str(number) in shown["text"] for shown in bot.whispered(ben))
 
 
@@ -179,10 +179,10 @@ def test_one_person_does_not_have_the_model_called_without_end(sparing_bot: Bot)
         eve, ben = bot.person(), bot.person()
         before = bot.calls()[1]
         for _ in range(4 * CALLS):
-            eve.slash("/prsummary", f"{bot.pull()} private")
+            eve.send_command("/prsummary", f"{bot.pull()} private")
         summaries = [shown for shown in bot.whispered(eve) if shown.get("blocks")]
         assert len(summaries) >= 4 * CALLS
         # the minute may turn while she asks
         assert bot.calls()[1] - before <= 2 * CALLS
-        ben.slash("/prsummary", f"{bot.pull()} private")
+        ben.send_command("/prsummary", f"{bot.pull()} private")
         assert not any("No model summary" in as_read(shown) for shown in bot.whispered(ben))

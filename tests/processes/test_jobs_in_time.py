@@ -47,7 +47,7 @@ class Team:
     drips: dict[str, Drip]
 
     def asked(self, key: str = "command:1.2.3") -> Visit:
-        return visit(key, response_url=self.world.slack.response_url(CHANNEL, "U0ASKER"))
+        return visit(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def slow(self, *names: str) -> None:
         for name in names:
@@ -99,14 +99,14 @@ def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
     team.drips["github"].match = "/files"
     team.slow("github")
     team.jobs.risks.send(asdict(team.asked()), "2026-02-28", "channel")
-    assert seconds_until(lambda: bool(team.world.slack.messages(CHANNEL) or team.whispers)) < SOON / 2
+    assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL) or team.whispers)) < SOON / 2
 
 
 def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
     team.slow("claude")
     team.jobs.summary.send(asdict(team.asked()), "101", "channel")
-    assert seconds_until(lambda: bool(team.world.slack.messages(CHANNEL))) < SOON / 2
-    assert "did not answer in time" in str(team.world.slack.messages(CHANNEL)[0]["blocks"])
+    assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL))) < SOON / 2
+    assert "did not answer in time" in str(team.world.slack.list_messages(CHANNEL)[0]["blocks"])
 
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
@@ -122,7 +122,7 @@ def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(te
     team.jobs.summary.send(asdict(team.asked()), "101", "channel")
     assert seconds_until(lambda: team.is_told("Slack does not take my answer right now")) < SOON / 2
     team.drips["slack"].heal()
-    eventually(lambda: bool(team.world.slack.messages(CHANNEL)), SOON)
+    eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)
     assert len(team.whispers) == 1
 
 
@@ -132,7 +132,7 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     team.slow("github", "claude")
     team.wiring.talking.line.join(f"{CHANNEL}:{thread}", asked)
     team.jobs.questions.send(f"{CHANNEL}:{thread}")
-    assert seconds_until(lambda: bool(team.whispers or team.world.slack.replies(CHANNEL, thread))) < SOON / 2
+    assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 
 
 def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:

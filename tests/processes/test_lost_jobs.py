@@ -54,7 +54,7 @@ class Team:
     workers: tuple[Worker, ...]
 
     def asked(self, key: str = "command:1.2.3") -> Visit:
-        return visit(key, response_url=self.world.slack.response_url(CHANNEL, "U0ASKER"))
+        return visit(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def question(self) -> str:
         """The place of a question that waits."""
@@ -166,7 +166,7 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     team.put("questions", place, died=MOST)
     eventually(lambda: team.wiring.talking.line.first(place) is None, SOON)
     assert ["I broke down three times" in said for said in team.whispers] == [True]
-    assert len(team.world.slack.replies(channel, thread)) == 1
+    assert len(team.world.slack.list_replies(channel, thread)) == 1
 
 
 def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogCaptureFixture) -> None:
@@ -186,7 +186,7 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
     team.jobs.summary.send(asdict(team.asked()), "102", "channel")
-    eventually(lambda: bool(team.world.slack.messages(CHANNEL)[1:]), SOON)
+    eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
     assert len(waiting) == 1, "and the first one comes later"
 
@@ -197,7 +197,7 @@ def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fa
     team.world.github.fail_next(fault)
     team.jobs.summary.send(asdict(team.asked()), "101", "channel")
     team.jobs.summary.send(asdict(team.asked("second")), "102", "channel")
-    eventually(lambda: bool(team.whispers and team.world.slack.messages(CHANNEL)), SOON)
+    eventually(lambda: bool(team.whispers and team.world.slack.list_messages(CHANNEL)), SOON)
     assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
 
 
@@ -205,8 +205,8 @@ def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(t
     team.world.github.retry_after = PAUSE
     team.world.github.fail_next("429", match="/graphql")
     team.jobs.summary.send(asdict(team.asked()), "101 102", "channel")
-    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 1, PAUSE)
-    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 2, SOON)
+    eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 1, PAUSE)
+    eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 2, SOON)
     assert not team.whispers, "what passes within a moment needs no words"
 
 
@@ -231,7 +231,7 @@ def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refuse
     team.world.slack.before = note
     team.jobs.summary.send(asdict(team.asked("one")), "101 102 103", "channel")
     team.jobs.summary.send(asdict(team.asked("two")), "104 105", "channel")
-    eventually(lambda: len(team.world.slack.messages(CHANNEL)) == 5, 2 * SOON)
+    eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 5, 2 * SOON)
     assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 
 

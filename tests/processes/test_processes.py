@@ -66,7 +66,7 @@ def test_the_procfile_names_commands_that_exist() -> None:
 def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tmp_path: Path) -> None:
     with running(there, tmp_path, "clock", "clock", "worker", "worker"):
         eventually(lambda: there.slack.files)
-        eventually(lambda: there.slack.calls_to("chat.getPermalink"))
+        eventually(lambda: there.slack.list_calls_to("chat.getPermalink"))
     lead, replies = there.digest()
     assert "2 merged" in lead["text"]
     assert len(replies) == 2
@@ -76,19 +76,19 @@ def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_pat
     """Both by their command lines, as the Procfile starts them; processes of other tests are forks."""
     wire = HttpTransport(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
     with running(there, tmp_path, "web", "worker", start=executed):
-        assert Person(there.slack, wire).slash("/prsummary", "101").ack.text == "Looking at #101…"
-        eventually(lambda: there.slack.messages(CHANNEL))
-    (message,) = there.slack.messages(CHANNEL)
+        assert Person(there.slack, wire).send_command("/prsummary", "101").ack.text == "Looking at #101…"
+        eventually(lambda: there.slack.list_messages(CHANNEL))
+    (message,) = there.slack.list_messages(CHANNEL)
     assert message["text"] == "#101 Change part 101"
 
 
 def test_what_is_taken_while_no_worker_runs_is_answered_by_the_next_one(there: World, tmp_path: Path) -> None:
     wire = HttpTransport(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
     with running(there, tmp_path, "web"):
-        assert Person(there.slack, wire).slash("/prsummary", "102").ack.text == "Looking at #102…"
-    assert not there.slack.messages(CHANNEL)
+        assert Person(there.slack, wire).send_command("/prsummary", "102").ack.text == "Looking at #102…"
+    assert not there.slack.list_messages(CHANNEL)
     with running(there, tmp_path, "worker"):
-        eventually(lambda: there.slack.messages(CHANNEL))
+        eventually(lambda: there.slack.list_messages(CHANNEL))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ Json = dict[str, Any]
 
 def assert_whole(found: Parsed, blocks: Sequence[Any]) -> None:
     """Every text of the blocks is there to be read, or is said before something is done."""
-    assert found.of_class("bk-unknown") == []
+    assert found.find_by_class("bk-unknown") == []
     asked = "".join(tag.attributes.get(name, "") for tag in found.tags for name in ("data-confirm", "title"))
     assert [text for text in strings(blocks) if text not in found.text and text not in asked] == []
 
@@ -82,7 +82,7 @@ def test_what_the_bot_posts_is_shown_whole(post: Post) -> None:
     found = show(post)
     # of an answer the text is Markdown, of which not every sign is seen
     assert_whole(found, [block for block in post.blocks if block["type"] != "markdown"])
-    assert len(found.of_class("bk-block")) == len(post.blocks)
+    assert len(found.find_by_class("bk-block")) == len(post.blocks)
 
 
 def test_a_file_is_shown_with_its_title() -> None:
@@ -96,8 +96,8 @@ def test_the_report_of_the_sample_day_is_shown_whole() -> None:
     attachment = render(SAMPLE).attachment
     assert attachment is not None
     found = parse_html(render_document(attachment.text))
-    assert len(found.all("h2")) == len(Sample().numbers)
-    assert {tag["href"].split("/")[2] for tag in found.all("a")} == {"github.com"}
+    assert len(found.find_all("h2")) == len(Sample().numbers)
+    assert {tag["href"].split("/")[2] for tag in found.find_all("a")} == {"github.com"}
 
 
 VIEWS: dict[str, Json] = {
@@ -117,14 +117,14 @@ VIEWS: dict[str, Json] = {
 def test_what_the_bot_opens_is_shown_whole(view: Json) -> None:
     found = parse_html(render_view({"id": "V1", **view}, NAMES))
     assert_whole(found, view["blocks"] if "state" not in view else [block["label"] for block in view["blocks"]])
-    assert len(found.of_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
+    assert len(found.find_by_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
 
 
 def test_a_form_shows_what_was_put_in_before() -> None:
     found = parse_html(render_view({"id": "V1", **sent(opened(OLD))}, NAMES))
     chosen = [tag["value"] for tag in found.tags if {"selected", "checked"} & tag.attributes.keys()]
     assert chosen == ["Acme/web.app", "channel", "C0OPEN", "weekdays", "risky"]
-    assert [tag["value"] for tag in found.of_class("bk-field")] == [
+    assert [tag["value"] for tag in found.find_by_class("bk-field")] == [
         "17:30",
         "Europe/Berlin",
         'path:src label:"a b"',

@@ -115,12 +115,12 @@ class Bot:
     def posted(self, channel: str) -> list[Json]:
         """The bot's messages in the channel, once nothing is left to do."""
         self.settle()
-        return [message for message in self.world.slack.messages(channel) if "bot_id" in message]
+        return [message for message in self.world.slack.list_messages(channel) if "bot_id" in message]
 
     def replied(self, channel: str, thread: str) -> list[Json]:
         """The bot's messages in a thread, once nothing is left to do."""
         self.settle()
-        return [message for message in self.world.slack.replies(channel, thread) if "bot_id" in message]
+        return [message for message in self.world.slack.list_replies(channel, thread) if "bot_id" in message]
 
     def whispered(self, person: Person) -> list[Json]:
         """What only this person sees, once nothing is left to do."""

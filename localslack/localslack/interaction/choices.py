@@ -80,7 +80,7 @@ def _check_time(_: Workspace, element: Json, value: Any) -> str:
 
 def _check_user(team: Workspace, element: Json, value: Any) -> str:
     require(USER(value), f"{element['action_id']}: {value} is no user")
-    require(not team.profile(value).deleted, f"{element['action_id']}: {value} is not in the team any more")
+    require(not team.get_profile(value).deleted, f"{element['action_id']}: {value} is not in the team any more")
     return str(value)
 
 
@@ -95,7 +95,7 @@ def _check_conversation(team: Workspace, element: Json, value: Any) -> str:
 
 def _check_sight(team: Workspace, user: str, channel: str, name: str) -> None:
     """People find what is public and where they are; guests and others' people only where they are."""
-    there, who = team.channels[channel], team.profile(user)
+    there, who = team.channels[channel], team.get_profile(user)
     is_regular = not who.is_guest and who.team in ("", team.team_id)
     is_seen = (is_regular and there.kind == "channels") or team.is_in(there, user)
     require(is_seen, f"{name}: {user} does not see {channel}")

@@ -30,7 +30,7 @@ class Control:
         """Whether people say what it is set to, rather than choose among what the app has put there."""
         return self.element["type"] in OPEN
 
-    def means(self, action_id: str, value: str | None) -> bool:
+    def matches(self, action_id: str, value: str | None) -> bool:
         return self.key[1] == action_id and (value is None or self.is_open or self.value == value)
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ def find_control(
     Raises Misuse, which names all there are, if none is meant, or several.
     """
     there = [each for each in iterate_controls(blocks) if block_id in (None, each.key[0])]
-    found = [c for c in there if c.means(action_id, value)]
+    found = [c for c in there if c.matches(action_id, value)]
     wanted = action_id if value is None else f"{action_id}={value}"
     require(found, f"the {where} has no {wanted}; it has {', '.join(map(str, there)) or 'nothing to press'}")
     certain = value is not None or (len(found) == 1 and not found[0].is_open)

@@ -27,17 +27,19 @@ def get_upload_url(team: Workspace, arguments: Json) -> Json:
     name, length = str(arguments.get("filename") or ""), str(arguments.get("length") or "")
     if not name or not length.isdecimal() or int(length) == 0:
         raise SlackError("invalid_arguments")
-    file = team.reserve(name, int(length))
+    file = team.reserve_file(name, int(length))
     return {"file_id": file["id"], "upload_url": f"{team.url}{UPLOAD_PATH}{file['id']}/{file['key']}"}
 
 
 def complete_upload(team: Workspace, arguments: Json) -> Json:
     """Shares the files: all of them in one message per channel."""
-    wanted = [(team.uploaded(entry.get("id")), entry.get("title")) for entry in parse_list(arguments.get("files"))]
+    wanted = [
+        (team.find_uploaded(entry.get("id")), entry.get("title")) for entry in parse_list(arguments.get("files"))
+    ]
     names = arguments.get("channel_id") or arguments.get("channels") or ""
-    channels, thread = [team.writable(name) for name in names.split(",") if name], arguments.get("thread_ts")
+    channels, thread = [team.find_writable(name) for name in names.split(",") if name], arguments.get("thread_ts")
     if thread:
-        _ = [channel.parent(thread) for channel in channels]
+        _ = [channel.find_parent(thread) for channel in channels]
     for file, title in wanted:
         ids = [channel.id for channel in channels]
         file.update(title=title or file["name"], shared=True, channels=ids, thread_ts=thread)

@@ -28,7 +28,7 @@ def read_text(arguments: Json) -> str:
 
 
 def post_message(team: Workspace, arguments: Json) -> Json:
-    channel, thread = team.writable(arguments.get("channel"), by_name=True), arguments.get("thread_ts")
+    channel, thread = team.find_writable(arguments.get("channel"), by_name=True), arguments.get("thread_ts")
     raise_error(check_message(arguments))
     broadcast = "thread_broadcast" if thread and parse_flag(arguments.get("reply_broadcast")) else None
     message = team.add_own(channel, read_text(arguments), thread, subtype=broadcast, **read_content(arguments))
@@ -36,7 +36,7 @@ def post_message(team: Workspace, arguments: Json) -> Json:
 
 
 def find_own_message(team: Workspace, arguments: Json, error: str) -> tuple[Channel, Json]:
-    channel = team.channel(arguments.get("channel"))
+    channel = team.find_channel(arguments.get("channel"))
     message = channel.find(arguments.get("ts"))
     if message.get("bot_id") != BOT_ID:
         raise SlackError(error)
@@ -46,14 +46,14 @@ def find_own_message(team: Workspace, arguments: Json, error: str) -> tuple[Chan
 def update_message(team: Workspace, arguments: Json) -> Json:
     """What is not named stays; an empty list of blocks and an empty metadata object take theirs away."""
     channel, message = find_own_message(team, arguments, "cant_update_message")
-    team.writable(channel.id)
-    raise_error("streaming_state_conflict" if team.streams.running(channel.id, message) else None)
+    team.find_writable(channel.id)
+    raise_error("streaming_state_conflict" if team.streams.is_running(channel.id, message) else None)
     kept = {key: value for key, value in arguments.items() if (key, value) != ("metadata", {})}
     raise_error(check_message(kept, text_limit=UPDATE_TEXT))
     changed = {key: value for key, value in read_content(kept).items() if value is not None}
     for key in {"blocks", "metadata"} & arguments.keys() - changed.keys():
         message.pop(key, None)
-    edited = {"user": BOT_USER, "ts": team.next_ts()}
+    edited = {"user": BOT_USER, "ts": team.make_ts()}
     message |= {"text": read_text(arguments), "edited": edited, **copy.deepcopy(changed)}
     if stream := team.streams.find(channel.id, message):
         stream.look()
@@ -63,14 +63,14 @@ def update_message(team: Workspace, arguments: Json) -> Json:
 
 def delete_message(team: Workspace, arguments: Json) -> Json:
     channel, message = find_own_message(team, arguments, "cant_delete_message")
-    raise_error("cant_delete_message" if team.streams.running(channel.id, message) else None)
+    raise_error("cant_delete_message" if team.streams.is_running(channel.id, message) else None)
     ts = message["ts"]
     team.remove(channel, message)
     return {"channel": channel.id, "ts": ts}
 
 
 def get_permalink(team: Workspace, arguments: Json) -> Json:
-    channel = team.channel(arguments.get("channel"))
+    channel = team.find_channel(arguments.get("channel"))
     message = channel.find(arguments.get("message_ts"))
     address = f"{TEAM_URL}archives/{channel.id}/p{message['ts'].replace('.', '')}"
     if is_reply(message):
@@ -79,7 +79,7 @@ def get_permalink(team: Workspace, arguments: Json) -> Json:
 
 
 def post_ephemeral(team: Workspace, arguments: Json) -> Json:
-    channel = team.writable(arguments.get("channel"), by_name=True)
+    channel = team.find_writable(arguments.get("channel"), by_name=True)
     if not arguments.get("user"):
         raise SlackError("invalid_arguments")
     raise_error(check_message(arguments))
@@ -89,18 +89,18 @@ def post_ephemeral(team: Workspace, arguments: Json) -> Json:
 
 def get_history(team: Workspace, arguments: Json) -> Json:
     channel = find_joined_channel(team, arguments)
-    newest_first = list(filter(make_time_filter(arguments), reversed(channel.top_level())))
+    newest_first = list(filter(make_time_filter(arguments), reversed(channel.list_top_level())))
     return paginate_messages(newest_first, arguments, default=100) | {"pin_count": 0}
 
 
 def get_replies(team: Workspace, arguments: Json) -> Json:
     """The parent comes first whatever ``oldest`` and ``latest`` say."""
-    parent, *rest = find_joined_channel(team, arguments).thread_of(arguments.get("ts"))
+    parent, *rest = find_joined_channel(team, arguments).list_thread(arguments.get("ts"))
     return paginate_messages([parent, *filter(make_time_filter(arguments), rest)], arguments, default=1_000)
 
 
 def find_joined_channel(team: Workspace, arguments: Json) -> Channel:
-    channel = team.readable(arguments.get("channel"), "history")
+    channel = team.find_readable(arguments.get("channel"), "history")
     if not channel.member:
         raise SlackError("not_in_channel")
     return channel

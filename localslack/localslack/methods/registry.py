@@ -35,9 +35,9 @@ def check_auth(team: Workspace, _: Json) -> Json:
 
 
 def get_conversation(team: Workspace, arguments: Json) -> Json:
-    channel = team.readable(arguments.get("channel"), "read")
-    gone = {"is_user_deleted": team.profile(channel.user).deleted} if channel.user else {}
-    return {"channel": channel.as_json() | gone}
+    channel = team.find_readable(arguments.get("channel"), "read")
+    gone = {"is_user_deleted": team.get_profile(channel.user).deleted} if channel.user else {}
+    return {"channel": channel.to_json() | gone}
 
 
 def _find_conversations(team: Workspace, arguments: Json) -> list[Channel]:
@@ -47,50 +47,50 @@ def _find_conversations(team: Workspace, arguments: Json) -> list[Channel]:
     if "" in wanted:
         raise SlackError("invalid_types")
     for kind in sorted(wanted):
-        team.require(f"{kind}:read")
+        team.require_scope(f"{kind}:read")
     live = not parse_flag(arguments.get("exclude_archived"))
     seen = [c for c in team.channels.values() if c.kind in wanted and (c.member or not c.private)]
     return [channel for channel in seen if live or not channel.archived]
 
 
 def list_conversations(team: Workspace, arguments: Json) -> Json:
-    found = [channel.as_json() for channel in _find_conversations(team, arguments)]
+    found = [channel.to_json() for channel in _find_conversations(team, arguments)]
     channels, cursor = paginate(found, arguments, key="id", default=100)
     return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
 
 
 def list_members(team: Workspace, arguments: Json) -> Json:
     """Of public channels also where the bot is not in them; what is private and closed to it is not found."""
-    channel = team.readable(arguments.get("channel"), "read")
-    found = [{"id": user} for user in team.members(channel)]
+    channel = team.find_readable(arguments.get("channel"), "read")
+    found = [{"id": user} for user in team.list_members(channel)]
     members, cursor = paginate(found, arguments, key="id", default=100)
     return {"members": [each["id"] for each in members], "response_metadata": {"next_cursor": cursor}}
 
 
 def list_user_conversations(team: Workspace, arguments: Json) -> Json:
     """Where somebody is; what is not public only where the bot is too. Takes one less than other listings."""
-    user = team.profile(str(arguments.get("user") or BOT_USER)).id
+    user = team.get_profile(str(arguments.get("user") or BOT_USER)).id
     raise_error("invalid_limit" if str(arguments.get("limit")) == str(PAGE) else None)
     found = _find_conversations(team, arguments)
-    seen = [channel.as_json() for channel in found if user == BOT_USER or team.is_in(channel, user)]
+    seen = [channel.to_json() for channel in found if user == BOT_USER or team.is_in(channel, user)]
     channels, cursor = paginate(seen, arguments, key="id", default=100)
     return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
 
 
 def open_conversation(team: Workspace, arguments: Json) -> Json:
     """One person only: talks among several are not emulated."""
-    user = team.profile(str(arguments.get("users") or ""))
+    user = team.get_profile(str(arguments.get("users") or ""))
     raise_error("user_disabled" if user.deleted else None)
-    return {"channel": {"id": team.direct(user.id).id}}
+    return {"channel": {"id": team.open_direct(user.id).id}}
 
 
 def get_user(team: Workspace, arguments: Json) -> Json:
-    user = team.profile(str(arguments.get("user") or ""))
-    return {"user": user.as_json(team.team_id, team.now())}
+    user = team.get_profile(str(arguments.get("user") or ""))
+    return {"user": user.to_json(team.team_id, team.now())}
 
 
 def add_reaction(team: Workspace, arguments: Json) -> Json:
-    message = team.channel(arguments.get("channel")).find(arguments.get("timestamp"))
+    message = team.find_channel(arguments.get("channel")).find(arguments.get("timestamp"))
     name, reactions = str(arguments.get("name") or ""), message.setdefault("reactions", [])
     if not re.fullmatch(r"[\w+'-]+(::skin-tone-[2-6])?", name):
         raise SlackError("invalid_name")

@@ -57,7 +57,7 @@ class ResponseUrls:
 
     def mint(self, channel: str, user: str, thread_ts: str | None, origin: str | None) -> str:
         url = f"{self._team.url}{RESPONSE_PATH}{self._team.secret()}"
-        place = self._team.place(channel)
+        place = self._team.get_channel(channel)
         self._given[url] = ResponseUrl(url, place, user, thread_ts, origin, self._team.now())
         return url
 
@@ -70,7 +70,7 @@ class ResponseUrls:
 
     def answer_at_once(self, channel: str, user: str, body: Json) -> None:
         """Take the answer that came with the acknowledgement of a command."""
-        address = ResponseUrl("", self._team.place(channel), user, None, None, self._team.now())
+        address = ResponseUrl("", self._team.get_channel(channel), user, None, None, self._team.now())
         self._apply(address, copy.deepcopy(body))
 
     def _spend(self, url: str) -> ResponseUrl:
@@ -105,22 +105,22 @@ class ResponseUrls:
         more = {"thread_ts": address.thread_ts, **read_content(body), "response_url": address.url}
         self._team.show(address.channel, address.user, {"text": read_text(body), **more})
 
-    def _whispered(self, address: ResponseUrl) -> Json | None:
+    def _find_ephemeral(self, address: ResponseUrl) -> Json | None:
         return next((shown for shown in self._team.ephemerals if shown["ts"] == address.origin), None)
 
     def _replace(self, address: ResponseUrl, body: Json) -> None:
         new = {"text": read_text(body), **read_content(body)}
-        if shown := self._whispered(address):
+        if shown := self._find_ephemeral(address):
             shown.update(new, response_url=address.url)
             return
         message = address.channel.find(address.origin)
         for key in ("blocks", "attachments"):
             message.pop(key, None)
         message.update({key: value for key, value in new.items() if value is not None})
-        message["edited"] = {"user": BOT_USER, "ts": self._team.next_ts()}
+        message["edited"] = {"user": BOT_USER, "ts": self._team.make_ts()}
 
     def _delete(self, address: ResponseUrl) -> None:
-        if shown := self._whispered(address):
+        if shown := self._find_ephemeral(address):
             self._team.ephemerals.remove(shown)
         else:
             self._team.remove(address.channel, address.channel.find(address.origin))

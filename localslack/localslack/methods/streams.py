@@ -25,7 +25,7 @@ STOP = APPEND | {"blocks", "metadata"}  # session_status is for apps that are de
 def start_stream(team: Workspace, arguments: Json) -> Json:
     """A newer documentation lets ``thread_ts`` be left out in channels; here an answer is always a reply."""
     _check_arguments(START, arguments)
-    channel, thread = team.writable(arguments.get("channel")), arguments.get("thread_ts")
+    channel, thread = team.find_writable(arguments.get("channel")), arguments.get("thread_ts")
     modes = {None, "timeline", "plan"}
     raise_error(None if thread and arguments.get("task_display_mode") in modes else "invalid_arguments")
     raise_error(_check_recipient(channel, arguments))
@@ -74,7 +74,7 @@ def _check_recipient(channel: Channel, arguments: Json) -> str | None:
 
 def _find_running(team: Workspace, arguments: Json) -> tuple[Channel, Stream]:
     channel, message = find_own_message(team, arguments, "message_not_owned_by_app")
-    team.writable(channel.id)
+    team.find_writable(channel.id)
     stream = team.streams.find(channel.id, message)
     if stream is None or stream.fault:
         raise SlackError(ENDED if stream is None else stream.fault or ENDED)

@@ -16,14 +16,14 @@ def set_status(team: Workspace, arguments: Json) -> Json:
     status = arguments.get("status")
     raise_error(None if arguments.keys() <= KNOWN and STATUS(status) else "invalid_arguments")
     raise_error(None if LOADING_MESSAGES(_read_loading_messages(arguments)) else "invalid_arguments")
-    channel = team.writable(arguments.get("channel_id"))
+    channel = team.find_writable(arguments.get("channel_id"))
     team.statuses.set(channel.id, _find_thread(channel, arguments), str(status))
     return {}
 
 
 def _find_thread(channel: Channel, arguments: Json) -> str:
     try:
-        return str(channel.parent(arguments.get("thread_ts"))["ts"])
+        return str(channel.find_parent(arguments.get("thread_ts"))["ts"])
     except SlackError:
         raise SlackError("invalid_thread_ts") from None
 

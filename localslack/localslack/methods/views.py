@@ -91,7 +91,7 @@ def find_by_external_id(views: list[Json], external_id: object) -> str | None:
 def store_view(team: Workspace, view_id: str, view: Json, **more: Any) -> Json:
     """Each time it is stored its hash is another one."""
     own = {"id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, "app_id": APP_ID, "root_view_id": view_id}
-    mark = f"{int(team.now())}.{team.next_id('h')}"
+    mark = f"{int(team.now())}.{team.make_id('h')}"
     team.views[view_id] = {**copy.deepcopy(view), **own, "hash": mark, **more}
     shown = team.shown.setdefault(view_id, ElementState())
     shown.settings = carry_over_settings(view["blocks"], shown.settings, shown.place)
@@ -118,7 +118,7 @@ def open_view(team: Workspace, arguments: Json) -> Json:
     trigger = _read_trigger(team, arguments)
     view = read_view(team, arguments, "modal", "")
     team.triggers.spend(trigger)
-    origin = team.triggers.origin(trigger)
+    origin = team.triggers.get_origin(trigger)
     place = team.channels.get(origin.place) or (
         team.shown[origin.view].place if origin.view in team.shown else None
     )
@@ -128,7 +128,7 @@ def open_view(team: Workspace, arguments: Json) -> Json:
 def push_view(team: Workspace, arguments: Json) -> Json:
     """On top of the view that the trigger is from. The code for one that is from elsewhere is a guess."""
     trigger = _read_trigger(team, arguments)
-    below = team.triggers.origin(trigger).view
+    below = team.triggers.get_origin(trigger).view
     raise_error(None if team.views.get(below, {}).get("type") == "modal" else "invalid_trigger_id")
     view = read_view(team, arguments, "modal", "")
     pushed = push_onto(team, below, view)
@@ -143,7 +143,7 @@ def push_onto(team: Workspace, below: str, view: Json) -> Json:
 
 
 def show_view(team: Workspace, view: Json, shown: ElementState, **around: str) -> Json:
-    view_id = team.next_id("V")
+    view_id = team.make_id("V")
     team.shown[view_id] = shown
     return store_view(team, view_id, view, **around)
 
@@ -188,7 +188,7 @@ def describe_view(team: Workspace, view_id: str) -> Json:
 
 def _read_trigger(team: Workspace, arguments: Json) -> str:
     trigger = str(arguments.get("trigger_id") or "")
-    raise_error(team.triggers.fault(trigger) if trigger else "invalid_arguments")
+    raise_error(team.triggers.find_fault(trigger) if trigger else "invalid_arguments")
     return trigger
 
 

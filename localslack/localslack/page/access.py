@@ -29,7 +29,7 @@ class Access:
         """What a visitor opens."""
         return f"{self._url}/?{_TOKEN}={self._token}"
 
-    def refusal(self, request: Request) -> str:
+    def find_refusal(self, request: Request) -> str:
         """Why a request is none of a visitor's; empty if it is one."""
         if not self._is_from_here(request):
             return "This page answers to the browser of this machine only."
@@ -37,7 +37,7 @@ class Access:
             return f"Open the address that `{self._command}` printed: it holds the token of this page."
         return ""
 
-    def welcome(self, request: Request) -> Response | None:
+    def redirect_newcomer(self, request: Request) -> Response | None:
         """The way on for who comes with the first address; None for everybody else."""
         if request.method != "GET" or request.path != "/" or _TOKEN not in request.query:
             return None

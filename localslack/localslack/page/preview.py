@@ -20,7 +20,7 @@ class Preview:
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def of(self, text: str) -> dict[str, str]:
+    def render(self, text: str) -> dict[str, str]:
         """``html``, or an ``error`` in a sentence with Slack's code."""
         try:
             found = json.loads(text)

@@ -46,18 +46,18 @@ class Screen:
         # most of what is shown is what was shown a moment ago
         self._drawn = lru_cache(maxsize=2_000)(self._draw)
 
-    def has(self, place: str) -> bool:
+    def has_conversation(self, place: str) -> bool:
         """Whether there is such a place besides Home."""
         return any(place == each.id for each in self.places)
 
-    def at(self, place: str, thread: str = "") -> Json:
+    def render_at(self, place: str, thread: str = "") -> Json:
         """All that is to be seen at a place, with a thread of it open beside.
 
         Each piece has a ``key``, which stays, and ``html``.
         """
         is_home = place == HOME
-        home, window = self._slack.seen_by(self._user)
-        messages = {each.id: self._slack.messages(each.id) for each in self.places}
+        home, window = self._slack.get_views(self._user)
+        messages = {each.id: self._slack.list_messages(each.id) for each in self.places}
         return {
             "pieces": [self._home(home)] if is_home else self._channel(place, messages[place], thread),
             "thread": [] if is_home or not thread else self._thread(place, thread),
@@ -75,7 +75,7 @@ class Screen:
         found: list[Json] = []
         day = ""
         for message in messages:
-            if (title := self._day(message["ts"])) != day:
+            if (title := self._format_day(message["ts"])) != day:
                 day = title
                 found.append(
                     {"key": f"day {day}", "html": Markup("<h3 class='day'><span>{}</span></h3>").format(day)}
@@ -84,8 +84,8 @@ class Screen:
         return found
 
     def _thread(self, place: str, thread: str) -> list[Json]:
-        replies = self._with_whispers(place, thread, self._slack.replies(place, thread))
-        root = self._slack.message(place, thread)
+        replies = self._with_whispers(place, thread, self._slack.list_replies(place, thread))
+        root = self._slack.get_message(place, thread)
         return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
 
     def _with_whispers(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
@@ -95,7 +95,7 @@ class Screen:
         return sorted([*messages, *own], key=lambda message: float(message["ts"]))
 
     def _status(self, place: str, thread: str) -> str:
-        doing = self._slack.status(place, thread)
+        doing = self._slack.get_status(place, thread)
         return f"{self.names.users[BOT_USER]} {doing}" if doing else ""
 
     def _piece(self, place: str, message: Json, *, in_thread: bool = False, is_open: bool = False) -> Json:
@@ -115,8 +115,8 @@ class Screen:
             place=place,
             body=render_message(message, self.names, "thread" if in_thread else ""),
             name=self.names.users.get(message.get("user", "") if not is_own else BOT_USER, "someone"),
-            at=self._local(message["ts"]),
-            replied=self._local(message["latest_reply"]) if message.get("latest_reply") else None,
+            at=self._to_local(message["ts"]),
+            replied=self._to_local(message["latest_reply"]) if message.get("latest_reply") else None,
             is_app=is_own,
             is_whisper=is_whisper,
             is_streaming=message.get("streaming_state") == IN_PROGRESS,
@@ -134,10 +134,10 @@ class Screen:
             return None
         return {"key": view["id"], "html": _WINDOW.render(view=view, body=render_view(view, self.names))}
 
-    def _day(self, ts: str) -> str:
-        return f"{self._local(ts):%A, %-d %B}"
+    def _format_day(self, ts: str) -> str:
+        return f"{self._to_local(ts):%A, %-d %B}"
 
-    def _local(self, ts: str) -> datetime:
+    def _to_local(self, ts: str) -> datetime:
         return datetime.fromtimestamp(float(ts), self.names.zone)
 
 

@@ -83,12 +83,12 @@ class Page(Loopback):
     def close(self) -> None:
         """End what is sent to browsers, so that the server can end."""
         self._closed.set()
-        self._slack.changes.note()
+        self._slack.changes.notify()
 
     def handle(self, request: Request) -> Response:
-        if why := self._access.refusal(request):
+        if why := self._access.find_refusal(request):
             return _respond_plain(403, why)
-        if welcome := self._access.welcome(request):
+        if welcome := self._access.redirect_newcomer(request):
             return welcome
         first, _, rest = request.path.removeprefix("/").partition("/")
         if request.method == "POST":
@@ -124,11 +124,11 @@ class Page(Loopback):
 
     def _live(self, request: Request, _: str) -> Response:
         place, thread = request.query.get("place", ""), request.query.get("thread", "")
-        if place != HOME and not self._screen.has(place):
+        if place != HOME and not self._screen.has_conversation(place):
             return _respond_plain(404, "There is no such place.")
         if thread:
             # what is not there shall be said before the stream begins
-            self._slack.message(place, thread)
+            self._slack.get_message(place, thread)
         headers = {**_HEADERS, "Content-Type": "text/event-stream; charset=utf-8"}
         return Response(200, headers=headers, chunks=self._changing(place, thread))
 
@@ -137,14 +137,14 @@ class Page(Loopback):
         seen, last = -1, ""
         while not self._closed.is_set():
             seen = self._slack.changes.wait(seen, _ALIVE)
-            now = json.dumps(self._screen.at(place, thread))
+            now = json.dumps(self._screen.render_at(place, thread))
             yield (f"data: {now}\n\n" if now != last else ": the same\n\n").encode()
             last = now
             self._closed.wait(_GATHER)
 
     def _source(self, __: Request, rest: str) -> Response:
         place, _, ts = rest.partition("/")
-        return _respond_plain(200, _format_json(self._visitor.seen(place, ts)))
+        return _respond_plain(200, _format_json(self._visitor.find_shown(place, ts)))
 
     def _file(self, __: Request, rest: str) -> Response:
         wanted, _, how = rest.partition("/")
@@ -175,7 +175,7 @@ class Page(Loopback):
         try:
             asked = request.json()
             if first == "preview":
-                return Response.of_json(self._preview.of(str(asked["text"])), headers=_HEADERS)
+                return Response.of_json(self._preview.render(str(asked["text"])), headers=_HEADERS)
             do = self._deeds.get(deed) if first == "do" else None
             if do is None:
                 return _respond_plain(404, "There is no such thing to do.")
@@ -187,7 +187,7 @@ class Page(Loopback):
         except SlackError as error:
             return _refuse(f"Slack: {error.code}")
         finally:
-            self._slack.changes.note()
+            self._slack.changes.notify()
 
     @property
     def _deeds(self) -> Mapping[str, Callable[[Json], ActionResult]]:
@@ -211,7 +211,7 @@ class Page(Loopback):
 
     def _place(self, asked: Json) -> str:
         place = str(asked["place"])
-        if not self._screen.has(place):
+        if not self._screen.has_conversation(place):
             raise InvalidAction("There is no such place.")
         return place
 

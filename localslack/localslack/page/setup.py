@@ -51,9 +51,9 @@ def make_page(
     """
     visitor = Visitor(slack, Person(slack, wire, reader.id, reader.name.lower()), commands, terminal)
     # their messages are there as soon as somebody looks
-    slack.place(visitor.direct)
+    slack.get_channel(visitor.direct)
     places = (
-        Conversation(slack.home, slack.place(slack.home).name),
+        Conversation(slack.home, slack.get_channel(slack.home).name),
         Conversation(visitor.direct, slack.bot_name, "●"),
     )
     users = {reader.id: reader.name, BOT_USER: slack.bot_name}

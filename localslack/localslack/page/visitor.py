@@ -81,9 +81,9 @@ class Visitor:
         where: dict[str, Any] = {"channel": place, "thread_ts": thread or None}
         is_named = f"<@{BOT_USER}>" in said and place != self.direct
         if not is_named:
-            return self._taken(self._person.message(said, **where))
+            return self._report(self._person.send_message(said, **where))
         done = self._person.mention(said, twin=True, **where)
-        return replace(self._taken(done), thread="" if thread else done.payload["event"]["ts"])
+        return replace(self._report(done), thread="" if thread else done.payload["event"]["ts"])
 
     def _command(self, place: str, text: str, thread: str) -> ActionResult:
         name, _, rest = text.partition(" ")
@@ -96,26 +96,26 @@ class Visitor:
             raise InvalidAction(
                 f"{name} is no command here. There are: {there}." if there else f"{name} is no command here."
             )
-        done = self._person.slash(name, rest.strip(), place)
+        done = self._person.send_command(name, rest.strip(), place)
         if done.ack.status != _OK:
-            return self._taken(done)
+            return self._report(done)
         body = done.ack.body if isinstance(done.ack.body, dict) else {"text": done.ack.body}
         if body.get("response_type") == "in_channel":
             self._slack.answer_command(place, self.user, body)
         elif body.get("text") or body.get("blocks"):
-            self._slack.whisper(place, self.user, str(body.get("text") or ""), blocks=body.get("blocks"))
+            self._slack.show_ephemeral(place, self.user, str(body.get("text") or ""), blocks=body.get("blocks"))
         return ActionResult()
 
     def press(self, place: str, ts: str, action: str, block: str, value: str | None) -> ActionResult:
         """Use a button or a menu of a message, or of what only this person sees."""
-        return self._taken(
-            self._person.press(self.seen(place, ts), action, value=value, channel=place, block_id=block)
+        return self._report(
+            self._person.press(self.find_shown(place, ts), action, value=value, channel=place, block_id=block)
         )
 
-    def seen(self, place: str, ts: str) -> Json:
+    def find_shown(self, place: str, ts: str) -> Json:
         """A message, or what only this person sees. Raises SlackError, KeyError where it is not there."""
         whispered = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
-        return next(whispered, None) or self._slack.message(place, ts)
+        return next(whispered, None) or self._slack.get_message(place, ts)
 
     def dismiss(self, ts: str) -> ActionResult:
         """Put away what only this person sees."""
@@ -129,33 +129,33 @@ class Visitor:
 
     def go_home(self) -> ActionResult:
         """Open the bot's Home tab."""
-        return self._taken(self._person.open_home())
+        return self._report(self._person.open_home())
 
     def go_direct(self) -> ActionResult:
         """Open the direct messages with the bot."""
-        return self._taken(self._person.open_home("messages"))
+        return self._report(self._person.open_home("messages"))
 
     def press_in(self, view: str, action: str, block: str, value: str | None) -> ActionResult:
         """Use something in a window or in Home."""
-        return self._taken(self._person.press_in(view, action, value=value, block_id=block))
+        return self._report(self._person.press_in(view, action, value=value, block_id=block))
 
     def submit(self, view: str, values: Mapping[Key, Any]) -> ActionResult:
         """Send a form."""
         done = self._person.submit(view, dict(values))
         if done.ack.status != _OK:
-            return self._taken(done)
+            return self._report(done)
         return ActionResult(errors=done.errors)
 
     def close(self, view: str) -> ActionResult:
         """Close a window without sending it."""
         done = self._person.close(view)
-        return self._taken(done) if done else ActionResult()
+        return self._report(done) if done else ActionResult()
 
     def suggest(self, view: str, action: str, typed: str) -> ActionResult:
         """Ask the bot what there is to choose from."""
         return ActionResult(options=self._person.suggest(view, action, typed))
 
-    def _taken(self, done: Delivery) -> ActionResult:
+    def _report(self, done: Delivery) -> ActionResult:
         """Whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
         if done.ack.status == _OK:
             return ActionResult()

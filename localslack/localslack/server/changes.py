@@ -12,7 +12,7 @@ class ChangeCounter:
         self._condition = threading.Condition()
         self._count = 0
 
-    def note(self) -> None:
+    def notify(self) -> None:
         """Something may look different now."""
         with self._condition:
             self._count += 1

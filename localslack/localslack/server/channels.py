@@ -77,43 +77,43 @@ class TeamChannels:
         """Somebody comes into a channel."""
         with self._lock:
             place = self.workspace.channels[channel]
-            place.people = frozenset({*self._people_of(channel), user})
+            place.people = frozenset({*self._list_people(channel), user})
 
     def leave(self, channel: str, user: str) -> None:
         """Somebody goes."""
         with self._lock:
             place = self.workspace.channels[channel]
-            place.people = self._people_of(channel) - {user}
+            place.people = self._list_people(channel) - {user}
 
-    def _people_of(self, channel: str) -> frozenset[str]:
+    def _list_people(self, channel: str) -> frozenset[str]:
         place = self.workspace.channels[channel]
-        return frozenset(self.workspace.members(place)) - {BOT_USER}
+        return frozenset(self.workspace.list_members(place)) - {BOT_USER}
 
-    def meet(self, user: str, team: str) -> None:
+    def register_user(self, user: str, team: str) -> None:
         """Somebody uses the app, who is known from then on."""
         with self._lock:
-            self.workspace.people.setdefault(user, replace(self.workspace.profile(user), team=team))
+            self.workspace.people.setdefault(user, replace(self.workspace.get_profile(user), team=team))
 
-    def may_write(self, channel: str, user: str) -> bool:
+    def can_write(self, channel: str, user: str) -> bool:
         """Whether somebody is in a channel; where nobody has said who is, all are but guests."""
         with self._lock:
-            place = self.workspace.place(channel)
+            place = self.workspace.get_channel(channel)
             if place.kind == "im" or place.people is not None:
                 return self.workspace.is_in(place, user)
-            return not self.workspace.profile(user).is_guest
+            return not self.workspace.get_profile(user).is_guest
 
     def set_person(self, user: str, **facts: Unpack[ProfileFields]) -> None:
         """Say more of somebody; what is not named stays. Nobody has to be known to exist."""
         require(facts.get("tz") is None or is_zone(facts["tz"]), f"no zone {facts.get('tz')}")
         with self._lock:
-            self.workspace.people[user] = replace(self.workspace.profile(user), **facts)
+            self.workspace.people[user] = replace(self.workspace.get_profile(user), **facts)
 
     def has_direct(self, user: str) -> bool:
         """Whether somebody and the bot have written to each other directly."""
         with self._lock:
             return get_direct_id(user) in self.workspace.channels
 
-    def place(self, channel: str) -> Channel:
+    def get_channel(self, channel: str) -> Channel:
         """A channel that a person is in: one that was added, or direct messages."""
         with self._lock:
-            return self.workspace.place(channel)
+            return self.workspace.get_channel(channel)

@@ -74,7 +74,7 @@ class LocalSlack(SlackTeam):
         with self._lock:
             return list(self._calls)
 
-    def calls_to(self, method: str) -> list[Json]:
+    def list_calls_to(self, method: str) -> list[Json]:
         """The arguments of every call to one method."""
         return [arguments for name, arguments in self.calls if name == method]
 
@@ -92,12 +92,12 @@ class LocalSlack(SlackTeam):
         try:
             method, arguments = self._parse(request)
         except (TypeError, ValueError):
-            return self._unread(request)
+            return self._refuse_unreadable(request)
         self._arrive(method, arguments)
         try:
             return self._attend(request, method, arguments)
         finally:
-            self.changes.note()
+            self.changes.notify()
 
     def _attend(self, request: Request, method: str, arguments: Json) -> Response:
         """The answer to a call that could be read."""
@@ -111,7 +111,7 @@ class LocalSlack(SlackTeam):
             return RESPONSE, parse_answer(request, self.url)
         return request.path.removeprefix("/api").strip("/"), request.arguments()
 
-    def _unread(self, request: Request) -> Response:
+    def _refuse_unreadable(self, request: Request) -> Response:
         if request.path.startswith(RESPONSE_PATH):
             return make_refusal("invalid_payload", 400)
         return make_failure("invalid_json")
@@ -121,12 +121,12 @@ class LocalSlack(SlackTeam):
             self._calls.append((method, {key: value for key, value in arguments.items() if key != "token"}))
 
     def _answer(self, request: Request, method: str, arguments: Json) -> Response:
-        with self._settled():
+        with self._settle_streams():
             try:
                 if method == UPLOAD:
                     return self._receive(**arguments)
                 if method == RESPONSE:
-                    return self._responded(arguments)
+                    return self._receive_response(arguments)
                 answer = self._call(request, method, arguments)
             except SlackError as error:
                 self._refusals.append(Refusal(method, error.code, arguments))
@@ -135,7 +135,7 @@ class LocalSlack(SlackTeam):
         headers = {"x-oauth-scopes": ",".join(sorted(self.workspace.scopes))}
         return Response.of_json({"ok": True, **answer}, headers=headers)
 
-    def _responded(self, arguments: Json) -> Response:
+    def _receive_response(self, arguments: Json) -> Response:
         answer = self._responses.receive(arguments)
         if answer.status != 200:
             self._refusals.append(Refusal(RESPONSE, answer.body.decode(), arguments))
@@ -158,7 +158,7 @@ class LocalSlack(SlackTeam):
         if (token == self.app_token) != method.for_app:
             raise SlackError("not_allowed_token_type")
         if method.scope:
-            self.workspace.require(method.scope)
+            self.workspace.require_scope(method.scope)
 
     def _receive(self, file_id: str, key: str, content: bytes) -> Response:
         file = self.workspace.uploads.get(file_id)

@@ -80,44 +80,46 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """A message of somebody else; its ts."""
         with self._lock:
             typed = {} if "bot_id" in more else {"blocks": compose_rich_text(text) or None}
-            said = self.workspace.add(self.workspace.place(channel), user, text, thread_ts, **{**typed, **more})
-        self.changes.note()
+            said = self.workspace.add(
+                self.workspace.get_channel(channel), user, text, thread_ts, **{**typed, **more}
+            )
+        self.changes.notify()
         return str(said["ts"])
 
     def edit_message(self, channel: str, ts: str, text: str) -> Json:
         """Somebody writes something else in a message of theirs; it as readers get it then."""
-        with self._settled():
+        with self._settle_streams():
             place = self.workspace.channels[channel]
             message = place.find(ts)
             message |= {
                 "text": text,
                 "blocks": compose_rich_text(text),
-                "edited": {"user": message["user"], "ts": self.workspace.next_ts()},
+                "edited": {"user": message["user"], "ts": self.workspace.make_ts()},
             }
-            return place.seen(message)
+            return place.format_message(message)
 
-    def next_ts(self) -> str:
+    def make_ts(self) -> str:
         """That of something which happens now."""
         with self._lock:
-            return self.workspace.next_ts()
+            return self.workspace.make_ts()
 
-    def messages(self, channel: str) -> list[Json]:
+    def list_messages(self, channel: str) -> list[Json]:
         """Top level, oldest first."""
-        with self._settled():
-            return self.workspace.channels[channel].top_level()
+        with self._settle_streams():
+            return self.workspace.channels[channel].list_top_level()
 
-    def replies(self, channel: str, ts: str) -> list[Json]:
+    def list_replies(self, channel: str, ts: str) -> list[Json]:
         """The replies under a message, oldest first and without it."""
-        with self._settled():
-            return self.workspace.channels[channel].thread_of(ts)[1:]
+        with self._settle_streams():
+            return self.workspace.channels[channel].list_thread(ts)[1:]
 
-    def message(self, channel: str, ts: str) -> Json:
+    def get_message(self, channel: str, ts: str) -> Json:
         """A message wherever it is, as readers get it."""
-        with self._settled():
+        with self._settle_streams():
             place = self.workspace.channels[channel]
-            return place.seen(place.find(ts))
+            return place.format_message(place.find(ts))
 
-    def channel_of(self, ts: str) -> str:
+    def find_channel_of(self, ts: str) -> str:
         """The channel that a message is in."""
         with self._lock:
             for channel in self.workspace.channels.values():
@@ -125,12 +127,12 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
                     return channel.id
         raise InvalidAction(f"no channel has a message {ts}")
 
-    def whisper(self, channel: str, user: str, text: str, **more: Any) -> str:
+    def show_ephemeral(self, channel: str, user: str, text: str, **more: Any) -> str:
         """Show somebody what only they see, such as the answer to a command; its ts."""
         with self._lock:
-            ts = self.workspace.next_ts()
+            ts = self.workspace.make_ts()
             self.workspace.ephemerals.append({"channel": channel, "user": user, "ts": ts, "text": text, **more})
-        self.changes.note()
+        self.changes.notify()
         return ts
 
     def dismiss(self, user: str, ts: str) -> None:
@@ -138,7 +140,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         with self._lock:
             seen = self.workspace.ephemerals
             seen[:] = [shown for shown in seen if (shown["user"], shown["ts"]) != (user, ts)]
-        self.changes.note()
+        self.changes.notify()
 
     # streams and statuses
 
@@ -146,19 +148,19 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """The person presses stop."""
         self._end_stream(channel, ts, STOPPED_BY_USER)
 
-    def finalise_stream(self, channel: str, ts: str) -> None:
+    def end_stream(self, channel: str, ts: str) -> None:
         """Slack ends the stream now, as it does by itself after ``stream_seconds``."""
         self._end_stream(channel, ts, ENDED)
 
-    def streaming(self, channel: str, ts: str) -> bool:
+    def is_streaming(self, channel: str, ts: str) -> bool:
         """Whether more can come; readers see it in the message's ``streaming_state``."""
-        with self._settled():
+        with self._settle_streams():
             place = self.workspace.channels[channel]
-            return self.workspace.streams.running(channel, place.find(ts))
+            return self.workspace.streams.is_running(channel, place.find(ts))
 
-    def seen_live(self, channel: str, ts: str) -> set[str]:
+    def collect_live(self, channel: str, ts: str) -> set[str]:
         """Every mention and every link target that was live in any state of a message, however short."""
-        with self._settled():
+        with self._settle_streams():
             message = self.workspace.channels[channel].find(ts)
             stream = self.workspace.streams.find(channel, message)
             return {*find_mentions(message), *find_links(message), *(stream.seen if stream else ())}
@@ -169,10 +171,10 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         with self._lock:
             return copy.deepcopy(self.workspace.statuses.history)
 
-    def status(self, channel: str, thread_ts: str) -> str:
+    def get_status(self, channel: str, thread_ts: str) -> str:
         """What the thread shows now, or nothing."""
         with self._lock:
-            return self.workspace.statuses.current(channel, thread_ts)
+            return self.workspace.statuses.get_current(channel, thread_ts)
 
     # what was shown
 
@@ -180,7 +182,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     def files(self) -> list[Json]:
         """Shared files: id, name, title, content, channels, thread_ts."""
         with self._lock:
-            return self.workspace.files()
+            return self.workspace.list_files()
 
     @property
     def ephemerals(self) -> list[Json]:
@@ -196,7 +198,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
 
     # what commands and buttons carry
 
-    def response_url(
+    def make_response_url(
         self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None
     ) -> str:
         """Takes five answers within half an hour. ``origin`` is the ts of the message whose button was pressed.
@@ -210,26 +212,26 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         """Show what the app answered to a command at once. Raises SlackError where Slack would not take it."""
         with self._lock:
             self._responses.answer_at_once(channel, user, body)
-        self.changes.note()
+        self.changes.notify()
 
     @property
     def bot_name(self) -> str:
         """What the bot is called."""
         return self.workspace.bot_name
 
-    def next_id(self, prefix: str) -> str:
+    def make_id(self, prefix: str) -> str:
         with self._lock:
-            return self.workspace.next_id(prefix)
+            return self.workspace.make_id(prefix)
 
     @contextmanager
-    def _settled(self) -> Iterator[None]:
+    def _settle_streams(self) -> Iterator[None]:
         """The lock, with streams whose time is over ended."""
         with self._lock:
             self.workspace.streams.settle()
             yield
 
     def _end_stream(self, channel: str, ts: str, fault: str) -> None:
-        with self._settled():
+        with self._settle_streams():
             stream = self.workspace.streams.find(channel, self.workspace.channels[channel].find(ts))
             if stream is None or stream.fault:
                 raise InvalidAction(f"{ts} is {'no stream' if stream is None else 'not streaming any more'}")

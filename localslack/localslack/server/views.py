@@ -43,22 +43,24 @@ class TeamViews:
         with self._lock:
             return copy.deepcopy(list(self.workspace.views.values()))
 
-    def home_of(self, user: str) -> Json | None:
+    def get_home(self, user: str) -> Json | None:
         """What is published for somebody."""
         with self._lock:
             return copy.deepcopy(self.workspace.views.get(get_home_id(user)))
 
-    def modal_of(self, user: str) -> Json | None:
+    def get_modal(self, user: str) -> Json | None:
         """The view in front of somebody: the last one opened that was not closed."""
         with self._lock:
-            front = self._front(user)
+            front = self._find_front(user)
             return copy.deepcopy(self.workspace.views[front]) if front else None
 
-    def seen_by(self, user: str) -> tuple[Json | None, Json | None]:
+    def get_views(self, user: str) -> tuple[Json | None, Json | None]:
         """Somebody's home, and the modal in front of them, each with what its elements are set to."""
         with self._lock:
             home = get_home_id(user) if get_home_id(user) in self.workspace.views else None
-            found = (describe_view(self.workspace, each) if each else None for each in (home, self._front(user)))
+            found = (
+                describe_view(self.workspace, each) if each else None for each in (home, self._find_front(user))
+            )
             return next(found), next(found)
 
     def enable_home(self, *, enabled: bool = True) -> None:
@@ -66,7 +68,7 @@ class TeamViews:
         with self._lock:
             self.workspace.home_enabled = enabled
 
-    def trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
+    def make_trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
         """Opens one view within ``triggers.seconds``, in front of the user who did something there."""
         with self._lock:
             return self.workspace.triggers.mint(TriggerOrigin(user, place, view))
@@ -76,7 +78,7 @@ class TeamViews:
     def press(self, blocks: list[Json], channel: str, used: Control, value: str | None) -> tuple[Json, Json]:
         """Use something in a message; the action, and the state of all that is in the message."""
         with self._lock:
-            place = self.workspace.place(channel)
+            place = self.workspace.get_channel(channel)
             shown = ElementState("", place, get_initial_settings(blocks, place))
             return use_control(self.workspace, shown, used, value), shown.state
 
@@ -85,7 +87,7 @@ class TeamViews:
     ) -> tuple[Json, Json]:
         """Use something in a view; the action, and the view as it is then."""
         with self._lock:
-            view_id = self._usable(view, user)
+            view_id = self._require_usable(view, user)
             blocks = add_default_ids(self.workspace.views[view_id]["blocks"])
             used = find_control(blocks, action_id, value, "view", block_id=block_id)
             dispatched = used.block["type"] != "input" or used.block.get("dispatch_action")
@@ -96,7 +98,7 @@ class TeamViews:
     def fill(self, view: str | Json, user: str, values: Values) -> Json:
         """Put the values in and press the button; the view as it is then."""
         with self._lock:
-            view_id = self._usable(view, user)
+            view_id = self._require_usable(view, user)
             stored, shown = self.workspace.views[view_id], self.workspace.shown[view_id]
             require(stored["type"] == "modal", "a home has nothing to submit")
             require("submit" in stored, "the view has no button to submit it")
@@ -112,7 +114,7 @@ class TeamViews:
             require(not empty, f"must be filled in: {', '.join(empty)}")
             return describe_view(self.workspace, view_id)
 
-    def answered(self, view: Json, body: str | Json) -> Json:
+    def apply_answer(self, view: Json, body: str | Json) -> Json:
         """What the answer to a submission does; the errors that the person reads."""
         with self._lock:
             return apply_answer(self.workspace, view["id"], body)
@@ -120,7 +122,7 @@ class TeamViews:
     def close(self, view: str | Json, user: str) -> tuple[Json, bool]:
         """The view as it was, and whether all below it went too."""
         with self._lock:
-            view_id = self._usable(view, user)
+            view_id = self._require_usable(view, user)
             told, stack = describe_view(self.workspace, view_id), get_stack(self.workspace, view_id)
             require(told["type"] == "modal", "a home cannot be closed")
             cleared = told["clear_on_close"]
@@ -136,10 +138,10 @@ class TeamViews:
             shown.settings = get_initial_settings(add_default_ids(stored["blocks"]), shown.place)
             return describe_view(self.workspace, get_home_id(user))
 
-    def asks(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
+    def type_into(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
         """Type into a menu that finds its options in the app; the menu's names, and the view."""
         with self._lock:
-            view_id = self._usable(view, user)
+            view_id = self._require_usable(view, user)
             menus = {
                 key: part
                 for key, _, part in iterate_elements(add_default_ids(self.workspace.views[view_id]["blocks"]))
@@ -149,25 +151,25 @@ class TeamViews:
             require(len(typed) >= least, f"{action_id} asks the app after {least} characters")
             return key, describe_view(self.workspace, view_id)
 
-    def offered(self, view: Json, key: Key, body: str | Json) -> list[Json]:
+    def add_options(self, view: Json, key: Key, body: str | Json) -> list[Json]:
         """The options that came; they can be chosen from now on."""
         found = parse_options(body)
         with self._lock:
             self.workspace.shown[view["id"]].offered[key] = copy.deepcopy(found)
         return found
 
-    def _front(self, user: str) -> str | None:
+    def _find_front(self, user: str) -> str | None:
         open_now = [view["id"] for view in self.workspace.views.values() if view["type"] == "modal"]
         return next((found for found in reversed(open_now) if self.workspace.shown[found].user == user), None)
 
-    def _usable(self, view: str | Json, user: str) -> str:
+    def _require_usable(self, view: str | Json, user: str) -> str:
         """The id of a view that this person has in front of them."""
         view_id = view if isinstance(view, str) else str(view["id"])
         require(view_id in self.workspace.views, f"the view {view_id} is not open any more")
         owner = self.workspace.shown[view_id].user
         require(owner in ("", user), f"the view {view_id} is in front of {owner}")
         is_home = self.workspace.views[view_id]["type"] == "home"
-        require(is_home or not owner or view_id == self._front(user), f"the view {view_id} is behind another")
+        require(is_home or not owner or view_id == self._find_front(user), f"the view {view_id} is behind another")
         return view_id
 
 

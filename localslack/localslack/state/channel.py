@@ -45,7 +45,7 @@ class Channel:
             return "mpim"
         return "groups" if self.private else "channels"
 
-    def as_json(self) -> Json:
+    def to_json(self) -> Json:
         """Direct messages have somebody they are with, and neither a name nor members."""
         shown = {
             "id": self.id,
@@ -72,26 +72,26 @@ class Channel:
             raise SlackError(error)
         return found
 
-    def parent(self, thread_ts: object) -> Json:
+    def find_parent(self, thread_ts: object) -> Json:
         """The message a reply goes under; which code Slack has for a reply's own ts is not measured."""
         found = self.find(thread_ts, "thread_not_found")
         if is_reply(found):
             raise SlackError("cannot_reply_to_message")
         return found
 
-    def thread_of(self, ts: object) -> list[Json]:
+    def list_thread(self, ts: object) -> list[Json]:
         """Parent first, then its replies, oldest first; ``ts`` may be any message of the thread."""
         found = self.find(ts, "thread_not_found")
         root = found.get("thread_ts", found["ts"])
         thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
-        return [self.seen(message) for message in thread]
+        return [self.format_message(message) for message in thread]
 
-    def top_level(self) -> list[Json]:
+    def list_top_level(self) -> list[Json]:
         """Oldest first; a reply that was broadcast is part of the channel too."""
         shown = (m for m in self.messages if not is_reply(m) or m.get("subtype") == "thread_broadcast")
-        return [self.seen(message) for message in shown]
+        return [self.format_message(message) for message in shown]
 
-    def seen(self, message: Json) -> Json:
+    def format_message(self, message: Json) -> Json:
         """A copy as readers get it: a parent counts its replies."""
         replies = [m for m in self.messages if is_reply(m) and m["thread_ts"] == message["ts"]]
         users = list(dict.fromkeys(reply["user"] for reply in replies))

@@ -46,7 +46,7 @@ class Profile:
         """Whether they are only where somebody brought them."""
         return self.restricted or self.ultra_restricted
 
-    def as_json(self, team_id: str, now: float) -> Json:
+    def to_json(self, team_id: str, now: float) -> Json:
         """Of somebody who was deactivated Slack does not tell the zone, as others have measured."""
         named = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
         rights = {

@@ -16,7 +16,7 @@ class TokenBucket:
     left: float
     at: float
 
-    def later(self, now: float, rate: float) -> TokenBucket:
+    def refill(self, now: float, rate: float) -> TokenBucket:
         return TokenBucket(min(BURST, self.left + (now - self.at) * rate), now)
 
 
@@ -29,7 +29,7 @@ class PostRateLimiter:
     def spend(self, channel: str, now: float, rate: float | None) -> None:
         if rate is None:
             return
-        bucket = self._buckets.get(channel, TokenBucket(BURST, now)).later(now, rate)
+        bucket = self._buckets.get(channel, TokenBucket(BURST, now)).refill(now, rate)
         self._buckets[channel] = bucket
         if bucket.left < 1:
             raise SlackError("ratelimited")

@@ -32,6 +32,6 @@ class Statuses:
     def clear(self, channel: str, thread_ts: str) -> None:
         self._shown.pop((channel, thread_ts), None)
 
-    def current(self, channel: str, thread_ts: str) -> str:
+    def get_current(self, channel: str, thread_ts: str) -> str:
         status, since = self._shown.get((channel, thread_ts), ("", 0.0))
         return status if self.clock() - since < STATUS_SECONDS else ""

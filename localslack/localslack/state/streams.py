@@ -98,7 +98,7 @@ class Streams:
         """The stream that a message is or was."""
         return self._known.get((channel, message["ts"]))
 
-    def running(self, channel: str, message: Json) -> bool:
+    def is_running(self, channel: str, message: Json) -> bool:
         stream = self.find(channel, message)
         return stream is not None and stream.fault is None
 

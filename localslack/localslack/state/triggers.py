@@ -38,10 +38,10 @@ class Triggers:
         self._from[trigger] = origin
         return trigger
 
-    def origin(self, trigger: str) -> TriggerOrigin:
+    def get_origin(self, trigger: str) -> TriggerOrigin:
         return self._from[trigger]
 
-    def fault(self, trigger: str) -> str | None:
+    def find_fault(self, trigger: str) -> str | None:
         """Slack's error code if this one opens nothing."""
         if trigger not in self._born:
             return "invalid_trigger_id"

@@ -57,27 +57,27 @@ class Workspace:
     _last: int = 0
     _count: int = 0
 
-    def require(self, *needed: str) -> None:
+    def require_scope(self, *needed: str) -> None:
         """One of the scopes must be there."""
         if self.scopes.isdisjoint(needed):
             raise SlackError("missing_scope", needed=",".join(needed), provided=",".join(sorted(self.scopes)))
 
-    def next_ts(self) -> str:
+    def make_ts(self) -> str:
         """Unique and increasing, like 1772300000.000100."""
         self._last = max(self._last, int(self.now() * 1_000_000)) + STEP
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
-    def next_id(self, prefix: str) -> str:
+    def make_id(self, prefix: str) -> str:
         self._count += 1
         return f"{prefix}{self._count:08d}"
 
-    def profile(self, user: str) -> Profile:
+    def get_profile(self, user: str) -> Profile:
         """Anybody with the id of a person is one of the team."""
         if not USER(user):
             raise SlackError("user_not_found")
         return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
 
-    def members(self, channel: Channel) -> list[str]:
+    def list_members(self, channel: Channel) -> list[str]:
         """Who is in a channel, the app's bot among them."""
         bot = [BOT_USER] if channel.member or channel.kind == "im" else []
         if channel.kind == "im":
@@ -89,57 +89,59 @@ class Workspace:
     def is_in(self, channel: Channel, user: str) -> bool:
         """Whether somebody is in a channel."""
         if channel.kind == "im" or channel.people is not None:
-            return user in self.members(channel)
-        return self._is_regular(self.profile(user), channel)
+            return user in self.list_members(channel)
+        return self._is_regular(self.get_profile(user), channel)
 
     def _is_regular(self, who: Profile, channel: Channel) -> bool:
         """Whether they are in a channel of which nobody has said who is in it."""
         is_own = who.team in ("", self.team_id)
         return not (who.deleted or who.is_guest or who.is_bot) and (is_own or channel.shared)
 
-    def channel(self, wanted: object) -> Channel:
+    def find_channel(self, wanted: object) -> Channel:
         found = self.channels.get(str(wanted))
         if found is None or (found.private and not found.member):
             raise SlackError("channel_not_found")
         return found
 
-    def addressed(self, wanted: object) -> Channel:
+    def find_addressed(self, wanted: object) -> Channel:
         """By id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
         name = str(wanted)
         if USER(name):
-            return self.direct(name)
-        return self.channel({f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name))
+            return self.open_direct(name)
+        return self.find_channel(
+            {f"#{channel.name}": channel.id for channel in self.channels.values()}.get(name, name)
+        )
 
-    def direct(self, user: str) -> Channel:
+    def open_direct(self, user: str) -> Channel:
         """Its messages can be written even where nobody is left to read them, as others have measured."""
-        raise_error("cannot_dm_bot" if self.profile(user).is_bot else None)
-        return self._im(get_direct_id(user), user)
+        raise_error("cannot_dm_bot" if self.get_profile(user).is_bot else None)
+        return self._open_im(get_direct_id(user), user)
 
-    def place(self, name: str) -> Channel:
+    def get_channel(self, name: str) -> Channel:
         """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
-        return self._im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
+        return self._open_im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
 
-    def _im(self, name: str, user: str) -> Channel:
+    def _open_im(self, name: str, user: str) -> Channel:
         return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
 
-    def readable(self, wanted: object, right: str) -> Channel:
+    def find_readable(self, wanted: object, right: str) -> Channel:
         """A channel whose kind the token may read: ``right`` is history or read."""
-        self.require(*(f"{kind}:{right}" for kind in KINDS))
-        found = self.channel(wanted)
-        self.require(f"{found.kind}:{right}")
+        self.require_scope(*(f"{kind}:{right}" for kind in KINDS))
+        found = self.find_channel(wanted)
+        self.require_scope(f"{found.kind}:{right}")
         return found
 
-    def writable(self, wanted: object, *, by_name: bool = False) -> Channel:
+    def find_writable(self, wanted: object, *, by_name: bool = False) -> Channel:
         """That it is archived counts first: nobody is in such a channel any more."""
-        found = self.addressed(wanted) if by_name else self.channel(wanted)
+        found = self.find_addressed(wanted) if by_name else self.find_channel(wanted)
         raise_error("is_archived" if found.archived else None)
         raise_error(None if found.member else "not_in_channel")
         return found
 
     def add(self, channel: Channel, user: str, text: str, thread_ts: object = None, **more: Any) -> Json:
-        message: Json = {"type": "message", "ts": self.next_ts(), "user": user, "team": self.team_id, "text": text}
+        message: Json = {"type": "message", "ts": self.make_ts(), "user": user, "team": self.team_id, "text": text}
         if thread_ts:
-            root = channel.parent(thread_ts)
+            root = channel.find_parent(thread_ts)
             message |= {"thread_ts": root["ts"], "parent_user_id": root["user"]}
         message |= {key: copy.deepcopy(value) for key, value in more.items() if value is not None}
         channel.messages.append(message)
@@ -157,34 +159,34 @@ class Workspace:
         """
         thread = shown.get("thread_ts")
         is_seen = not thread or any(is_reply(m) and m["thread_ts"] == thread for m in channel.messages)
-        whole = {"channel": channel.id, "user": user, "ts": self.next_ts(), **shown}
+        whole = {"channel": channel.id, "user": user, "ts": self.make_ts(), **shown}
         (self.ephemerals if is_seen else self.unshown).append(whole)
         return str(whole["ts"])
 
     def remove(self, channel: Channel, message: Json) -> None:
         """A parent with replies leaves a tombstone, anything else is gone."""
-        if "reply_count" not in channel.seen(message):
+        if "reply_count" not in channel.format_message(message):
             channel.messages.remove(message)
             return
         ts = message["ts"]
         message.clear()
         message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
 
-    def reserve(self, name: str, length: int) -> Json:
+    def reserve_file(self, name: str, length: int) -> Json:
         """A file that was announced and has no content yet; who knows its ``key`` may bring that."""
-        file_id = self.next_id("F")
+        file_id = self.make_id("F")
         own = {"id": file_id, "key": self.secret(), "name": name, "length": length}
         self.uploads[file_id] = {**own, "content": None, "shared": False}
         return self.uploads[file_id]
 
-    def uploaded(self, file_id: object) -> Json:
+    def find_uploaded(self, file_id: object) -> Json:
         """A file that has its content and was shared nowhere yet."""
         file = self.uploads.get(str(file_id))
         if file is None or file["content"] is None or file["shared"]:
             raise SlackError("file_not_found")
         return file
 
-    def files(self) -> list[Json]:
+    def list_files(self) -> list[Json]:
         return [copy.deepcopy(file) for file in self.uploads.values() if file["shared"]]
 
 

@@ -48,7 +48,7 @@ class SlackEmulator(LocalSlack):
             bot_name=bot_name,
             channel=channel,
             posts_per_second=posts_per_second,
-            link=self.socket.address,
+            link=self.socket.make_address,
             times=times,
         )
         self.latency = 0.0
@@ -86,12 +86,12 @@ class SlackEmulator(LocalSlack):
 
     def _attend(self, request: Request, method: str, arguments: Json) -> Response:
         with self._lock:
-            fault = self._faults.next(method)
+            fault = self._faults.pop_next(method)
         if self.before:
             self.before(method, arguments)
         if fault and not fault.after_effect:
-            return fault.response(method)
+            return fault.make_response(method)
         answer = super()._attend(request, method, arguments)
         if self.after:
             self.after(method, arguments)
-        return fault.response(method) if fault else answer
+        return fault.make_response(method) if fault else answer

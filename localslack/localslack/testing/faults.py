@@ -22,7 +22,7 @@ class Failure:
     after_effect: bool
     hang_up: bool
 
-    def response(self, method: str) -> Response:
+    def make_response(self, method: str) -> Response:
         if self.hang_up:
             raise HangUp
         if method == RESPONSE:
@@ -49,6 +49,6 @@ class FaultQueue:
     def add(self, method: str, found: Failure, times: int) -> None:
         self._waiting[method].extend([found] * times)
 
-    def next(self, method: str) -> Failure | None:
+    def pop_next(self, method: str) -> Failure | None:
         waiting = self._waiting[method]
         return waiting.popleft() if waiting else None

@@ -80,18 +80,18 @@ class Parsed(HTMLParser):
     def handle_pi(self, data: str) -> None:
         self.faults.append(f"an instruction: {data}")
 
-    def all(self, name: str = "", **attributes: str) -> list[Tag]:
+    def find_all(self, name: str = "", **attributes: str) -> list[Tag]:
         """Tags of this name with these attributes; ``data_action`` means ``data-action``."""
         wanted = {key.replace("_", "-"): value for key, value in attributes.items()}
         return [tag for tag in self.tags if name in ("", tag.name) and wanted.items() <= tag.attributes.items()]
 
-    def of_class(self, name: str) -> list[Tag]:
+    def find_by_class(self, name: str) -> list[Tag]:
         """Tags of this class."""
         return [tag for tag in self.tags if name in tag.attributes.get("class", "").split()]
 
-    def only(self, name: str = "", **attributes: str) -> Tag:
+    def find_one(self, name: str = "", **attributes: str) -> Tag:
         """The one tag of this name with these attributes."""
-        found = self.all(name, **attributes)
+        found = self.find_all(name, **attributes)
         if len(found) != 1:
             raise AssertionError(f"{len(found)} of {name} {attributes}")
         return found[0]

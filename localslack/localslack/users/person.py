@@ -27,8 +27,8 @@ CHANNEL_NAMES = {"groups": "privategroup", "im": "directmessage"}
 class Person(ViewUser):
     """Everything that somebody can do with the app, in the team's first channel if no other is named."""
 
-    def slash(self, command: str, text: str = "", channel: str | None = None) -> Delivery:
-        where = self._joined(channel or self.slack.home)
+    def send_command(self, command: str, text: str = "", channel: str | None = None) -> Delivery:
+        where = self._require_member(channel or self.slack.home)
         payload = {
             "token": TOKEN,
             "team_id": self.home,
@@ -41,8 +41,8 @@ class Person(ViewUser):
             "text": text,
             "api_app_id": APP_ID,
             "is_enterprise_install": "false",
-            "response_url": self.slack.response_url(where.id, self.user),
-            "trigger_id": self.slack.trigger_id(self.user, where.id),
+            "response_url": self.slack.make_response_url(where.id, self.user),
+            "trigger_id": self.slack.make_trigger_id(self.user, where.id),
         }
         grid = {"enterprise_id": self.enterprise, "enterprise_name": "Grid"} if self.enterprise else {}
         return self._deliver("slash_commands", payload | grid)
@@ -56,33 +56,33 @@ class Person(ViewUser):
         """
         named = f"<@{BOT_USER}>"
         said = self._say(text if named in text else f"{named} {text}", channel or self.slack.home, thread_ts)
-        mention = self._event({**said, "type": "app_mention"})
+        mention = self._send_event({**said, "type": "app_mention"})
         if twin:
-            self.twin(mention)
+            self.send_twin(mention)
         return mention
 
-    def twin(self, mention: Delivery) -> Delivery:
+    def send_twin(self, mention: Delivery) -> Delivery:
         """The ``message`` event that Slack sends for a mention too: another event_id, the same ts."""
         said = mention.payload["event"]
-        return self._event({**said, "type": "message", **self._kind_of(said["channel"])})
+        return self._send_event({**said, "type": "message", **self._describe_channel(said["channel"])})
 
     def invite(self, channel: str | None = None) -> Delivery:
         """Bring the bot into a channel."""
         channel = channel or self.slack.home
         self.slack.invite_bot(channel)
-        return self._event(
+        return self._send_event(
             {
                 "type": "member_joined_channel",
                 "user": BOT_USER,
                 "channel": channel,
-                "channel_type": "C" if self.slack.place(channel).kind == "channels" else "G",
+                "channel_type": "C" if self.slack.get_channel(channel).kind == "channels" else "G",
                 "team": self.slack.workspace.team_id,
                 "inviter": self.user,
-                "event_ts": self.slack.next_ts(),
+                "event_ts": self.slack.make_ts(),
             }
         )
 
-    def message(
+    def send_message(
         self, text: str, channel: str | None = None, thread_ts: str | None = None, **fields: Any
     ) -> Delivery:
         """Say something. ``fields`` are what else the message has: ``files`` and their subtype, another bot's id.
@@ -92,16 +92,16 @@ class Person(ViewUser):
         """
         channel = channel or self.slack.home
         said = {} if fields.get("subtype") in CHANGE_SUBTYPES else self._say(text, channel, thread_ts, **fields)
-        ts = said.get("ts") or self.slack.next_ts()
+        ts = said.get("ts") or self.slack.make_ts()
         event = {"type": "message", "ts": ts, "channel": channel, "event_ts": ts}
-        return self._event({**event, **said, **fields, **self._kind_of(channel)})
+        return self._send_event({**event, **said, **fields, **self._describe_channel(channel)})
 
     def edit(self, ts: str, text: str, channel: str | None = None) -> Delivery:
         """Write something else in a message that is there."""
         channel = channel or self.slack.home
-        before = self.slack.message(channel, ts)
+        before = self.slack.get_message(channel, ts)
         after = self.slack.edit_message(channel, ts, text)
-        return self.message(
+        return self.send_message(
             "", channel, subtype="message_changed", hidden=True, message=after, previous_message=before
         )
 
@@ -121,11 +121,11 @@ class Person(ViewUser):
         """
         blocks = add_default_ids(message.get("blocks") or [])
         used = find_control(blocks, action_id, value, block_id=block_id)
-        found = channel or message.get("channel") or self.slack.channel_of(message["ts"])
-        if self.slack.place(found).private:
-            self._joined(found)
+        found = channel or message.get("channel") or self.slack.find_channel_of(message["ts"])
+        if self.slack.get_channel(found).private:
+            self._require_member(found)
         action, state = self.slack.press(blocks, found, used, value)
-        payload = self._action({**copy.deepcopy(message), "blocks": blocks}, self.slack.place(found))
+        payload = self._make_action({**copy.deepcopy(message), "blocks": blocks}, self.slack.get_channel(found))
         return self._deliver("interactive", payload | {"state": state, "actions": [action]})
 
     # how Slack tells the app
@@ -133,31 +133,31 @@ class Person(ViewUser):
     def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
         """Put a message into the channel; what an event tells of it. Only a person's client has ids of its own."""
         origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
-        self._joined(channel)
+        self._require_member(channel)
         typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
         own = {**typed, "team": self.home, **origin, **fields}
         ts = self.slack.add_message(channel, text, self.user, thread_ts, **own)
-        stored = self.slack.message(channel, ts)
+        stored = self.slack.get_message(channel, ts)
         return stored | {"channel": channel, "event_ts": ts}
 
-    def _joined(self, channel: str) -> Channel:
+    def _require_member(self, channel: str) -> Channel:
         """A channel that they write in: Slack shows others a public one to read, and the buttons there."""
-        require(self.slack.may_write(channel, self.user), f"{self.user} is not in {channel}")
-        return self.slack.place(channel)
+        require(self.slack.can_write(channel, self.user), f"{self.user} is not in {channel}")
+        return self.slack.get_channel(channel)
 
-    def _kind_of(self, channel: str) -> Json:
+    def _describe_channel(self, channel: str) -> Json:
         """Mentions do not say it; messages do."""
-        return {"channel_type": CHANNEL_TYPES[self.slack.place(channel).kind]}
+        return {"channel_type": CHANNEL_TYPES[self.slack.get_channel(channel).kind]}
 
-    def _action(self, message: Json, channel: Channel) -> Json:
+    def _make_action(self, message: Json, channel: Channel) -> Json:
         """An ephemeral message is not in the payload: Slack does not keep it."""
         hidden = "type" not in message
-        payload = self._interaction(
+        payload = self._make_interaction(
             "block_actions",
             container=make_container(message, channel, hidden=hidden),
-            trigger_id=self.slack.trigger_id(self.user, channel.id),
+            trigger_id=self.slack.make_trigger_id(self.user, channel.id),
             channel={"id": channel.id, "name": get_channel_name(channel)},
-            response_url=self.slack.response_url(channel.id, self.user, origin=message["ts"]),
+            response_url=self.slack.make_response_url(channel.id, self.user, origin=message["ts"]),
         )
         return payload if hidden else payload | {"message": message}
 

@@ -47,16 +47,16 @@ class Sender:
     def is_guest(self) -> bool:
         return self.home != self.slack.workspace.team_id
 
-    def again(self, delivery: Delivery) -> Delivery:
+    def redeliver(self, delivery: Delivery) -> Delivery:
         """The very same once more. Slack itself does so only for events."""
         return self._deliver(delivery.kind, delivery.payload, delivery.retry + 1)
 
     def _deliver(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
-        self.slack.meet(self.user, self.team or "")
+        self.slack.register_user(self.user, self.team or "")
         ack = self.wire.send(kind, payload, retry=retry)
         return Delivery(kind, payload, ack, retry)
 
-    def _event(self, event: Json) -> Delivery:
+    def _send_event(self, event: Json) -> Delivery:
         team, grid = self.slack.workspace.team_id, None if self.is_guest else self.enterprise
         bot = {"team_id": team, "user_id": BOT_USER, "is_bot": True, "is_enterprise_install": False}
         payload = {
@@ -67,14 +67,14 @@ class Sender:
             "api_app_id": APP_ID,
             "event": event,
             "type": "event_callback",
-            "event_id": self.slack.next_id("Ev"),
+            "event_id": self.slack.make_id("Ev"),
             "event_time": int(float(event["event_ts"])),
             "authorizations": [{"enterprise_id": grid, **bot}],
-            "is_ext_shared_channel": self.is_guest or self.slack.place(event["channel"]).shared,
+            "is_ext_shared_channel": self.is_guest or self.slack.get_channel(event["channel"]).shared,
         }
         return self._deliver("events_api", payload | ({"enterprise_id": grid} if grid else {}))
 
-    def _interaction(self, kind: str, **more: Any) -> Json:
+    def _make_interaction(self, kind: str, **more: Any) -> Json:
         """What every use of something tells of the person."""
         grid = None if self.is_guest else self.enterprise
         return {

@@ -57,10 +57,10 @@ class HttpTransport:
         body, content_type = encode_request(kind, payload)
         # the reason that Slack gives most often
         again = {"X-Slack-Retry-Num": str(retry), "X-Slack-Retry-Reason": "http_timeout"} if retry else {}
-        signed = self.signature(body, secret=secret, age=age)
+        signed = self.sign(body, secret=secret, age=age)
         return self.post(body, {"Content-Type": content_type, **signed, **again})
 
-    def signature(self, body: bytes, *, secret: str | None = None, age: float | None = None) -> dict[str, str]:
+    def sign(self, body: bytes, *, secret: str | None = None, age: float | None = None) -> dict[str, str]:
         """The headers that say when and by whom the body was sent."""
         stamp = str(int(self.now() - (self.age if age is None else age)))
         key = (self.signing_secret if secret is None else secret).encode()

@@ -18,19 +18,19 @@ class ViewUser(Sender):
 
     def open_home(self, tab: Literal["home", "messages"] = "home") -> Delivery:
         """What is published for the person comes with the event, unless they only open the messages."""
-        channel = self.slack.place(get_direct_id(self.user)).id
+        channel = self.slack.get_channel(get_direct_id(self.user)).id
         event = {"type": "app_home_opened", "user": self.user, "channel": channel, "tab": tab}
         view = self.slack.enter_home(self.user) if tab == "home" else None
-        return self._event({**event, "event_ts": self.slack.next_ts(), **({"view": view} if view else {})})
+        return self._send_event({**event, "event_ts": self.slack.make_ts(), **({"view": view} if view else {})})
 
     def press_in(
         self, view: Json | str, action_id: str, *, value: str | None = None, block_id: str | None = None
     ) -> Delivery:
         """Use something in a view. ``value`` is what is chosen, or which of several is clicked."""
         action, shown = self.slack.press_in(view, self.user, action_id, value, block_id=block_id)
-        trigger = self.slack.trigger_id(self.user, view=shown["id"])
+        trigger = self.slack.make_trigger_id(self.user, view=shown["id"])
         where = {"container": _make_container(shown), "trigger_id": trigger, "view": shown}
-        return self._deliver("interactive", self._interaction("block_actions", **where, actions=[action]))
+        return self._deliver("interactive", self._make_interaction("block_actions", **where, actions=[action]))
 
     def submit(self, view: Json | str, values: Values | None = None, /, **more: Any) -> Delivery:
         """Fill in by action_id and send; what is not named stays as it is.
@@ -40,31 +40,31 @@ class ViewUser(Sender):
         """
         wanted: dict[Any, Any] = {**(values or {}), **more}
         shown = self.slack.fill(view, self.user, wanted)
-        trigger = self.slack.trigger_id(self.user, view=shown["id"])
-        urls = [self._response_url(*target) for target in _find_targets(shown)]
-        payload = self._interaction("view_submission", trigger_id=trigger, view=shown, response_urls=urls)
+        trigger = self.slack.make_trigger_id(self.user, view=shown["id"])
+        urls = [self._make_response_url(*target) for target in _find_targets(shown)]
+        payload = self._make_interaction("view_submission", trigger_id=trigger, view=shown, response_urls=urls)
         delivery = self._deliver("interactive", payload)
         if delivery.ack.status != 200:
             return delivery
-        return replace(delivery, errors=self.slack.answered(shown, delivery.ack.body))
+        return replace(delivery, errors=self.slack.apply_answer(shown, delivery.ack.body))
 
     def close(self, view: Json | str) -> Delivery | None:
         """The app hears of it if it has asked to."""
         shown, cleared = self.slack.close(view, self.user)
         if not shown["notify_on_close"]:
             return None
-        return self._deliver("interactive", self._interaction("view_closed", view=shown, is_cleared=cleared))
+        return self._deliver("interactive", self._make_interaction("view_closed", view=shown, is_cleared=cleared))
 
     def suggest(self, view: Json | str, action_id: str, typed: str = "") -> list[Json]:
         """The options that the app has for what was typed, those in groups too."""
-        key, shown = self.slack.asks(view, self.user, action_id, typed)
+        key, shown = self.slack.type_into(view, self.user, action_id, typed)
         asked = {"container": _make_container(shown), "block_id": key[0], "action_id": key[1], "value": typed}
-        found = self._deliver("interactive", self._interaction("block_suggestion", **asked, view=shown))
+        found = self._deliver("interactive", self._make_interaction("block_suggestion", **asked, view=shown))
         require(found.ack.status == 200, f"the app did not answer what options there are: {found.ack}")
-        return self.slack.offered(shown, key, found.ack.body)
+        return self.slack.add_options(shown, key, found.ack.body)
 
-    def _response_url(self, block_id: str, action_id: str, channel: str) -> Json:
-        url = self.slack.response_url(channel, self.user)
+    def _make_response_url(self, block_id: str, action_id: str, channel: str) -> Json:
+        url = self.slack.make_response_url(channel, self.user)
         return {"block_id": block_id, "action_id": action_id, "channel_id": channel, "response_url": url}
 
 

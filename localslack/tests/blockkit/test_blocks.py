@@ -30,7 +30,7 @@ from tests.parts import (
 
 def test_a_header_is_a_heading_with_emoji_and_without_markup() -> None:
     assert message(header("*a* :tada: <@U0BOB>")).text == "*a* 🎉 <@U0BOB>"
-    assert message(header()).only("h3")["class"] == "bk-header"
+    assert message(header()).find_one("h3")["class"] == "bk-header"
     literal = {"type": "header", "text": {**plain(":tada:"), "emoji": False}}
     assert message(literal).text == ":tada:"
 
@@ -38,8 +38,8 @@ def test_a_header_is_a_heading_with_emoji_and_without_markup() -> None:
 def test_a_section_has_its_text_its_fields_and_what_stands_beside() -> None:
     found = message(section("*a*", fields=[mrkdwn("_b_"), plain("*c*\nd")], accessory=IMAGE))
     assert found.text == "ab*c*\ndx"
-    assert [tag.name for tag in found.all() if tag.name in ("strong", "em")] == ["strong", "em"]
-    assert len(found.of_class("bk-fields")) == len(found.of_class("bk-accessory")) == 1
+    assert [tag.name for tag in found.find_all() if tag.name in ("strong", "em")] == ["strong", "em"]
+    assert len(found.find_by_class("bk-fields")) == len(found.find_by_class("bk-accessory")) == 1
 
 
 def test_fields_stand_without_a_text_too() -> None:
@@ -49,11 +49,11 @@ def test_fields_stand_without_a_text_too() -> None:
 def test_small_print_has_texts_and_images() -> None:
     found = message(context(mrkdwn("*a*"), IMAGE, plain("*b*")))
     assert found.text == "ax*b*"
-    assert found.of_class("bk-image-small")[0]["href"] == IMAGE["image_url"]
+    assert found.find_by_class("bk-image-small")[0]["href"] == IMAGE["image_url"]
 
 
 def test_a_divider_is_a_line() -> None:
-    assert len(message({"type": "divider"}).all("hr")) == 1
+    assert len(message({"type": "divider"}).find_all("hr")) == 1
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_divider_is_a_line() -> None:
 def test_an_image_is_its_description_and_is_never_loaded(image: Json, href: list[str]) -> None:
     found = message({**image, "title": plain("Title")})
     assert found.text == "Titlex"
-    assert [tag["href"] for tag in found.all("a")] == href
+    assert [tag["href"] for tag in found.find_all("a")] == href
 
 
 STYLES = [("bold", "strong"), ("italic", "em"), ("strike", "s"), ("underline", "u"), ("code", "code")]
@@ -78,7 +78,7 @@ STYLES = [("bold", "strong"), ("italic", "em"), ("strike", "s"), ("underline", "
 def test_rich_text_has_styles(style: str, tag: str) -> None:
     found = message(inline(word("a"), word("*b*\n", style={style: True}), link(text="c", style={style: True})))
     assert found.text == "a*b*\nc"
-    assert len(found.all(tag)) == 2
+    assert len(found.find_all(tag)) == 2
 
 
 def test_styles_go_together() -> None:
@@ -116,7 +116,7 @@ def test_rich_text_is_made_of_pieces(element: Json, text: str) -> None:
 
 @pytest.mark.parametrize("value", ["url(https://evil.example)", "red", "#12345", ""])
 def test_a_colour_that_is_none_is_drawn_nowhere(value: str) -> None:
-    assert message(inline({"type": "color", "value": value})).all("rect") == []
+    assert message(inline({"type": "color", "value": value})).find_all("rect") == []
 
 
 def test_lists_are_indented_numbered_and_go_on() -> None:
@@ -128,19 +128,19 @@ def test_lists_are_indented_numbered_and_go_on() -> None:
             part("list", item, style="ordered", offset=2),
         )
     )
-    assert found.only("ul")["class"] == "bk-list bk-indent-2 bk-bordered"
-    assert [tag.attributes.get("start") for tag in found.all("ol")] == [None, "3"]
-    assert len(found.all("li")) == 4
+    assert found.find_one("ul")["class"] == "bk-list bk-indent-2 bk-bordered"
+    assert [tag.attributes.get("start") for tag in found.find_all("ol")] == [None, "3"]
+    assert len(found.find_all("li")) == 4
 
 
 def test_quotes_and_code_are_literal() -> None:
     found = message(rich(part("quote", word("*a*\nb")), part("preformatted", word("*c*\n  d"), link(text="e"))))
     assert found.text == "*a*\nb*c*\n  de"
-    assert len(found.all("blockquote")) == len(found.all("pre")) == len(found.all("a")) == 1
+    assert len(found.find_all("blockquote")) == len(found.find_all("pre")) == len(found.find_all("a")) == 1
 
 
 def test_markdown_is_markdown() -> None:
-    assert len(message(markdown("**a**")).all("strong")) == 1
+    assert len(message(markdown("**a**")).find_all("strong")) == 1
 
 
 def test_a_table_has_a_head_sides_and_cells_of_three_kinds() -> None:
@@ -153,13 +153,13 @@ def test_a_table_has_a_head_sides_and_cells_of_three_kinds() -> None:
     columns = [None, {"align": "center", "is_wrapped": True}]
     found = message({**table(), "rows": [head, row], "column_settings": columns})
     assert found.text == "abc1.5de"
-    assert [tag["scope"] for tag in found.all("th")] == ["col"] * 3
-    assert [tag["class"] for tag in found.all("td")] == [
+    assert [tag["scope"] for tag in found.find_all("th")] == ["col"] * 3
+    assert [tag["class"] for tag in found.find_all("td")] == [
         "bk-align-right bk-nowrap",
         "bk-align-center bk-wrap",
         "bk-align-left bk-nowrap",
     ]
-    box = found.of_class("bk-scroll")[0]
+    box = found.find_by_class("bk-scroll")[0]
     assert (box["tabindex"], box["aria-label"]) == ("0", "Table")
 
 
@@ -172,8 +172,8 @@ def test_a_number_may_be_written_in_its_own_way() -> None:
 def test_a_data_table_has_a_caption_and_may_name_its_rows() -> None:
     found = message(data_table(3, row_header_column_index=0))
     assert found.text == "x" * 4
-    assert [tag["scope"] for tag in found.all("th")] == ["col", "row", "row"]
-    assert len(found.all("caption")) == len(found.all("thead")) == len(found.all("tbody")) == 1
+    assert [tag["scope"] for tag in found.find_all("th")] == ["col", "row", "row"]
+    assert len(found.find_all("caption")) == len(found.find_all("thead")) == len(found.find_all("tbody")) == 1
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_a_task_says_how_it_stands(status: str, label: str) -> None:
     for block in (task, {"type": "plan", "title": "", "tasks": [task]}):
         found = message(block)
         assert [line for line in found.text.split("\n") if line] == ["ab", "c", "d"]
-        assert found.only("span", role="img")["aria-label"] == label
-        assert found.only("a")["href"] == "https://a.example"
+        assert found.find_one("span", role="img")["aria-label"] == label
+        assert found.find_one("a")["href"] == "https://a.example"
 
 
 def test_a_plan_has_a_title_and_tasks_and_they_may_be_rich() -> None:
@@ -225,7 +225,7 @@ def test_a_message_without_blocks_is_its_text() -> None:
 
 def test_a_file_leads_to_its_page_and_its_bytes() -> None:
     found = message(files=[{"id": "F1", "name": "day.md", "title": "The day", "size": 12_345}])
-    assert [tag["href"] for tag in found.all("a")] == ["/files/F1", "/files/F1/download"]
+    assert [tag["href"] for tag in found.find_all("a")] == ["/files/F1", "/files/F1/download"]
     assert "The day" in found.text
     assert "day.md, 12.3 kB" in found.text
 
@@ -242,21 +242,21 @@ def test_attachments_come_below() -> None:
     whole = {"pretext": "a", "author_name": "b", "title": "c", "title_link": "https://a.example", "text": "*d*"}
     found = message(text="0", attachments=[{**whole, "fields": [field], "footer": "g"}, {"fallback": "h"}])
     assert found.text.replace("\n", "") == "0abcdefgh"
-    assert len(found.all("strong")) == 3
-    assert found.only("a")["href"] == "https://a.example"
+    assert len(found.find_all("strong")) == 3
+    assert found.find_one("a")["href"] == "https://a.example"
     assert message(attachments=[{"blocks": [header("i")]}]).text == "i"
 
 
 def test_a_message_that_is_being_written_shows_it() -> None:
     going, done = (message(markdown(), streaming_state=state) for state in ("in_progress", "completed"))
-    assert len(going.of_class("is-streaming")) == 1
-    assert done.of_class("is-streaming") == []
+    assert len(going.find_by_class("is-streaming")) == 1
+    assert done.find_by_class("is-streaming") == []
 
 
 def test_readers_see_their_own_name_stand_out() -> None:
     mention = {"type": "user", "user_id": "U0BOB"}
-    assert message(inline(mention)).of_class("bk-mention-me") == []
-    assert len(message(inline(mention), names=replace(NAMES, reader="U0BOB")).of_class("bk-mention-me")) == 1
+    assert message(inline(mention)).find_by_class("bk-mention-me") == []
+    assert len(message(inline(mention), names=replace(NAMES, reader="U0BOB")).find_by_class("bk-mention-me")) == 1
 
 
 def test_nothing_is_changed_by_looking_at_it() -> None:

@@ -69,16 +69,17 @@ def test_days_nearby_have_words_and_no_year(away: timedelta, form: str, text: st
 
 
 def test_it_says_when_exactly() -> None:
-    shown = parse_html(render_date(AT, "{date}", BERLIN)).only("time")
+    shown = parse_html(render_date(AT, "{date}", BERLIN)).find_one("time")
     assert shown["datetime"] == "2026-03-01T00:05:09+01:00"
     assert shown["title"] == "Sunday, March 1st, 2026 at 00:05:09"
 
 
 def test_it_may_be_a_link() -> None:
     assert (
-        parse_html(render_date(AT, "{date}", BERLIN, "https://a.example")).only("a")["href"] == "https://a.example"
+        parse_html(render_date(AT, "{date}", BERLIN, "https://a.example")).find_one("a")["href"]
+        == "https://a.example"
     )
-    assert parse_html(render_date(AT, "{date}", BERLIN, "javascript:alert(1)")).all("a") == []
+    assert parse_html(render_date(AT, "{date}", BERLIN, "javascript:alert(1)")).find_all("a") == []
 
 
 @pytest.mark.parametrize("timestamp", [10**15, -(10**15), "9" * 5_000, "x", None, 1.5, "1.5"])

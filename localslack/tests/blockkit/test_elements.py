@@ -35,46 +35,46 @@ def row(element: Json) -> Parsed:
 
 
 def values(found: Parsed) -> list[str]:
-    return [tag["value"] for tag in found.all("option")]
+    return [tag["value"] for tag in found.find_all("option")]
 
 
 def selected(found: Parsed) -> list[str]:
-    return [tag["value"] for tag in found.all("option") if "selected" in tag.attributes]
+    return [tag["value"] for tag in found.find_all("option") if "selected" in tag.attributes]
 
 
 def test_a_button_has_its_names_its_value_and_its_colour() -> None:
-    found = row(button(value="v", style="danger", accessibility_label="Really x")).only(
+    found = row(button(value="v", style="danger", accessibility_label="Really x")).find_one(
         "button", **{"data-value": "v"}
     )
     assert NAMED.items() <= found.attributes.items()
     assert (found["type"], found["class"], found["aria-label"]) == ("button", "bk-button bk-danger", "Really x")
-    assert "data-value" not in row(button()).only("button").attributes
-    assert row(button(style="primary")).only("button")["class"] == "bk-button bk-primary"
+    assert "data-value" not in row(button()).find_one("button").attributes
+    assert row(button(style="primary")).find_one("button")["class"] == "bk-button bk-primary"
 
 
 def test_a_button_with_an_address_is_a_link_that_can_be_told_of() -> None:
-    found = row(button(url="https://a.example", value="v")).only("a")
+    found = row(button(url="https://a.example", value="v")).find_one("a")
     assert {**NAMED, "href": "https://a.example", "data-value": "v"}.items() <= found.attributes.items()
     for url in ("javascript:x", "mailto:a@b.example"):
-        assert row(button(url=url)).all("a") == []
+        assert row(button(url=url)).find_all("a") == []
 
 
 def test_what_asks_first_says_what_it_asks_in_plain_words() -> None:
     asked = confirm(style="danger", text=mrkdwn('"*x*" <b>'), title=plain("Sure?"))
-    found = row(button(confirm=asked)).only("button")["data-confirm"]
+    found = row(button(confirm=asked)).find_one("button")["data-confirm"]
     told = {"title": "Sure?", "text": '"*x*" <b>', "confirm": "x", "deny": "x", "style": "danger"}
     assert json.loads(found) == told
-    assert "data-confirm" not in row(button()).only("button").attributes
+    assert "data-confirm" not in row(button()).find_one("button").attributes
 
 
 def test_a_button_for_some_is_not_there_for_others() -> None:
     shown = button(action_id="act", visible_to_user_ids=["U0ADA"])
-    assert len(message(actions(shown)).all("button")) == 1
-    assert message(actions(shown), names=replace(NAMES, reader="U0BOB")).all("button") == []
+    assert len(message(actions(shown)).find_all("button")) == 1
+    assert message(actions(shown), names=replace(NAMES, reader="U0BOB")).find_all("button") == []
 
 
 def test_what_has_no_name_gets_the_one_that_the_local_slack_gives_it() -> None:
-    found = message(section(), actions(button(), button()), section(accessory=button())).all("button")
+    found = message(section(), actions(button(), button()), section(accessory=button())).find_all("button")
     assert [(tag["data-block"], tag["data-action"]) for tag in found] == [
         ("block1", "action0"),
         ("block1", "action1"),
@@ -84,10 +84,10 @@ def test_what_has_no_name_gets_the_one_that_the_local_slack_gives_it() -> None:
 
 def test_an_overflow_opens_and_has_a_button_for_each_option() -> None:
     found = row(menu("overflow", *TWO, {**option("web"), "url": "https://a.example"}, action_id="act"))
-    assert found.only("summary")["aria-label"] == "More actions"
-    assert [tag["data-value"] for tag in found.all("button")] == ["one", "two"]
-    assert found.only("a")["data-value"] == "web"
-    assert all(NAMED.items() <= tag.attributes.items() for tag in (*found.all("button"), found.only("a")))
+    assert found.find_one("summary")["aria-label"] == "More actions"
+    assert [tag["data-value"] for tag in found.find_all("button")] == ["one", "two"]
+    assert found.find_one("a")["data-value"] == "web"
+    assert all(NAMED.items() <= tag.attributes.items() for tag in (*found.find_all("button"), found.find_one("a")))
 
 
 def test_a_menu_has_its_options_and_one_for_none() -> None:
@@ -96,21 +96,21 @@ def test_a_menu_has_its_options_and_one_for_none() -> None:
     assert selected(found) == ["two"]
     assert "two \u2013 more" in found.text
     told = {**NAMED, "aria-label": "Pick one", "data-kind": "static_select"}
-    assert told.items() <= found.only("select").attributes.items()
+    assert told.items() <= found.find_one("select").attributes.items()
 
 
 def test_a_menu_of_groups_has_them() -> None:
     grouped = [group(*options(2), label="low"), group(*options(2, 2), label="high")]
     found = row(menu("static_select", action_id="act", option_groups=grouped))
-    assert [tag["label"] for tag in found.all("optgroup")] == ["low", "high"]
+    assert [tag["label"] for tag in found.find_all("optgroup")] == ["low", "high"]
     assert values(found) == ["", "0", "1", "2", "3"]
 
 
 def test_a_menu_of_several_has_no_option_for_none() -> None:
     several = menu("multi_static_select", *TWO, initial_options=list(TWO), max_selected_items=2)
     found = message(section(accessory=several, block_id="row"))
-    assert "multiple" in found.only("select").attributes
-    assert found.only("select")["data-most"] == "2"
+    assert "multiple" in found.find_one("select").attributes
+    assert found.find_one("select")["data-most"] == "2"
     assert values(found) == selected(found) == ["one", "two"]
 
 
@@ -149,15 +149,17 @@ def test_a_menu_of_places_has_those_of_the_kinds_that_it_asks_for(asks: Json, sh
 
 def test_a_menu_that_asks_the_app_says_after_how_many_letters() -> None:
     found = row(menu("external_select", action_id="act", initial_option=TWO[0], min_query_length=0))
-    box = found.only("input", type="search")
+    box = found.find_one("input", type="search")
     told = {**NAMED, "data-suggest": "act", "data-least": "0", "value": "one", "data-value": "one"}
     assert told.items() <= box.attributes.items()
-    assert found.only("datalist")["id"] == box["list"]
-    assert row(menu("external_select", action_id="act")).only("input")["data-least"] == "3"
+    assert found.find_one("datalist")["id"] == box["list"]
+    assert row(menu("external_select", action_id="act")).find_one("input")["data-least"] == "3"
 
 
 def test_a_time_is_a_field_of_times() -> None:
-    found = row(menu("timepicker", action_id="act", initial_time="09:30", timezone="Europe/Berlin")).only("input")
+    found = row(menu("timepicker", action_id="act", initial_time="09:30", timezone="Europe/Berlin")).find_one(
+        "input"
+    )
     assert {**NAMED, "type": "time", "value": "09:30"}.items() <= found.attributes.items()
 
 
@@ -169,17 +171,17 @@ def test_ticks_are_native_and_stand_together(kind: str, type_: str, first: str) 
     there = (option("one"), {**option("two"), "text": mrkdwn("*two*"), "description": mrkdwn("_more_")})
     chosen = there[1] if kind == "radio_buttons" else [there[1]]
     found = row(menu(kind, *there, action_id="act", **{first: chosen}))
-    assert NAMED.items() <= found.only("fieldset").attributes.items()
-    assert [tag["value"] for tag in found.all("input", type=type_)] == ["one", "two"]
-    assert ["checked" in tag.attributes for tag in found.all("input")] == [False, True]
-    assert len({tag["name"] for tag in found.all("input")}) == 1
-    assert len(found.all("strong")) == len(found.all("em")) == 1
+    assert NAMED.items() <= found.find_one("fieldset").attributes.items()
+    assert [tag["value"] for tag in found.find_all("input", type=type_)] == ["one", "two"]
+    assert ["checked" in tag.attributes for tag in found.find_all("input")] == [False, True]
+    assert len({tag["name"] for tag in found.find_all("input")}) == 1
+    assert len(found.find_all("strong")) == len(found.find_all("em")) == 1
 
 
 def test_feedback_is_two_buttons_that_say_what_they_are() -> None:
     pair = {**FEEDBACK, "action_id": "act"}
     pair["negative_button"] = {**pair["negative_button"], "accessibility_label": "Not good"}
-    found = message({"type": "context_actions", "elements": [pair], "block_id": "row"}).all("button")
+    found = message({"type": "context_actions", "elements": [pair], "block_id": "row"}).find_all("button")
     assert [(tag["aria-label"], tag["data-value"]) for tag in found] == [("Good", "good"), ("Not good", "bad")]
     assert all(NAMED.items() <= tag.attributes.items() for tag in found)
 
@@ -188,7 +190,9 @@ def test_feedback_is_two_buttons_that_say_what_they_are() -> None:
 def test_an_icon_has_a_name(icon: str, text: str) -> None:
     element = {"type": "icon_button", "icon": icon, "text": plain("Delete"), "action_id": "act", "value": "v"}
     found = message({"type": "context_actions", "elements": [element], "block_id": "row"})
-    assert {**NAMED, "aria-label": "Delete", "data-value": "v"}.items() <= found.only("button").attributes.items()
+    assert {**NAMED, "aria-label": "Delete", "data-value": "v"}.items() <= found.find_one(
+        "button"
+    ).attributes.items()
     assert found.text == text
 
 
@@ -209,7 +213,7 @@ def test_no_id_is_there_twice() -> None:
     there = [actions(ticks, menu("static_select", *TWO), menu("external_select")), section(accessory=ticks)]
     found = [message(*there), message(*there, ts="2.0"), message(*there, channel="C0OPEN"), modal(*there)]
     ids = [tag["id"] for each in found for tag in each.tags if "id" in tag.attributes]
-    names = {tag["name"] for each in found for tag in each.all("input") if "name" in tag.attributes}
+    names = {tag["name"] for each in found for tag in each.find_all("input") if "name" in tag.attributes}
     assert len(set(ids)) == len(ids) == 5 * len(found)
     assert len(names) == 2 * len(found)
 

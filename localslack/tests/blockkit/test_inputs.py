@@ -39,20 +39,22 @@ def asked(element: Json, state: Json | None = None, **more: Any) -> Parsed:
 def held(found: Parsed) -> list[str]:
     """What the field holds, as a browser would send it."""
     chosen = [tag["value"] for tag in found.tags if {"checked", "selected"} & tag.attributes.keys()]
-    typed = [tag.attributes.get("data-value") or tag.attributes.get("value", "") for tag in found.all("input")]
+    typed = [
+        tag.attributes.get("data-value") or tag.attributes.get("value", "") for tag in found.find_all("input")
+    ]
     is_choice = any(tag.name in {"fieldset", "select"} for tag in found.tags)
-    return chosen if is_choice else typed or [found.of_class("bk-field")[0].attributes.get("value", "")]
+    return chosen if is_choice else typed or [found.find_by_class("bk-field")[0].attributes.get("value", "")]
 
 
 @each
 def test_a_field_has_a_label_a_hint_and_room_for_what_is_wrong(element: Json, first: Json, state: Json) -> None:
     found = asked(element, label=plain("The label"), hint=plain("The hint"))
-    box = found.only("div", **{"data-input": ""})
+    box = found.find_one("div", **{"data-input": ""})
     assert {**NAMES, "data-kind": element["type"]}.items() <= box.attributes.items()
-    error = found.only("p", role="alert")
+    error = found.find_one("p", role="alert")
     assert "hidden" in error.attributes
     described = [tag["aria-describedby"].split() for tag in found.tags if "aria-describedby" in tag.attributes]
-    ids = [tag["id"] for tag in found.all("p")]
+    ids = [tag["id"] for tag in found.find_all("p")]
     assert described == [ids]
     assert error["id"] == ids[-1]
     assert "The label" in found.text
@@ -62,10 +64,10 @@ def test_a_field_has_a_label_a_hint_and_room_for_what_is_wrong(element: Json, fi
 @each
 def test_the_label_belongs_to_the_field(element: Json, first: Json, state: Json) -> None:
     found = asked(element)
-    labels = found.of_class("bk-label")
+    labels = found.find_by_class("bk-label")
     assert [tag.name for tag in labels] in (["label"], ["legend"])
     if labels[0].name == "label":
-        assert found.only(id=labels[0]["for"]).name in ("input", "select", "textarea")
+        assert found.find_one(id=labels[0]["for"]).name in ("input", "select", "textarea")
 
 
 @each
@@ -82,7 +84,7 @@ def test_a_field_that_may_stay_empty_says_so(element: Json, first: Json, state: 
     assert not any(is_required[0])
     # of boxes to tick a browser would want every one
     assert any(is_required[1]) is (element["type"] != "checkboxes")
-    assert "data-required" in must.only("div", **{"data-input": ""}).attributes
+    assert "data-required" in must.find_one("div", **{"data-input": ""}).attributes
 
 
 @pytest.mark.parametrize(
@@ -111,10 +113,10 @@ def test_text_of_several_lines_keeps_them() -> None:
 
 def test_a_text_has_its_limits() -> None:
     element = menu("plain_text_input", min_length=2, max_length=5, placeholder=plain("Type"), focus_on_load=True)
-    found = asked(element).only("input")
+    found = asked(element).find_one("input")
     assert (found["minlength"], found["maxlength"], found["placeholder"]) == ("2", "5", "Type")
     assert "autofocus" in found.attributes
-    assert asked(menu("plain_text_input")).only("input")["maxlength"] == "3000"
+    assert asked(menu("plain_text_input")).find_one("input")["maxlength"] == "3000"
 
 
 @pytest.mark.parametrize(
@@ -129,18 +131,18 @@ def test_a_text_has_its_limits() -> None:
     ],
 )
 def test_a_field_that_acts_at_once_says_when(element: Json, told: str) -> None:
-    assert asked(element, dispatch_action=True).only("div", **{"data-input": ""})["data-dispatch"] == told
-    assert "data-dispatch" not in asked(element).only("div", **{"data-input": ""}).attributes
+    assert asked(element, dispatch_action=True).find_one("div", **{"data-input": ""})["data-dispatch"] == told
+    assert "data-dispatch" not in asked(element).find_one("div", **{"data-input": ""}).attributes
 
 
 def test_a_field_that_asks_the_app_names_its_block() -> None:
-    found = asked(menu("external_select")).only("input")
+    found = asked(menu("external_select")).find_one("input")
     assert (found["data-suggest"], found["data-block"]) == ("act", "row")
 
 
 def test_ticks_in_a_form_may_have_markup_in_their_texts() -> None:
     there = {**option("one"), "text": mrkdwn("*one*")}
-    assert len(asked(menu("checkboxes", there)).all("strong")) == 1
+    assert len(asked(menu("checkboxes", there)).find_all("strong")) == 1
 
 
 def test_an_element_that_nobody_knows_is_named() -> None:

@@ -58,8 +58,8 @@ def test_it_has_these_tags(text: str, tags: str) -> None:
 
 def test_a_table_scrolls_in_a_box_of_its_own_and_keeps_its_sides_without_style() -> None:
     found = block("|a|b|c|\n|:-|:-:|-:|\n|1|2|3|")
-    assert [tag["class"] for tag in found.all("td")] == ["bk-align-left", "bk-align-center", "bk-align-right"]
-    assert found.of_class("bk-scroll")[0]["tabindex"] == "0"
+    assert [tag["class"] for tag in found.find_all("td")] == ["bk-align-left", "bk-align-center", "bk-align-right"]
+    assert found.find_by_class("bk-scroll")[0]["tabindex"] == "0"
 
 
 def test_names_and_emoji_are_resolved() -> None:
@@ -70,7 +70,7 @@ def test_names_and_emoji_are_resolved() -> None:
     ("text", "href"), [("![a](https://a.example)", "https://a.example"), ("<a@b.example>", "mailto:a@b.example")]
 )
 def test_links_lead_to_where_they_say(text: str, href: str) -> None:  # fmt: skip
-    assert block(text).only("a")["href"] == href
+    assert block(text).find_one("a")["href"] == href
 
 
 def test_a_document_has_its_own_headings_and_no_names() -> None:

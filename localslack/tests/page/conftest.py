@@ -90,7 +90,7 @@ def stage() -> Iterator[Stage]:
     connection.connect(bot)
     with LocalSlack(bot_name="helper") as slack:
         visitor = Visitor(slack, Person(slack, connection, YOU, "you"), [SlashCommand("/echo", "text", "Say")])
-        slack.place(DIRECT)
+        slack.get_channel(DIRECT)
         names = Names({YOU: "You", BOT_USER: "helper"}, {HOME: "general"}, ZoneInfo("UTC"), reader=YOU)
         screen = Screen(slack, YOU, [Conversation(HOME, "general"), Conversation(DIRECT, "helper", "●")], names)
         about = About(

@@ -78,7 +78,7 @@ def test_a_thread_that_is_not_there_has_no_screen(stage: Stage) -> None:
 def test_other_sites_can_do_nothing(stage: Stage, headers: dict[str, str]) -> None:
     answer = stage.ask("POST", "/do/say", {"place": HOME, "text": "hi"}, headers)
     assert answer.status == 403
-    assert stage.slack.messages(HOME) == []
+    assert stage.slack.list_messages(HOME) == []
     assert stage.bot.sent == []
 
 
@@ -136,7 +136,7 @@ def test_every_message_has_its_json(stage: Stage) -> None:
     posted = bot_of(stage).chat_postMessage(channel=HOME, text="x", blocks=[section("*a*")])
     found = json.loads(stage.ask("GET", f"/source/{HOME}/{posted['ts']}").text)
     assert found["blocks"] == [section("*a*")]
-    whispered = stage.slack.whisper(HOME, YOU, "psst")
+    whispered = stage.slack.show_ephemeral(HOME, YOU, "psst")
     assert json.loads(stage.ask("GET", f"/source/{HOME}/{whispered}").text)["text"] == "psst"
 
 
@@ -144,7 +144,7 @@ def test_what_slack_refused_is_listed_with_its_error(stage: Stage) -> None:
     with pytest.raises(Exception, match="invalid_blocks"):
         bot_of(stage).chat_postMessage(channel=HOME, text="x", blocks=[{"type": "marquee"}])
     assert "invalid_blocks" in stage.ask("GET", "/calls").text
-    assert stage.screen.at(HOME)["refused"] == 1
+    assert stage.screen.render_at(HOME)["refused"] == 1
 
 
 def test_the_page_says_what_it_is_and_what_there_is_to_try(stage: Stage) -> None:

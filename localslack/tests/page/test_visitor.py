@@ -38,12 +38,12 @@ def events(stage: Stage) -> list[tuple[str, str]]:
 def test_what_is_typed_reaches_the_app_as_slack_sends_it(stage: Stage, text: str, kinds: Any) -> None:
     assert stage.do("say", place=HOME, text=text)["notice"] == ""
     assert events(stage) == kinds
-    assert [message["text"] for message in stage.slack.messages(HOME)] == [kinds[0][1]]
+    assert [message["text"] for message in stage.slack.list_messages(HOME)] == [kinds[0][1]]
 
 
 def test_a_mention_tells_where_it_will_be_answered(stage: Stage) -> None:
     said = stage.do("say", place=HOME, text="@helper why?")
-    assert said["thread"] == stage.slack.messages(HOME)[0]["ts"]
+    assert said["thread"] == stage.slack.list_messages(HOME)[0]["ts"]
     assert stage.do("say", place=HOME, text="@helper why?", thread=said["thread"])["thread"] == ""
     assert stage.do("say", place=HOME, text="why?")["thread"] == ""
 
@@ -56,7 +56,7 @@ def test_in_direct_messages_the_bot_needs_no_name(stage: Stage) -> None:
 def test_a_reply_goes_into_its_thread(stage: Stage) -> None:
     root = client_of(stage.slack).chat_postMessage(channel=HOME, text="lead")["ts"]
     stage.do("say", place=HOME, thread=root, text="why?")
-    assert [reply["text"] for reply in stage.slack.replies(HOME, root)] == ["why?"]
+    assert [reply["text"] for reply in stage.slack.list_replies(HOME, root)] == ["why?"]
 
 
 def test_a_command_is_answered_to_the_person_alone(stage: Stage) -> None:
@@ -66,15 +66,15 @@ def test_a_command_is_answered_to_the_person_alone(stage: Stage) -> None:
     assert (sent["command"], sent["text"], sent["channel_id"], sent["user_id"]) == ("/echo", "a  b", HOME, YOU)
     [whisper] = stage.slack.ephemerals
     assert (whisper["text"], whisper["user"]) == ("You said it", YOU)
-    [piece] = stage.screen.at(HOME)["pieces"][1:]
+    [piece] = stage.screen.render_at(HOME)["pieces"][1:]
     assert "Only visible to you" in piece["html"]
     stage.do("dismiss", ts=whisper["ts"])
-    assert stage.screen.at(HOME)["pieces"] == []
+    assert stage.screen.render_at(HOME)["pieces"] == []
 
 
 def test_a_command_without_a_word_shows_nothing(stage: Stage) -> None:
     stage.do("say", place=HOME, text="/echo")
-    assert stage.screen.at(HOME)["pieces"] == []
+    assert stage.screen.render_at(HOME)["pieces"] == []
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_a_button_of_the_block_that_is_meant(stage: Stage) -> None:
 
 def test_a_button_of_what_only_one_person_sees(stage: Stage) -> None:
     row = actions(button(action_id="go", value="1"), block_id="row")
-    ts = stage.slack.whisper(HOME, YOU, "x", blocks=[row])
+    ts = stage.slack.show_ephemeral(HOME, YOU, "x", blocks=[row])
     stage.do("press", place=HOME, ts=ts, action="go", block="row", value="1")
     assert stage.bot.sent[0]["container"]["is_ephemeral"]
 
 
 def open_form(stage: Stage, *blocks: Any, **more: Any) -> Any:
-    trigger = stage.slack.trigger_id(YOU, HOME)
+    trigger = stage.slack.make_trigger_id(YOU, HOME)
     return client_of(stage.slack).views_open(trigger_id=trigger, view=modal(*blocks, **more))["view"]
 
 
@@ -141,21 +141,21 @@ def test_a_form_is_filled_in_and_its_errors_are_read(stage: Stage) -> None:
     stage.bot.body = {"response_action": "errors", "errors": {"what": "Too short"}}
     filled = [{"block": "what", "action": "text", "value": "x"}]
     assert stage.do("submit", view=view["id"], values=filled)["errors"] == {"what": "Too short"}
-    assert stage.screen.at(HOME)["window"] is not None
+    assert stage.screen.render_at(HOME)["window"] is not None
     stage.bot.body = ""
     assert stage.do("submit", view=view["id"], values=filled)["errors"] == {}
-    assert stage.screen.at(HOME)["window"] is None
+    assert stage.screen.render_at(HOME)["window"] is None
 
 
 def test_a_window_is_closed(stage: Stage) -> None:
     view = open_form(stage, entry(FIELD), notify_on_close=True)
     stage.do("close", view=view["id"])
-    assert stage.screen.at(HOME)["window"] is None
+    assert stage.screen.render_at(HOME)["window"] is None
     assert [sent["type"] for sent in stage.bot.sent] == ["view_closed"]
 
 
 def test_home_is_opened_shown_and_used(stage: Stage) -> None:
-    assert stage.screen.at("home")["pieces"][0]["html"] == ""
+    assert stage.screen.render_at("home")["pieces"][0]["html"] == ""
     stage.do("home")
     assert stage.bot.sent[0]["event"]["type"] == "app_home_opened"
     row = actions(
@@ -164,7 +164,7 @@ def test_home_is_opened_shown_and_used(stage: Stage) -> None:
         block_id="row",
     )
     client_of(stage.slack).views_publish(user_id=YOU, view=home(row))
-    [piece] = stage.screen.at("home")["pieces"]
+    [piece] = stage.screen.render_at("home")["pieces"]
     assert f'data-view="VHOME{YOU}"' in piece["html"]
     stage.do("press_in", view=f"VHOME{YOU}", action="pick", block="row", value="b")
     assert stage.bot.sent[1]["actions"][0]["selected_option"]["value"] == "b"
@@ -183,7 +183,7 @@ def test_a_stream_is_stopped(stage: Stage) -> None:
     begun = bot.chat_startStream(
         channel=HOME, thread_ts=root, recipient_team_id="T0TEAM", recipient_user_id=YOU, markdown_text="So"
     )["ts"]
-    assert f'data-stop="{begun}"' in stage.screen.at(HOME, root)["thread"][-1]["html"]
+    assert f'data-stop="{begun}"' in stage.screen.render_at(HOME, root)["thread"][-1]["html"]
     stage.do("stop", place=HOME, ts=begun)
-    assert "data-stop" not in stage.screen.at(HOME, root)["thread"][-1]["html"]
+    assert "data-stop" not in stage.screen.render_at(HOME, root)["thread"][-1]["html"]
     assert "not streaming any more" in stage.do("stop", place=HOME, ts=begun)["notice"]

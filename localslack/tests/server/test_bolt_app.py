@@ -46,12 +46,12 @@ BALLOT: list[Json] = [section(), actions(VOTE), section(accessory=MENU, block_id
 
 
 def test_a_command_is_acknowledged_and_answered(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:
-    delivery = ada.slash("/echo", "hi & bye ü")
+    delivery = ada.send_command("/echo", "hi & bye ü")
     assert (delivery.ack.status, delivery.ack.text) == (200, "You said hi & bye ü")
     (shown,) = eventually(lambda: slack.ephemerals)
     assert (shown["user"], shown["channel"], shown["text"]) == ("U0ASKER", HOME, "later")
     assert {key: tiny.seen[0][1][key] for key in delivery.payload} == delivery.payload
-    assert ada.slash("/json").ack.text == "as JSON"
+    assert ada.send_command("/json").ack.text == "as JSON"
 
 
 def test_a_mention_is_in_the_channel_and_its_twin_has_the_same_ts(
@@ -60,7 +60,7 @@ def test_a_mention_is_in_the_channel_and_its_twin_has_the_same_ts(
     lead = slack.add_message(HOME, "lead")
     delivery = ada.mention("why?", thread_ts=lead, twin=True)
     assert delivery.ack.status == 200
-    assert [message["text"] for message in slack.replies(HOME, lead)] == ["<@U0BOT> why?"]
+    assert [message["text"] for message in slack.list_replies(HOME, lead)] == ["<@U0BOT> why?"]
     (first, mention), (second, message) = eventually(lambda: len(tiny.seen) == 2 and sorted(tiny.seen, key=name))
     assert (first, second) == ("mention", "message")
     assert mention["event"]["ts"] == message["event"]["ts"] == delivery.payload["event"]["ts"]
@@ -73,9 +73,9 @@ def name(seen: tuple[str, Json]) -> str:
 
 
 def test_all_kinds_of_messages_arrive(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:
-    said = ada.message("hi", "D0ASKER").payload["event"]
-    ada.message("again", "D0ASKER", said["ts"])
-    ada.message("built", subtype="bot_message", bot_id="B0CI")
+    said = ada.send_message("hi", "D0ASKER").payload["event"]
+    ada.send_message("again", "D0ASKER", said["ts"])
+    ada.send_message("built", subtype="bot_message", bot_id="B0CI")
     ada.edit(said["ts"], "hello", "D0ASKER")
     eventually(lambda: len(tiny.seen) == 4)
     events = sorted((body["event"] for _, body in tiny.seen), key=lambda event: str(event["event_ts"]))
@@ -93,8 +93,8 @@ def test_a_button_tells_of_itself_and_its_message(web: WebClient, tiny: TinyApp,
 
 
 def test_a_redelivery_is_the_same_and_says_that_it_is_one(tiny: TinyApp, ada: Person) -> None:
-    first = ada.message("hello")
-    second = ada.again(ada.again(first))
+    first = ada.send_message("hello")
+    second = ada.redeliver(ada.redeliver(first))
     assert second.payload == first.payload
     eventually(lambda: len(tiny.seen) == 3)
     assert sorted(tiny.retries)[1:] == ["1", "2"]
@@ -103,9 +103,9 @@ def test_a_redelivery_is_the_same_and_says_that_it_is_one(tiny: TinyApp, ada: Pe
 def test_what_no_listener_takes_is_not_acknowledged(
     slack: SlackEmulator, tiny: TinyApp, http: HttpTransport
 ) -> None:
-    over_http = Person(slack, http).slash("/nothing").ack
+    over_http = Person(slack, http).send_command("/nothing").ack
     with connected(tiny.app, slack):
-        over_socket = Person(slack, SocketTransport(slack.socket, patience=0.2)).slash("/nothing").ack
+        over_socket = Person(slack, SocketTransport(slack.socket, patience=0.2)).send_command("/nothing").ack
     assert (over_http.status, over_socket.status, over_socket.text) == (404, 0, "")
 
 
@@ -115,9 +115,9 @@ def test_what_no_listener_takes_is_not_acknowledged(
 def test_a_form_goes_to_and_fro(slack: SlackEmulator, web: WebClient, tiny: TinyApp, ada: Person) -> None:
     repo = entry(menu("external_select", action_id="repo"), block_id="which")
     vote = entry(MENU, block_id="vote", dispatch_action=True)
-    trigger = ada.slash("/json").payload["trigger_id"]
+    trigger = ada.send_command("/json").payload["trigger_id"]
     web.views_open(trigger_id=trigger, view=modal(repo, vote, callback_id="form"))
-    view = slack.modal_of("U0ASKER") or {}
+    view = slack.get_modal("U0ASKER") or {}
     tiny.found = {"option_groups": [group(option("octo/engine"), label="Recent")]}
     assert [found["value"] for found in ada.suggest(view, "repo", "oct")] == ["octo/engine"]
     assert ada.press_in(view, "vote", value="two").ack.status == 200
@@ -127,7 +127,7 @@ def test_a_form_goes_to_and_fro(slack: SlackEmulator, web: WebClient, tiny: Tiny
     assert ada.submit(view).errors == {}
     tiny.answer = {}
     assert ada.submit(view).ack.status == 200
-    assert slack.modal_of("U0ASKER") is None
+    assert slack.get_modal("U0ASKER") is None
     kinds = eventually(lambda: len(tiny.seen) == 5 and [kind for kind, _ in tiny.seen])
     assert kinds == ["find", "vote", "form", "form", "form"]
     values = tiny.seen[2][1]["view"]["state"]["values"]
@@ -144,10 +144,12 @@ def test_a_home_is_opened_and_a_form_closed(
     assert ada.open_home().ack.status == 200
     ((kind, body),) = eventually(lambda: tiny.seen)
     assert (kind, body["event"]["tab"], body["event"]["view"]["type"]) == ("home", "home", "home")
-    web.views_open(trigger_id=slack.trigger_id("U0ASKER"), view=modal(callback_id="form", notify_on_close=True))
-    closed = ada.close(slack.modal_of("U0ASKER") or {})
+    web.views_open(
+        trigger_id=slack.make_trigger_id("U0ASKER"), view=modal(callback_id="form", notify_on_close=True)
+    )
+    closed = ada.close(slack.get_modal("U0ASKER") or {})
     assert closed
-    assert (closed.ack.status, slack.modal_of("U0ASKER"), tiny.seen[-1][0]) == (200, None, "closed")
+    assert (closed.ack.status, slack.get_modal("U0ASKER"), tiny.seen[-1][0]) == (200, None, "closed")
 
 
 # What only HTTP has
@@ -157,13 +159,13 @@ def test_a_home_is_opened_and_a_form_closed(
 def test_a_forged_or_stale_request_is_refused(
     slack: SlackEmulator, http: HttpTransport, how: Json, status: int
 ) -> None:
-    payload = Person(slack, http).slash("/echo", "x").payload
+    payload = Person(slack, http).send_command("/echo", "x").payload
     assert http.send("slash_commands", payload, **how).status == status
 
 
 def test_a_wire_can_be_stale_or_forged_for_good(slack: SlackEmulator, http: HttpTransport) -> None:
     for bad in (replace(http, signing_secret="forged"), replace(http, age=301)):
-        assert Person(slack, bad).slash("/echo").ack.status == 401
+        assert Person(slack, bad).send_command("/echo").ack.status == 401
     assert http.post(b"x=1", {"Content-Type": "application/x-www-form-urlencoded"}).status == 401
 
 
@@ -172,4 +174,4 @@ def test_nobody_there_is_no_answer(slack: SlackEmulator) -> None:
         HttpTransport("http://127.0.0.1:9/", SECRET),
         SocketTransport(slack.socket, patience=0.05),
     ]
-    assert [Person(slack, wire).slash("/echo").ack.status for wire in wires] == [0, 0]
+    assert [Person(slack, wire).send_command("/echo").ack.status for wire in wires] == [0, 0]

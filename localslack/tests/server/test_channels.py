@@ -102,7 +102,11 @@ def test_direct_messages_with_somebody_are_always_the_same(slack: SlackEmulator,
     assert first == second == "D0ASKER"
     ts = ts_of(web.chat_postMessage(channel=first, text="hi"))
     web.chat_update(channel=first, ts=ts, text="hello")
-    assert texts(slack.messages(first)) == texts(web.conversations_history(channel=first)["messages"]) == ["hello"]
+    assert (
+        texts(slack.list_messages(first))
+        == texts(web.conversations_history(channel=first)["messages"])
+        == ["hello"]
+    )
 
 
 def test_direct_messages_are_described_by_whom_they_are_with(slack: SlackEmulator, web: WebClient) -> None:

@@ -194,5 +194,5 @@ def test_slack_says_it_of_messages_and_views(slack: SlackEmulator, web: WebClien
     assert web.chat_postMessage(channel=HOME, text="x", blocks=[actions(fine)])["ok"]
     assert web.views_publish(user_id="U0ASKER", view=home(actions(fine)))["ok"]
     posted = refusal(lambda: web.chat_postMessage(channel=HOME, text="x", blocks=[actions(wrong)]))
-    opened = refusal(lambda: web.views_open(trigger_id=slack.trigger_id(), view=modal(entry(wrong))))
+    opened = refusal(lambda: web.views_open(trigger_id=slack.make_trigger_id(), view=modal(entry(wrong))))
     assert (posted["error"], opened["error"]) == ("invalid_blocks", "invalid_arguments")

@@ -106,7 +106,7 @@ def test_rate_limit_is_a_429_with_retry_after(slack: SlackEmulator, web: WebClie
     response = refusal(lambda: web.chat_postMessage(channel=HOME, text="x"))
     assert (response.status_code, response["error"]) == (429, "ratelimited")
     assert response.headers["Retry-After"] == "7"
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
     assert web.chat_postMessage(channel=HOME, text="x")["ok"]
 
 
@@ -128,7 +128,7 @@ def test_a_post_that_fails_after_its_effect_is_in_the_channel(slack: SlackEmulat
     slack.fail_next("chat.postMessage", status=503, after_effect=True)
     response = refusal(lambda: web.chat_postMessage(channel=HOME, text="there all the same"))
     assert (response.status_code, response["error"]) == (503, "service_unavailable")
-    assert texts(slack.messages(HOME)) == ["there all the same"]
+    assert texts(slack.list_messages(HOME)) == ["there all the same"]
 
 
 @pytest.mark.parametrize(("after_effect", "posted"), [(True, ["x"]), (False, [])])
@@ -138,7 +138,7 @@ def test_a_hang_up_before_or_after_the_effect(
     slack.fail_next("chat.postMessage", hang_up=True, after_effect=after_effect)
     with pytest.raises((http.client.HTTPException, OSError)):
         web.chat_postMessage(channel=HOME, text="x")
-    assert texts(slack.messages(HOME)) == posted
+    assert texts(slack.list_messages(HOME)) == posted
     assert len(slack.calls) == 1
 
 
@@ -149,8 +149,8 @@ def test_a_failure_of_a_method_that_does_not_exist_is_a_mistake(slack: SlackEmul
 
 def test_hooks_run_before_and_after_the_effect(slack: SlackEmulator, web: WebClient) -> None:
     seen: list[tuple[str, int]] = []
-    slack.before = lambda method, _: seen.append((method, len(slack.messages(HOME))))
-    slack.after = lambda method, _: seen.append((method, len(slack.messages(HOME))))
+    slack.before = lambda method, _: seen.append((method, len(slack.list_messages(HOME))))
+    slack.after = lambda method, _: seen.append((method, len(slack.list_messages(HOME))))
     web.chat_postMessage(channel=HOME, text="x")
     assert seen == [("chat.postMessage", 0), ("chat.postMessage", 1)]
 
@@ -162,7 +162,7 @@ def test_a_hook_can_drop_the_connection(slack: SlackEmulator, web: WebClient) ->
     slack.before = drop
     with pytest.raises((http.client.HTTPException, OSError)):
         web.chat_postMessage(channel=HOME, text="x")
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
 
 
 def test_pace_allows_a_burst_and_then_one_a_second() -> None:

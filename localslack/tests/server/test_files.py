@@ -16,7 +16,7 @@ def test_upload_lands_in_the_thread(slack: SlackEmulator, web: WebClient) -> Non
     lead = ts_of(web.chat_postMessage(channel=HOME, text="lead"))
     report: Json = {"filename": "report.md", "content": "# Größe\r\n", "title": "Report"}
     answer = web.files_upload_v2(channel=HOME, thread_ts=lead, initial_comment="all of it", **report)
-    (reply,) = slack.replies(HOME, lead)
+    (reply,) = slack.list_replies(HOME, lead)
     assert (reply["text"], reply["files"]) == ("all of it", [answer["file"]])
     assert (reply["files"][0]["name"], reply["files"][0]["title"]) == ("report.md", "Report")
     (file,) = slack.files
@@ -27,7 +27,7 @@ def test_upload_lands_in_the_thread(slack: SlackEmulator, web: WebClient) -> Non
 def test_several_files_share_one_message(slack: SlackEmulator, web: WebClient) -> None:
     uploads = [{"filename": name, "content": name} for name in ("a.txt", "b.txt")]
     web.files_upload_v2(file_uploads=uploads, channel=HOME)
-    assert [file["name"] for file in slack.messages(HOME)[0]["files"]] == ["a.txt", "b.txt"]
+    assert [file["name"] for file in slack.list_messages(HOME)[0]["files"]] == ["a.txt", "b.txt"]
 
 
 def test_multipart_upload_is_unpacked(slack: SlackEmulator, web: WebClient) -> None:
@@ -39,7 +39,7 @@ def test_multipart_upload_is_unpacked(slack: SlackEmulator, web: WebClient) -> N
         assert answer.read() == b"OK - 5"
     web.files_completeUploadExternal(files=[{"id": announced["file_id"], "title": "a"}])
     assert slack.files[0]["content"] == b"\x00\r\n\xff!"
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
 
 
 def test_a_file_that_was_not_sent_cannot_be_shared(web: WebClient) -> None:
@@ -53,4 +53,4 @@ def test_a_failed_upload_shares_nothing(slack: SlackEmulator, web: WebClient) ->
     slack.fail_next(UPLOAD, status=500)
     with pytest.raises(OSError, match="500"):
         web.files_upload_v2(channel=HOME, filename="a.txt", content="a")
-    assert (slack.files, slack.messages(HOME)) == ([], [])
+    assert (slack.files, slack.list_messages(HOME)) == ([], [])

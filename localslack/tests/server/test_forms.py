@@ -38,7 +38,7 @@ def ada(slack: SlackEmulator, app: Scripted) -> Person:
 
 
 def opened(person: Person, *blocks: Json, place: str = HOME, **more: Any) -> Json:
-    trigger = person.slack.trigger_id(person.user, place)
+    trigger = person.slack.make_trigger_id(person.user, place)
     found: Json = client_of(person.slack).views_open(trigger_id=trigger, view=modal(*blocks, **more))["view"]
     return found
 
@@ -161,7 +161,7 @@ def test_what_must_be_filled_in_is(slack: SlackEmulator, ada: Person, element: J
     view = opened(ada, ask(element))
     with pytest.raises(InvalidAction, match=f"must be filled in: {element['action_id']}"):
         ada.submit(view, {element["action_id"]: ""})
-    assert slack.modal_of("U0ASKER") == view
+    assert slack.get_modal("U0ASKER") == view
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_nobody_can_put_in_what_slack_does_not_let_them(
 ) -> None:
     slack.set_person("U0GONE", deleted=True)
     slack.add_channel("C0SHARED", "both", shared=True)
-    slack.place("D0ASKER")
+    slack.get_channel("D0ASKER")
     with pytest.raises(InvalidAction, match=complaint):
         ada.submit(opened(ada, ask(element)), {element["action_id"]: value})
 
@@ -254,20 +254,20 @@ def test_a_conversation_can_be_answered_in(slack: SlackEmulator, ada: Person) ->
 def test_a_view_is_in_front_of_who_asked_for_it(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
     view = opened(ada)
     bob = Person(slack, ada.wire, "U0BOB", "bob")
-    assert slack.modal_of("U0ASKER") == view
-    assert slack.modal_of("U0BOB") is None
+    assert slack.get_modal("U0ASKER") == view
+    assert slack.get_modal("U0BOB") is None
     with pytest.raises(InvalidAction, match="in front of U0ASKER"):
         bob.submit(view)
     message = web.chat_postMessage(channel=HOME, text="x", blocks=[actions(button(action_id="a"))])["message"]
-    for trigger in (bob.slash("/x").payload["trigger_id"], bob.press(message, "a").payload["trigger_id"]):
+    for trigger in (bob.send_command("/x").payload["trigger_id"], bob.press(message, "a").payload["trigger_id"]):
         shown = web.views_open(trigger_id=trigger, view=modal())["view"]
-        assert slack.modal_of("U0BOB") == shown
+        assert slack.get_modal("U0BOB") == shown
 
 
 def test_a_closed_view_is_gone(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
     view = opened(ada)
     assert ada.close(view) is None
-    assert (slack.views, slack.modal_of("U0ASKER")) == ([], None)
+    assert (slack.views, slack.get_modal("U0ASKER")) == ([], None)
     assert refusal(lambda: web.views_update(view_id=view["id"], view=modal()))["error"] == "not_found"
     with pytest.raises(InvalidAction, match="not open any more"):
         ada.submit(view)
@@ -300,14 +300,14 @@ def test_a_form_stays_where_it_is_when_it_is_not_answered(
 ) -> None:
     view, app.status = opened(ada), status
     assert ada.submit(view).ack.status == status
-    assert slack.modal_of("U0ASKER") == view
+    assert slack.get_modal("U0ASKER") == view
 
 
 def test_errors_are_read_and_what_was_put_in_stays(slack: SlackEmulator, ada: Person, app: Scripted) -> None:
     view = opened(ada, ask(TIME))
     app.body = {"response_action": "errors", "errors": {"timepicker": "Not at night."}}
     assert ada.submit(view, timepicker="03:00").errors == {"timepicker": "Not at night."}
-    assert slack.modal_of("U0ASKER") == view
+    assert slack.get_modal("U0ASKER") == view
     app.body = ""
     assert state(ada.submit(view), "timepicker")["selected_time"] == "03:00"
 
@@ -316,7 +316,7 @@ def test_another_view_takes_the_place_of_the_form(slack: SlackEmulator, ada: Per
     view = opened(ada, ask(TIME))
     app.body = {"response_action": "update", "view": modal(section())}
     ada.submit(view)
-    after = slack.modal_of("U0ASKER")
+    after = slack.get_modal("U0ASKER")
     assert after
     assert (after["id"], after["blocks"]) == (view["id"], [section()])
     assert after["hash"] != view["hash"]
@@ -326,19 +326,19 @@ def test_views_lie_on_each_other_three_high(slack: SlackEmulator, ada: Person, a
     root = opened(ada)
     app.body = {"response_action": "push", "view": modal(notify_on_close=True)}
     ada.submit(root)
-    second = slack.modal_of("U0ASKER")
+    second = slack.get_modal("U0ASKER")
     assert second
     assert (second["root_view_id"], second["previous_view_id"]) == (root["id"], root["id"])
     with pytest.raises(InvalidAction, match="behind another"):
         ada.submit(root)
     ada.submit(second)
-    third = slack.modal_of("U0ASKER")
+    third = slack.get_modal("U0ASKER")
     assert third
     with pytest.raises(InvalidAction, match="push_limit_reached"):
         ada.submit(third)
     app.body = ""
     ada.submit(third)
-    assert slack.modal_of("U0ASKER") == second
+    assert slack.get_modal("U0ASKER") == second
     app.body = {"response_action": "clear"}
     ada.submit(second)
     assert slack.views == []
@@ -348,7 +348,7 @@ def test_a_close_can_clear_all(slack: SlackEmulator, ada: Person, app: Scripted)
     root = opened(ada)
     app.body = {"response_action": "push", "view": modal(notify_on_close=True, clear_on_close=True)}
     ada.submit(root)
-    second = slack.modal_of("U0ASKER")
+    second = slack.get_modal("U0ASKER")
     assert second
     delivery = ada.close(second)
     assert delivery
@@ -383,7 +383,7 @@ def test_an_answer_that_slack_does_not_understand(
     view, app.body = opened(ada, ask(TIME), section(block_id="text")), body
     with pytest.raises(InvalidAction, match=complaint):
         ada.submit(view)
-    assert slack.modal_of("U0ASKER") == view
+    assert slack.get_modal("U0ASKER") == view
 
 
 # What the app may do meanwhile
@@ -393,11 +393,11 @@ def test_a_view_is_pushed_by_a_trigger_from_below(slack: SlackEmulator, web: Web
     view = opened(ada, actions(button(action_id="more")))
     trigger = ada.press_in(view, "more").payload["trigger_id"]
     pushed = web.views_push(trigger_id=trigger, view=modal())["view"]
-    assert slack.modal_of("U0ASKER") == pushed
+    assert slack.get_modal("U0ASKER") == pushed
     assert (pushed["root_view_id"], pushed["previous_view_id"]) == (view["id"], view["id"])
     spent = refusal(lambda: web.views_push(trigger_id=trigger, view=modal()))
     assert spent["error"] == "exchanged_trigger_id"
-    astray = refusal(lambda: web.views_push(trigger_id=slack.trigger_id("U0ASKER", HOME), view=modal()))
+    astray = refusal(lambda: web.views_push(trigger_id=slack.make_trigger_id("U0ASKER", HOME), view=modal()))
     assert astray["error"] == "invalid_trigger_id"
 
 

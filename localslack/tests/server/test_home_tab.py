@@ -30,13 +30,13 @@ def published(web: WebClient, *blocks: Json, user: str = "U0ASKER") -> Json:
 
 
 def test_a_home_is_each_persons_own(slack: SlackEmulator, web: WebClient) -> None:
-    assert slack.home_of("U0ASKER") is None
+    assert slack.get_home("U0ASKER") is None
     mine, other = published(web, section("mine")), published(web, section("yours"), user="U0BOB")
-    assert (slack.home_of("U0ASKER"), slack.home_of("U0BOB")) == (mine, other)
+    assert (slack.get_home("U0ASKER"), slack.get_home("U0BOB")) == (mine, other)
     again = published(web, section("new"))
-    assert (again["id"], slack.home_of("U0ASKER")) == (mine["id"], again)
+    assert (again["id"], slack.get_home("U0ASKER")) == (mine["id"], again)
     assert mine["id"] != other["id"]
-    assert slack.modal_of("U0ASKER") is None
+    assert slack.get_modal("U0ASKER") is None
 
 
 @pytest.mark.parametrize("user", ["", "ada", HOME])
@@ -83,26 +83,26 @@ def test_a_home_is_used_like_a_form(slack: SlackEmulator, web: WebClient, ada: P
     chosen = ada.press_in(view, "static_select", value="b").payload
     assert chosen["container"] == {"type": "view", "view_id": view["id"]}
     assert chosen["view"]["state"]["values"]["choice"]["static_select"]["selected_option"]["value"] == "b"
-    pressed = ada.press_in(slack.home_of("U0ASKER") or {}, "more").payload
+    pressed = ada.press_in(slack.get_home("U0ASKER") or {}, "more").payload
     assert pressed["view"]["state"] == chosen["view"]["state"]
     opened = web.views_open(trigger_id=pressed["trigger_id"], view=modal())["view"]
-    assert slack.modal_of("U0ASKER") == opened
+    assert slack.get_modal("U0ASKER") == opened
 
 
 def test_home_and_window_are_seen_together_and_as_they_are_set(
     slack: SlackEmulator, web: WebClient, ada: Person
 ) -> None:
-    assert slack.seen_by("U0ASKER") == (None, None)
+    assert slack.get_views("U0ASKER") == (None, None)
     row = actions(menu("static_select", option("a"), option("b"), action_id="pick"), block_id="row")
     mine = published(web, row)
     ada.press_in(mine, "pick", value="b")
-    opened = web.views_open(trigger_id=slack.trigger_id("U0ASKER", HOME), view=modal(section("x")))["view"]
-    home_seen, window = slack.seen_by("U0ASKER")
+    opened = web.views_open(trigger_id=slack.make_trigger_id("U0ASKER", HOME), view=modal(section("x")))["view"]
+    home_seen, window = slack.get_views("U0ASKER")
     assert home_seen
     assert window
     assert home_seen["state"]["values"]["row"]["pick"]["selected_option"]["value"] == "b"
     assert (home_seen["id"], window["id"]) == (mine["id"], opened["id"])
-    assert slack.seen_by("U0BOB") == (None, None)
+    assert slack.get_views("U0BOB") == (None, None)
 
 
 def test_it_is_neither_sent_nor_closed(slack: SlackEmulator, web: WebClient, ada: Person) -> None:

@@ -30,7 +30,7 @@ def test_post_is_stored_as_it_was_sent(slack: SlackEmulator, web: WebClient) -> 
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "a &amp; b"}}]
     metadata = {"event_type": "report", "event_payload": {"day": "2026-02-28"}}
     answer = web.chat_postMessage(channel=HOME, text="a &amp; b", blocks=blocks, metadata=metadata)
-    (stored,) = slack.messages(HOME)
+    (stored,) = slack.list_messages(HOME)
     assert stored == answer["message"]
     assert (stored["text"], stored["blocks"], stored["metadata"]) == ("a &amp; b", blocks, metadata)
     assert (stored["user"], stored["bot_id"], stored["app_id"]) == ("U0BOT", "B0LOCAL", "A0LOCAL")
@@ -50,25 +50,25 @@ def test_form_arguments_mean_the_same_as_json(slack: SlackEmulator, web: WebClie
     blocks = [{"type": "divider"}]
     form = {"channel": HOME, "text": "x", "blocks": json.dumps(blocks), "metadata": json.dumps(META)}
     web.api_call("chat.postMessage", params=form)
-    assert (slack.messages(HOME)[0]["blocks"], slack.messages(HOME)[0]["metadata"]) == (blocks, META)
+    assert (slack.list_messages(HOME)[0]["blocks"], slack.list_messages(HOME)[0]["metadata"]) == (blocks, META)
 
 
 def test_markdown_text_becomes_a_markdown_block(slack: SlackEmulator, web: WebClient) -> None:
     web.chat_postMessage(channel=HOME, markdown_text="**x**")
-    assert slack.messages(HOME)[0]["blocks"] == [{"type": "markdown", "text": "**x**"}]
+    assert slack.list_messages(HOME)[0]["blocks"] == [{"type": "markdown", "text": "**x**"}]
 
 
 def test_direct_message_by_user_id_and_by_opening(slack: SlackEmulator, web: WebClient) -> None:
     opened = web.conversations_open(users=["U0HUMAN"])["channel"]["id"]
     assert web.chat_postMessage(channel="U0HUMAN", text="hi")["channel"] == opened
-    assert texts(slack.messages(opened)) == ["hi"]
+    assert texts(slack.list_messages(opened)) == ["hi"]
 
 
 def test_calls_are_kept_in_order_without_the_token(slack: SlackEmulator, web: WebClient) -> None:
     web.auth_test()
     web.chat_postMessage(channel=HOME, text="x")
     assert slack.calls == [("auth.test", {}), ("chat.postMessage", {"channel": HOME, "text": "x"})]
-    assert slack.calls_to("chat.postMessage") == [{"channel": HOME, "text": "x"}]
+    assert slack.list_calls_to("chat.postMessage") == [{"channel": HOME, "text": "x"}]
 
 
 def test_concurrent_posts_are_all_kept(slack: SlackEmulator) -> None:
@@ -80,8 +80,8 @@ def test_concurrent_posts_are_all_kept(slack: SlackEmulator) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(map(int, texts(slack.messages(HOME)))) == list(range(20))
-    assert len({message["ts"] for message in slack.messages(HOME)}) == len(slack.calls) == 20
+    assert sorted(map(int, texts(slack.list_messages(HOME)))) == list(range(20))
+    assert len({message["ts"] for message in slack.list_messages(HOME)}) == len(slack.calls) == 20
 
 
 # Threads
@@ -91,17 +91,17 @@ def test_replies_are_in_the_thread_and_not_in_the_channel(slack: SlackEmulator, 
     lead = ts_of(web.chat_postMessage(channel=HOME, text="lead"))
     web.chat_postMessage(channel=HOME, text="details", thread_ts=lead)
     slack.add_message(HOME, "why?", thread_ts=lead)
-    (parent,) = slack.messages(HOME)
+    (parent,) = slack.list_messages(HOME)
     assert (parent["reply_count"], parent["reply_users"]) == (2, ["U0BOT", "U0HUMAN"])
-    assert texts(slack.replies(HOME, lead)) == ["details", "why?"]
+    assert texts(slack.list_replies(HOME, lead)) == ["details", "why?"]
     assert texts(web.conversations_replies(channel=HOME, ts=lead)["messages"]) == ["lead", "details", "why?"]
 
 
 def test_a_broadcast_reply_is_in_both(slack: SlackEmulator, web: WebClient) -> None:
     lead = slack.add_message(HOME, "lead")
     web.chat_postMessage(channel=HOME, text="loud", thread_ts=lead, reply_broadcast=True)
-    assert texts(slack.messages(HOME)) == ["lead", "loud"]
-    assert texts(slack.replies(HOME, lead)) == ["loud"]
+    assert texts(slack.list_messages(HOME)) == ["lead", "loud"]
+    assert texts(slack.list_replies(HOME, lead)) == ["loud"]
 
 
 def test_replies_come_in_pages_with_the_parent_first(slack: SlackEmulator, web: WebClient) -> None:
@@ -156,11 +156,11 @@ def test_update_changes_what_it_names(slack: SlackEmulator, web: WebClient) -> N
     blocks = [{"type": "divider"}]
     ts = ts_of(web.chat_postMessage(channel=HOME, text="old", blocks=blocks, metadata=META))
     web.chat_update(channel=HOME, ts=ts, text="new")
-    (stored,) = slack.messages(HOME)
+    (stored,) = slack.list_messages(HOME)
     assert (stored["ts"], stored["text"], stored["blocks"], stored["metadata"]) == (ts, "new", blocks, META)
     assert stored["edited"]["user"] == "U0BOT"
     web.chat_update(channel=HOME, ts=ts, text="bare", blocks=[], metadata={})
-    assert not {"blocks", "metadata"} & slack.messages(HOME)[0].keys()
+    assert not {"blocks", "metadata"} & slack.list_messages(HOME)[0].keys()
 
 
 def test_update_takes_less_text_than_a_post(web: WebClient) -> None:
@@ -176,8 +176,8 @@ def test_delete_removes_a_message_and_leaves_a_tombstone_over_replies(
     slack.add_message(HOME, "reply", thread_ts=second)
     for ts in (first, second):
         web.chat_delete(channel=HOME, ts=ts)
-    assert [message["subtype"] for message in slack.messages(HOME)] == ["tombstone"]
-    assert texts(slack.replies(HOME, second)) == ["reply"]
+    assert [message["subtype"] for message in slack.list_messages(HOME)] == ["tombstone"]
+    assert texts(slack.list_replies(HOME, second)) == ["reply"]
 
 
 def test_other_peoples_messages_stay(slack: SlackEmulator, web: WebClient) -> None:
@@ -200,7 +200,7 @@ def test_permalinks(slack: SlackEmulator, web: WebClient) -> None:
 
 def test_ephemeral_messages_are_not_in_the_channel(slack: SlackEmulator, web: WebClient) -> None:
     web.chat_postEphemeral(channel=HOME, user="U0HUMAN", text="only you")
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
     assert [(e["user"], e["text"]) for e in slack.ephemerals] == [("U0HUMAN", "only you")]
 
 
@@ -228,7 +228,7 @@ def test_users_and_reactions(slack: SlackEmulator, web: WebClient) -> None:
     slack.workspace.scopes = ALL_SCOPES
     ts = slack.add_message(HOME, "nice")
     web.reactions_add(channel=HOME, name="eyes", timestamp=ts)
-    assert slack.messages(HOME)[0]["reactions"] == [{"name": "eyes", "users": ["U0BOT"], "count": 1}]
+    assert slack.list_messages(HOME)[0]["reactions"] == [{"name": "eyes", "users": ["U0BOT"], "count": 1}]
     again = refusal(lambda: web.reactions_add(channel=HOME, name="eyes", timestamp=ts))
     assert again["error"] == "already_reacted"
 
@@ -236,7 +236,7 @@ def test_users_and_reactions(slack: SlackEmulator, web: WebClient) -> None:
 def test_views_are_stored_and_replaced(slack: SlackEmulator, web: WebClient) -> None:
     web.views_publish(user_id="U0HUMAN", view={"type": "home", "blocks": [{"type": "divider"}]})
     modal = {"type": "modal", "title": {"type": "plain_text", "text": "Risks"}, "blocks": []}
-    opened = web.views_open(trigger_id=slack.trigger_id(), view=modal)["view"]["id"]
+    opened = web.views_open(trigger_id=slack.make_trigger_id(), view=modal)["view"]["id"]
     web.views_update(view_id=opened, view=modal | {"private_metadata": "x"})
     assert [view["type"] for view in slack.views] == ["home", "modal"]
     assert slack.views[1]["private_metadata"] == "x"

@@ -54,7 +54,7 @@ BLOCKS: list[Json] = [
 
 
 def test_a_command_has_all_that_slack_sends(slack: SlackEmulator, bob: Person) -> None:
-    payload = bob.slash("/echo", "today").payload
+    payload = bob.send_command("/echo", "today").payload
     assert payload["response_url"].startswith(slack.url)
     assert (
         payload.items()
@@ -73,7 +73,7 @@ def test_a_command_has_all_that_slack_sends(slack: SlackEmulator, bob: Person) -
         }.items()
     )
     assert "enterprise_id" not in payload
-    assert payload["trigger_id"] != bob.slash("/echo").payload["trigger_id"]
+    assert payload["trigger_id"] != bob.send_command("/echo").payload["trigger_id"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_command_has_all_that_slack_sends(slack: SlackEmulator, bob: Person) -
 )
 def test_private_places_are_not_named(slack: SlackEmulator, bob: Person, channel: str, shown: str) -> None:
     slack.add_channel("G0TEAM", "team")
-    assert bob.slash("/x", channel=channel).payload["channel_name"] == shown
+    assert bob.send_command("/x", channel=channel).payload["channel_name"] == shown
 
 
 # Events
@@ -104,40 +104,40 @@ def test_a_mention_has_all_that_slack_sends(bob: Person) -> None:
 @pytest.mark.parametrize(("channel", "kind"), [(HOME, "channel"), ("D0BOB", "im"), ("G0TEAM", "group")])
 def test_a_message_says_where_it_is(slack: SlackEmulator, bob: Person, channel: str, kind: str) -> None:
     slack.add_channel("G0TEAM", "team")
-    event = bob.message("hello", channel).payload["event"]
+    event = bob.send_message("hello", channel).payload["event"]
     assert (event["type"], event["channel_type"]) == ("message", kind)
-    assert slack.messages(channel)[0]["text"] == "hello"
+    assert slack.list_messages(channel)[0]["text"] == "hello"
 
 
 @pytest.mark.parametrize(("channel", "kind"), [(HOME, "channel"), ("D0BOB", "im"), ("G0TEAM", "group")])
 def test_a_reply_names_its_thread(slack: SlackEmulator, bob: Person, channel: str, kind: str) -> None:
     slack.add_channel("G0TEAM", "team")
-    lead = bob.message("why, <@U123>?", channel).payload["event"]
+    lead = bob.send_message("why, <@U123>?", channel).payload["event"]
     assert not {"thread_ts", "parent_user_id", "subtype"} & lead.keys()
-    event = bob.message("and <@U0EVE>?", channel, lead["ts"]).payload["event"]
+    event = bob.send_message("and <@U0EVE>?", channel, lead["ts"]).payload["event"]
     where = {"channel": channel, "channel_type": kind, "thread_ts": lead["ts"], "parent_user_id": "U0BOB"}
     assert event.items() >= {**where, "type": "message", "user": "U0BOB", "text": "and <@U0EVE>?"}.items()
-    assert [reply["ts"] for reply in slack.replies(channel, lead["ts"])] == [event["ts"]]
+    assert [reply["ts"] for reply in slack.list_replies(channel, lead["ts"])] == [event["ts"]]
 
 
 def test_a_message_may_have_files(slack: SlackEmulator, bob: Person) -> None:
     files = [{"id": "F1", "name": "log.txt", "mimetype": "text/plain"}]
-    event = bob.message("see this", subtype="file_share", files=files, upload=False).payload["event"]
+    event = bob.send_message("see this", subtype="file_share", files=files, upload=False).payload["event"]
     assert (event["subtype"], event["files"], event["user"]) == ("file_share", files, "U0BOB")
-    assert slack.messages(HOME)[0]["files"] == files
+    assert slack.list_messages(HOME)[0]["files"] == files
 
 
 def test_another_bots_message_says_so(slack: SlackEmulator, bob: Person) -> None:
     lead = slack.add_message(HOME, "lead")
-    event = bob.message("built", HOME, lead, subtype="bot_message", bot_id="B0CI").payload["event"]
+    event = bob.send_message("built", HOME, lead, subtype="bot_message", bot_id="B0CI").payload["event"]
     assert (event["bot_id"], event["subtype"], event["thread_ts"]) == ("B0CI", "bot_message", lead)
     assert "client_msg_id" not in event
-    assert slack.replies(HOME, lead)[0]["bot_id"] == "B0CI"
+    assert slack.list_replies(HOME, lead)[0]["bot_id"] == "B0CI"
 
 
 def test_an_edit_tells_of_both_messages(slack: SlackEmulator, bob: Person) -> None:
     lead = slack.add_message(HOME, "lead")
-    said = bob.message("old", HOME, lead).payload["event"]
+    said = bob.send_message("old", HOME, lead).payload["event"]
     event = bob.edit(said["ts"], "<@U0BOT> new").payload["event"]
     assert (event["type"], event["subtype"], event["hidden"]) == ("message", "message_changed", True)
     assert (event["channel"], event["channel_type"]) == (HOME, "channel")
@@ -145,19 +145,19 @@ def test_an_edit_tells_of_both_messages(slack: SlackEmulator, bob: Person) -> No
     assert (event["previous_message"]["text"], event["message"]["text"]) == ("old", "<@U0BOT> new")
     assert (event["message"]["ts"], event["message"]["edited"]["user"]) == (said["ts"], "U0BOB")
     assert event["ts"] == event["event_ts"] > said["ts"]
-    assert [reply["text"] for reply in slack.replies(HOME, lead)] == ["<@U0BOT> new"]
+    assert [reply["text"] for reply in slack.list_replies(HOME, lead)] == ["<@U0BOT> new"]
 
 
 def test_what_happens_to_others_is_no_new_message(slack: SlackEmulator, bob: Person) -> None:
     ts = slack.add_message(HOME, "x")
-    event = bob.message("", subtype="message_deleted", deleted_ts=ts, hidden=True).payload["event"]
+    event = bob.send_message("", subtype="message_deleted", deleted_ts=ts, hidden=True).payload["event"]
     assert (event["subtype"], event["deleted_ts"]) == ("message_deleted", ts)
-    assert [message["text"] for message in slack.messages(HOME)] == ["x"]
+    assert [message["text"] for message in slack.list_messages(HOME)] == ["x"]
 
 
 def test_a_shared_channel_says_so(slack: SlackEmulator, bob: Person) -> None:
     slack.add_channel("C0SHARED", "shared", shared=True)
-    assert bob.message("hello", "C0SHARED").payload["is_ext_shared_channel"] is True
+    assert bob.send_message("hello", "C0SHARED").payload["is_ext_shared_channel"] is True
 
 
 # Actions
@@ -205,7 +205,7 @@ def test_a_message_without_blocks_has_nothing_to_press(bob: Person) -> None:
 def test_an_action_has_all_that_slack_sends(slack: SlackEmulator, web: WebClient, bob: Person) -> None:
     lead = slack.add_message(HOME, "lead")
     message = web.chat_postMessage(channel=HOME, text="x", blocks=BLOCKS, thread_ts=lead)["message"]
-    payload = bob.press(slack.replies(HOME, lead)[0], "static_select", value="two").payload
+    payload = bob.press(slack.list_replies(HOME, lead)[0], "static_select", value="two").payload
     assert payload["type"] == "block_actions"
     assert payload["team"] == {"id": "T0TEAM", "domain": "emulated"}
     assert payload["user"] == {"id": "U0BOB", "username": "bob", "name": "bob", "team_id": "T0TEAM"}
@@ -226,7 +226,7 @@ def test_feedback_below_a_streamed_answer(slack: SlackEmulator, web: WebClient, 
     )
     stream.append(markdown_text="because")
     stream.stop(blocks=[{"type": "context_actions", "elements": [{**FEEDBACK, "action_id": "feedback"}]}])
-    (answer,) = slack.replies(HOME, lead)
+    (answer,) = slack.list_replies(HOME, lead)
     payload = bob.press(answer, "feedback", value="good").payload
     where = {"message_ts": stream.ts, "channel_id": HOME, "is_ephemeral": False, "thread_ts": lead}
     assert payload["container"] == {"type": "message", **where}
@@ -252,7 +252,7 @@ def test_an_ephemeral_message_is_not_in_the_payload(slack: SlackEmulator, web: W
 
 
 def test_somebody_of_another_team_is_told_apart(slack: SlackEmulator, web: WebClient, guest: Person) -> None:
-    command = guest.slash("/x").payload
+    command = guest.send_command("/x").payload
     assert (command["team_id"], command["enterprise_id"]) == ("T0ELSE", "E0ELSE")
     mention = guest.mention("hi").payload
     assert (mention["team_id"], mention["is_ext_shared_channel"]) == ("T0TEAM", True)
@@ -266,8 +266,8 @@ def test_somebody_of_another_team_is_told_apart(slack: SlackEmulator, web: WebCl
 def test_a_grid_is_named_to_its_own_people(slack: SlackEmulator, web: WebClient) -> None:
     amy = Person(slack, Nowhere(), enterprise="E0GRID")
     message = web.chat_postMessage(channel=HOME, text="x", blocks=BLOCKS)["message"]
-    assert amy.slash("/x").payload["enterprise_id"] == "E0GRID"
-    assert amy.message("x").payload["enterprise_id"] == "E0GRID"
+    assert amy.send_command("/x").payload["enterprise_id"] == "E0GRID"
+    assert amy.send_message("x").payload["enterprise_id"] == "E0GRID"
     assert amy.press(message, "single").payload["enterprise"]["id"] == "E0GRID"
 
 
@@ -279,15 +279,15 @@ def test_nobody_uses_what_they_do_not_see(slack: SlackEmulator, guest: Person) -
     )
     slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA",))
     slack.add_channel("C0OPEN", "open", people=("U0ADA",))
-    assert ada.slash("/x", channel="C0SECRET").payload["user_id"] == "U0ADA"
+    assert ada.send_command("/x", channel="C0SECRET").payload["user_id"] == "U0ADA"
     acts: list[Callable[[], object]] = [
-        lambda: ben.slash("/x", channel="C0OPEN"),
+        lambda: ben.send_command("/x", channel="C0OPEN"),
         lambda: ben.mention("hi", "C0OPEN"),
-        lambda: ben.message("hi", "C0SECRET"),
+        lambda: ben.send_message("hi", "C0SECRET"),
     ]
     for act in acts:
         with pytest.raises(InvalidAction):
             act()
     slack.set_person("U0BEN", ultra_restricted=True)
     with pytest.raises(InvalidAction):
-        ben.slash("/x")
+        ben.send_command("/x")

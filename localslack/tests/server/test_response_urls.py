@@ -41,7 +41,7 @@ def slack(moment: list[float]) -> Iterator[SlackEmulator]:
 
 @pytest.fixture
 def url(slack: SlackEmulator) -> str:
-    return slack.response_url(HOME, "U0ASKER")
+    return slack.make_response_url(HOME, "U0ASKER")
 
 
 def test_an_answer_is_ephemeral_unless_it_says_otherwise(slack: SlackEmulator, url: str) -> None:
@@ -51,8 +51,8 @@ def test_an_answer_is_ephemeral_unless_it_says_otherwise(slack: SlackEmulator, u
     assert (first["channel"], first["user"], first["blocks"]) == (HOME, "U0ASKER", [section()])
     assert (second["text"], second["response_url"]) == ("b", url)
     assert first["ts"] < second["ts"]
-    assert slack.messages(HOME) == []
-    assert slack.calls_to("response_url")[1] == {"text": "b", "response_type": "ephemeral", "url": url}
+    assert slack.list_messages(HOME) == []
+    assert slack.list_calls_to("response_url")[1] == {"text": "b", "response_type": "ephemeral", "url": url}
 
 
 @pytest.mark.parametrize("header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
@@ -60,7 +60,7 @@ def test_no_page_in_a_browser_can_answer(slack: SlackEmulator, url: str, header:
     asked = urllib.request.Request(url, b'{"text": "a", "response_type": "in_channel"}', header)
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(asked)
-    assert (slack.messages(HOME), slack.calls) == ([], [])
+    assert (slack.list_messages(HOME), slack.calls) == ([], [])
 
 
 def test_nobody_can_guess_where_an_answer_or_a_file_goes(slack: SlackEmulator, web: WebClient, url: str) -> None:
@@ -84,17 +84,17 @@ def test_it_has_the_shape_of_a_posted_one(slack: SlackEmulator, web: WebClient, 
 @pytest.mark.parametrize("channel", [HOME, "C0OUTSIDE", "D0OTHERS"])
 def test_in_channel_everybody_sees_it_even_where_the_bot_is_not(slack: SlackEmulator, channel: str) -> None:
     slack.add_channel("C0OUTSIDE", "outside", member=False)
-    answer(slack.response_url(channel, "U0ASKER"), text="x", response_type="in_channel")
-    (message,) = slack.messages(channel)
+    answer(slack.make_response_url(channel, "U0ASKER"), text="x", response_type="in_channel")
+    (message,) = slack.list_messages(channel)
     assert (message["text"], message["bot_id"]) == ("x", "B0LOCAL")
 
 
 def test_an_answer_in_a_thread(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "lead")
-    answer(slack.response_url(HOME, "U1", lead), text="a", response_type="in_channel")
-    answer(slack.response_url(HOME, "U1"), text="b", response_type="in_channel", thread_ts=lead)
-    answer(slack.response_url(HOME, "U1"), text="c", response_type="ephemeral", thread_ts=lead)
-    assert texts(slack.replies(HOME, lead)) == ["a", "b"]
+    answer(slack.make_response_url(HOME, "U1", lead), text="a", response_type="in_channel")
+    answer(slack.make_response_url(HOME, "U1"), text="b", response_type="in_channel", thread_ts=lead)
+    answer(slack.make_response_url(HOME, "U1"), text="c", response_type="ephemeral", thread_ts=lead)
+    assert texts(slack.list_replies(HOME, lead)) == ["a", "b"]
     assert slack.ephemerals[0]["thread_ts"] is None
 
 
@@ -152,20 +152,20 @@ BALLOT = [section("old"), actions(button(action_id="vote"))]
 
 def test_a_message_is_replaced_and_then_deleted(slack: SlackEmulator, web: WebClient) -> None:
     ts = str(web.chat_postMessage(channel=HOME, text="old", blocks=BALLOT)["ts"])
-    url = slack.response_url(HOME, "U0ASKER", origin=ts)
+    url = slack.make_response_url(HOME, "U0ASKER", origin=ts)
     answer(url, text="new", replace_original=True)
-    (message,) = slack.messages(HOME)
+    (message,) = slack.list_messages(HOME)
     assert (message["ts"], message["text"], message["edited"]["user"]) == (ts, "new", "U0BOT")
     assert "blocks" not in message
     answer(url, delete_original="true")
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
     assert outcome(answer(url, text="x", replace_original=True)) == (400, "message_not_found")
 
 
 def test_an_ephemeral_message_is_replaced_and_then_deleted(slack: SlackEmulator, web: WebClient) -> None:
     web.chat_postEphemeral(channel=HOME, user="U0ASKER", text="old", blocks=BALLOT)
     ts = slack.ephemerals[0]["ts"]
-    url = slack.response_url(HOME, "U0ASKER", origin=ts)
+    url = slack.make_response_url(HOME, "U0ASKER", origin=ts)
     answer(url, text="new", blocks=[section("new")], replace_original=True)
     (shown,) = slack.ephemerals
     assert (shown["ts"], shown["text"], shown["blocks"]) == (ts, "new", [section("new")])
@@ -175,8 +175,8 @@ def test_an_ephemeral_message_is_replaced_and_then_deleted(slack: SlackEmulator,
 
 def test_a_button_can_be_answered_beside_its_message(slack: SlackEmulator, web: WebClient) -> None:
     ts = str(web.chat_postMessage(channel=HOME, text="old")["ts"])
-    answer(slack.response_url(HOME, "U0ASKER", origin=ts), text="thanks")
-    assert texts(slack.messages(HOME)) == ["old"]
+    answer(slack.make_response_url(HOME, "U0ASKER", origin=ts), text="thanks")
+    assert texts(slack.list_messages(HOME)) == ["old"]
     assert texts(slack.ephemerals) == ["thanks"]
 
 

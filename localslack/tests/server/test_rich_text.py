@@ -78,16 +78,16 @@ def test_events_and_history_have_the_blocks_of_people(slack: SlackEmulator, web:
 
 def test_what_bots_say_has_the_blocks_that_they_made(slack: SlackEmulator, web: WebClient) -> None:
     ada = Person(slack, Nowhere(), "U0ADA", "ada")
-    event = ada.message("built", subtype="bot_message", bot_id="B0CI").payload["event"]
+    event = ada.send_message("built", subtype="bot_message", bot_id="B0CI").payload["event"]
     web.chat_postMessage(channel=HOME, text="only text")
     assert "blocks" not in event
-    assert ["blocks" in message for message in slack.messages(HOME)] == [False, False]
+    assert ["blocks" in message for message in slack.list_messages(HOME)] == [False, False]
 
 
 def test_a_group_direct_message_says_so(slack: SlackEmulator, web: WebClient) -> None:
     slack.add_channel("C0SEVERAL", "mpdm-ada--ben--carl-1", several=True)
     ada = Person(slack, Nowhere(), "U0ADA", "ada")
-    assert ada.message("hi", "C0SEVERAL").payload["event"]["channel_type"] == "mpim"
+    assert ada.send_message("hi", "C0SEVERAL").payload["event"]["channel_type"] == "mpim"
     found = web.conversations_info(channel="C0SEVERAL")["channel"]
     kinds = ("is_mpim", "is_channel", "is_group", "is_im", "is_private")
     assert [found[kind] for kind in kinds] == [True, False, False, False, True]

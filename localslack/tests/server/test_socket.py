@@ -163,8 +163,8 @@ def test_the_client_comes_back_when_it_is_told_to_go(slack: SlackEmulator, tiny:
         slack.socket.disconnect(reason)
         assert slack.socket.connections == 0
         slack.socket.wait(1)
-        assert Person(slack, SocketTransport(slack.socket)).slash("/echo", "x").ack.text == "You said x"
-    assert len(slack.calls_to("apps.connections.open")) == 2
+        assert Person(slack, SocketTransport(slack.socket)).send_command("/echo", "x").ack.text == "You said x"
+    assert len(slack.list_calls_to("apps.connections.open")) == 2
 
 
 @pytest.mark.parametrize("reset", [True, False])
@@ -174,7 +174,7 @@ def test_the_client_comes_back_after_a_broken_connection(
     with connected(tiny.app, slack, ping_interval=0.05):
         slack.socket.drop(reset=reset)
         slack.socket.wait(1)
-        assert Person(slack, SocketTransport(slack.socket)).slash("/echo", "x").ack.status == 200
+        assert Person(slack, SocketTransport(slack.socket)).send_command("/echo", "x").ack.status == 200
 
 
 def test_an_event_that_is_lost_with_its_connection(slack: SlackEmulator, dial: Open) -> None:
@@ -182,7 +182,7 @@ def test_an_event_that_is_lost_with_its_connection(slack: SlackEmulator, dial: O
     slack.socket.wait(1)
     slack.socket.drop()
     started = time.monotonic()
-    assert Person(slack, SocketTransport(slack.socket, patience=0.1)).message("x").ack.status == 0
+    assert Person(slack, SocketTransport(slack.socket, patience=0.1)).send_message("x").ack.status == 0
     assert time.monotonic() - started < 5
 
 
@@ -190,5 +190,5 @@ def test_two_handlers_share_the_events(slack: SlackEmulator) -> None:
     apps = [TinyApp(slack), TinyApp(slack)]
     with connected(apps[0].app, slack), connected(apps[1].app, slack):
         for n in range(4):
-            Person(slack, SocketTransport(slack.socket)).slash("/echo", str(n))
+            Person(slack, SocketTransport(slack.socket)).send_command("/echo", str(n))
     assert [len(app.seen) for app in apps] == [2, 2]

@@ -37,7 +37,7 @@ class Thread:
 
     def __init__(self, slack: SlackEmulator, web: WebClient, channel: str = HOME) -> None:
         self.slack, self.web, self.channel = slack, web, channel
-        slack.place(channel)
+        slack.get_channel(channel)
         self.lead = slack.add_message(channel, "why?", user="U0ASKER")
         self.ts = ""
 
@@ -54,11 +54,11 @@ class Thread:
 
     @property
     def message(self) -> Json:
-        return self.slack.message(self.channel, self.ts)
+        return self.slack.get_message(self.channel, self.ts)
 
     @property
     def live(self) -> set[str]:
-        return self.slack.seen_live(self.channel, self.ts)
+        return self.slack.collect_live(self.channel, self.ts)
 
 
 @pytest.fixture
@@ -94,14 +94,14 @@ def test_a_stream_is_a_reply_that_grows_until_it_is_stopped(slack: SlackEmulator
     assert (thread.message["text"], thread.message["streaming_state"]) == ("**It ", "in_progress")
     assert (thread.message["thread_ts"], thread.message["bot_id"]) == (thread.lead, "B0LOCAL")
     assert thread.append("broke")["ts"] == thread.ts
-    assert slack.streaming(HOME, thread.ts)
+    assert slack.is_streaming(HOME, thread.ts)
     answer = thread.stop("**.", blocks=[FEEDBACK], metadata=META)
-    (stored,) = slack.replies(HOME, thread.lead)
+    (stored,) = slack.list_replies(HOME, thread.lead)
     assert stored == answer["message"] == thread.message
     assert (stored["text"], stored["metadata"]) == ("**It broke**.", META)
     assert stored["blocks"] == [markdown("**It broke**."), FEEDBACK.to_dict()]
-    assert (stored["streaming_state"], slack.streaming(HOME, thread.ts)) == ("completed", False)
-    assert texts(slack.messages(HOME)) == ["why?"]
+    assert (stored["streaming_state"], slack.is_streaming(HOME, thread.ts)) == ("completed", False)
+    assert texts(slack.list_messages(HOME)) == ["why?"]
 
 
 def test_the_clients_own_helper(slack: SlackEmulator, web: WebClient, thread: Thread) -> None:
@@ -110,18 +110,18 @@ def test_the_clients_own_helper(slack: SlackEmulator, web: WebClient, thread: Th
     assert slack.calls == []
     stream.append(markdown_text="de")
     stream.append(markdown_text="fghij")
-    assert texts(slack.replies(HOME, thread.lead)) == ["abcdefghij"]
+    assert texts(slack.list_replies(HOME, thread.lead)) == ["abcdefghij"]
     stream.stop(markdown_text="k", blocks=[FEEDBACK], metadata=META)
     methods = [method for method, _ in slack.calls]
     assert methods == ["chat.startStream", "chat.appendStream", "chat.stopStream"]
-    assert slack.message(HOME, str(stream.ts))["blocks"] == [markdown("abcdefghijk"), FEEDBACK.to_dict()]
+    assert slack.get_message(HOME, str(stream.ts))["blocks"] == [markdown("abcdefghijk"), FEEDBACK.to_dict()]
 
 
 def test_the_helper_starts_a_stream_only_to_stop_it(slack: SlackEmulator, web: WebClient, thread: Thread) -> None:
     stream = web.chat_stream(channel=HOME, thread_ts=thread.lead, **READER)
     stream.stop(markdown_text="short")
     assert [method for method, _ in slack.calls] == ["chat.startStream", "chat.stopStream"]
-    assert texts(slack.replies(HOME, thread.lead)) == ["short"]
+    assert texts(slack.list_replies(HOME, thread.lead)) == ["short"]
 
 
 def test_direct_messages_need_no_recipient(slack: SlackEmulator, web: WebClient) -> None:
@@ -143,7 +143,7 @@ def test_a_stopped_stream_can_be_changed_and_deleted(slack: SlackEmulator, web: 
     assert (thread.message["text"], thread.message["blocks"]) == ("y", [markdown("y")])
     assert thread.message["streaming_state"] == "completed"
     change[1]()
-    assert slack.replies(HOME, thread.lead) == []
+    assert slack.list_replies(HOME, thread.lead) == []
 
 
 # Chunks
@@ -193,7 +193,7 @@ def test_a_plan_has_the_cards_in_it(thread: Thread) -> None:
 )
 def test_chunks_that_slack_does_not_know(slack: SlackEmulator, thread: Thread, chunk: object) -> None:
     started = refusal(lambda: thread.start(chunks=[text_chunk("x"), chunk]))
-    assert (started["error"], slack.replies(HOME, thread.lead)) == ("invalid_chunks", [])
+    assert (started["error"], slack.list_replies(HOME, thread.lead)) == ("invalid_chunks", [])
 
 
 def test_blocks_in_chunks_are_checked_as_others_are(thread: Thread) -> None:
@@ -250,7 +250,7 @@ def test_a_start_is_refused(slack: SlackEmulator, thread: Thread, arguments: Jso
     slack.add_channel("C0OUTSIDE", "outside", member=False)
     slack.add_channel("C0OLD", "old", archived=True)
     assert refusal(lambda: thread.start(**arguments))["error"] == error
-    assert slack.replies(HOME, thread.lead) == []
+    assert slack.list_replies(HOME, thread.lead) == []
 
 
 def test_a_reply_begins_no_thread(slack: SlackEmulator, thread: Thread) -> None:
@@ -369,7 +369,7 @@ def test_how_long_a_stream_lives_can_be_chosen() -> None:
 
 def test_a_stream_can_be_ended_as_slack_does(slack: SlackEmulator, thread: Thread) -> None:
     thread.start("x")
-    slack.finalise_stream(HOME, thread.ts)
+    slack.end_stream(HOME, thread.ts)
     ended(thread, "message_not_in_streaming_state")
 
 
@@ -385,14 +385,14 @@ def test_what_does_not_stream_cannot_be_ended(slack: SlackEmulator, thread: Thre
     thread.start("x")
     thread.stop()
     with pytest.raises(InvalidAction, match="not streaming any more"):
-        slack.finalise_stream(HOME, thread.ts)
+        slack.end_stream(HOME, thread.ts)
 
 
 def test_text_that_was_streamed_is_too_long_for_the_text_of_an_update(
     slack: SlackEmulator, thread: Thread
 ) -> None:
     thread.start("x" * 4_001)
-    slack.finalise_stream(HOME, thread.ts)
+    slack.end_stream(HOME, thread.ts)
     change: Json = {"channel": HOME, "ts": thread.ts}
     assert refusal(lambda: thread.web.chat_update(**change, text="x" * 4_001))["error"] == "msg_too_long"
     thread.web.chat_update(**change, markdown_text="x" * 12_000)
@@ -410,10 +410,10 @@ def test_a_rate_limit_in_the_middle_keeps_what_the_helper_had(
     slack.fail_next("chat.appendStream", retry_after=7)
     response = refusal(lambda: stream.append(markdown_text="b"))
     assert (response.status_code, response.headers["Retry-After"]) == (429, "7")
-    assert texts(slack.replies(HOME, thread.lead)) == ["a"]
+    assert texts(slack.list_replies(HOME, thread.lead)) == ["a"]
     stream.append(markdown_text="c")
     stream.stop()
-    assert texts(slack.replies(HOME, thread.lead)) == ["abc"]
+    assert texts(slack.list_replies(HOME, thread.lead)) == ["abc"]
 
 
 @pytest.mark.parametrize(("after_effect", "found"), [(True, "ab"), (False, "a")])
@@ -438,7 +438,7 @@ def test_a_start_that_hangs_up_may_have_begun(slack: SlackEmulator, thread: Thre
     slack.fail_next("chat.startStream", hang_up=True, after_effect=True)
     with pytest.raises((http.client.HTTPException, OSError)):
         thread.start("a")
-    assert texts(slack.replies(HOME, thread.lead)) == ["a"]
+    assert texts(slack.list_replies(HOME, thread.lead)) == ["a"]
 
 
 @pytest.mark.parametrize("method", ["chat.startStream", "chat.appendStream", "chat.stopStream"])
@@ -487,4 +487,4 @@ def test_what_was_live_for_a_moment_stays_known(web: WebClient, thread: Thread) 
 
 def test_posts_have_one_state_only(slack: SlackEmulator, web: WebClient) -> None:
     ts = ts_of(web.chat_postMessage(channel=HOME, markdown_text="<@U1> [x](https://a.example)"))
-    assert slack.seen_live(HOME, ts) == {"<@U1>", "https://a.example"}
+    assert slack.collect_live(HOME, ts) == {"<@U1>", "https://a.example"}

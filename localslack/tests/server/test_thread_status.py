@@ -37,11 +37,11 @@ def set_status(web: WebClient, lead: str, says: str = "is reading…", **more: o
 
 
 def test_a_status_is_shown_until_it_is_taken_back(slack: SlackEmulator, web: WebClient, lead: str) -> None:
-    assert slack.status(HOME, lead) == ""
+    assert slack.get_status(HOME, lead) == ""
     set_status(web, lead, loading_messages=["Reading", "Thinking"])
-    assert slack.status(HOME, lead) == "is reading…"
+    assert slack.get_status(HOME, lead) == "is reading…"
     set_status(web, lead, "")
-    assert slack.status(HOME, lead) == ""
+    assert slack.get_status(HOME, lead) == ""
     where = {"channel": HOME, "thread_ts": lead}
     assert slack.statuses == [{**where, "status": "is reading…"}, {**where, "status": ""}]
 
@@ -52,29 +52,29 @@ def test_an_answer_ends_the_status_of_its_thread(slack: SlackEmulator, web: WebC
         set_status(web, thread)
     slack.add_message(HOME, "somebody else", thread_ts=lead)
     web.chat_postMessage(channel=HOME, text="not here")
-    assert slack.status(HOME, lead) == "is reading…"
+    assert slack.get_status(HOME, lead) == "is reading…"
     web.chat_postMessage(channel=HOME, text="here", thread_ts=lead)
-    assert (slack.status(HOME, lead), slack.status(HOME, other)) == ("", "is reading…")
+    assert (slack.get_status(HOME, lead), slack.get_status(HOME, other)) == ("", "is reading…")
     web.chat_startStream(channel=HOME, thread_ts=other, **READER)
-    assert slack.status(HOME, other) == ""
+    assert slack.get_status(HOME, other) == ""
 
 
 def test_a_status_lasts_two_minutes(timed: SlackEmulator, hands: list[float]) -> None:
     lead = timed.add_message(HOME, "why?")
     set_status(client_of(timed), lead)
     hands[0] += 119.9
-    assert timed.status(HOME, lead) == "is reading…"
+    assert timed.get_status(HOME, lead) == "is reading…"
     hands[0] += 0.1
-    assert timed.status(HOME, lead) == ""
+    assert timed.get_status(HOME, lead) == ""
     set_status(client_of(timed), lead, "is still reading…")
-    assert timed.status(HOME, lead) == "is still reading…"
+    assert timed.get_status(HOME, lead) == "is still reading…"
 
 
 def test_direct_messages_have_statuses_too(slack: SlackEmulator, web: WebClient) -> None:
-    slack.place("D0ASKER")
+    slack.get_channel("D0ASKER")
     lead = slack.add_message("D0ASKER", "hi")
     set_status(web, lead, channel_id="D0ASKER")
-    assert slack.status("D0ASKER", lead) == "is reading…"
+    assert slack.get_status("D0ASKER", lead) == "is reading…"
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_status_can_fail(slack: SlackEmulator, web: WebClient, lead: str) -> N
     assert refusal(lambda: set_status(web, lead)).status_code == 429
     slack.fail_next("assistant.threads.setStatus", status=503, after_effect=True)
     assert refusal(lambda: set_status(web, lead)).status_code == 503
-    assert slack.status(HOME, lead) == "is reading…"
+    assert slack.get_status(HOME, lead) == "is reading…"

@@ -32,7 +32,7 @@ def slack(ticks: list[float]) -> Iterator[SlackEmulator]:
 
 
 def opened(slack: SlackEmulator, view: Json) -> Json:
-    found: Json = client_of(slack).views_open(trigger_id=slack.trigger_id(), view=view)["view"]
+    found: Json = client_of(slack).views_open(trigger_id=slack.make_trigger_id(), view=view)["view"]
     return found
 
 
@@ -44,7 +44,7 @@ def refused(slack: SlackEmulator, view: Json) -> str:
 
 
 def test_a_trigger_opens_one_view(slack: SlackEmulator, web: WebClient) -> None:
-    trigger = slack.trigger_id()
+    trigger = slack.make_trigger_id()
     web.views_open(trigger_id=trigger, view=MODAL)
     again = refusal(lambda: web.views_open(trigger_id=trigger, view=MODAL))
     assert (again.status_code, again["error"]) == (200, "exchanged_trigger_id")
@@ -55,7 +55,7 @@ def test_a_trigger_opens_one_view(slack: SlackEmulator, web: WebClient) -> None:
 def test_a_trigger_is_good_for_three_seconds(
     slack: SlackEmulator, web: WebClient, ticks: list[float], seconds: float, error: str | None
 ) -> None:
-    trigger = slack.trigger_id()
+    trigger = slack.make_trigger_id()
     ticks[0] += seconds
     if error is None:
         assert web.views_open(trigger_id=trigger, view=MODAL)["ok"]
@@ -64,7 +64,7 @@ def test_a_trigger_is_good_for_three_seconds(
 
 
 def test_its_life_can_be_longer_or_shorter(slack: SlackEmulator, web: WebClient, ticks: list[float]) -> None:
-    first, second = slack.trigger_id(), slack.trigger_id()
+    first, second = slack.make_trigger_id(), slack.make_trigger_id()
     slack.triggers.seconds = 60
     ticks[0] += 59
     assert web.views_open(trigger_id=first, view=MODAL)["ok"]
@@ -132,12 +132,12 @@ def test_a_view_can_be_too_large(slack: SlackEmulator) -> None:
 
 @pytest.mark.parametrize("view", ["{", "[]", ""])
 def test_a_view_that_cannot_be_read(slack: SlackEmulator, web: WebClient, view: str) -> None:
-    arguments = {"trigger_id": slack.trigger_id(), "view": view}
+    arguments = {"trigger_id": slack.make_trigger_id(), "view": view}
     assert refusal(lambda: web.api_call("views.open", params=arguments))["error"] == "invalid_arguments"
 
 
 def test_a_view_as_a_string_is_the_same(slack: SlackEmulator, web: WebClient) -> None:
-    arguments = {"trigger_id": slack.trigger_id(), "view": json.dumps(MODAL)}
+    arguments = {"trigger_id": slack.make_trigger_id(), "view": json.dumps(MODAL)}
     assert web.api_call("views.open", params=arguments)["view"]["title"] == plain("Risks")
 
 

@@ -63,7 +63,7 @@ class Scene:
     asked: str = ""
 
     def __post_init__(self) -> None:
-        self.slack.place(self.channel)
+        self.slack.get_channel(self.channel)
         self.thread = self.slack.add_message(self.channel, "Digest")
         self.asked = self.slack.add_message(self.channel, "Why?", "U0ASKER", self.thread)
         self.slack.before = lambda method, _: self.calls.append((self.hands.now, method))
@@ -92,7 +92,7 @@ class Scene:
     @property
     def answers(self) -> list[Json]:
         """What the bot wrote below the question."""
-        return [each for each in self.slack.replies(self.channel, self.thread) if each.get("bot_id")]
+        return [each for each in self.slack.list_replies(self.channel, self.thread) if each.get("bot_id")]
 
     @property
     def text(self) -> str:
@@ -107,8 +107,8 @@ class Scene:
         (answer,) = self.answers
         assert answer["blocks"] == [markdown(text or "…"), *blocks]
         assert answer["metadata"] == metadata_of(KEY)
-        assert not self.slack.streaming(self.channel, answer["ts"])
-        assert self.slack.seen_live(self.channel, answer["ts"]) == set()
+        assert not self.slack.is_streaming(self.channel, answer["ts"])
+        assert self.slack.collect_live(self.channel, answer["ts"]) == set()
         assert set(self.told) <= {answer["ts"]}
 
 
@@ -128,7 +128,7 @@ def scene(hands: Hands) -> Iterator[Scene]:
 
 def test_the_first_piece_begins_a_stream_for_the_asker(scene: Scene) -> None:
     scene.open().show(PIECE)
-    (call,) = scene.slack.calls_to(START)
+    (call,) = scene.slack.list_calls_to(START)
     readers = {"recipient_team_id": "T0TEAM", "recipient_user_id": "U0ASKER"}
     assert call == {"channel": HOME, "thread_ts": scene.thread, "markdown_text": PIECE, **readers}
     (answer,) = scene.answers
@@ -138,7 +138,7 @@ def test_the_first_piece_begins_a_stream_for_the_asker(scene: Scene) -> None:
 def test_in_direct_messages_nobody_is_named(scene: Scene) -> None:
     direct = Scene(scene.slack, scene.hands, "D0ASKER")
     direct.open().show(PIECE)
-    (call,) = scene.slack.calls_to(START)
+    (call,) = scene.slack.list_calls_to(START)
     assert call == {"channel": "D0ASKER", "thread_ts": direct.thread, "markdown_text": PIECE}
 
 
@@ -158,7 +158,7 @@ def test_words_are_appended_in_order_and_the_end_brings_what_stands_below(scene:
     assert display.finish(WHOLE, BELOW) == scene.answers[0]["ts"]
     scene.assert_whole()
     assert scene.methods() == [START, *[APPEND] * 5, STOP]
-    assert [call["markdown_text"] for call in scene.slack.calls_to(APPEND)] == WORDS[1:]
+    assert [call["markdown_text"] for call in scene.slack.list_calls_to(APPEND)] == WORDS[1:]
 
 
 def test_words_that_come_fast_are_put_together(scene: Scene) -> None:
@@ -188,7 +188,7 @@ def test_what_was_never_shown_is_one_post(scene: Scene) -> None:
     assert scene.open().finish(WHOLE, BELOW) == scene.answers[0]["ts"]
     scene.assert_whole()
     assert scene.methods() == [POST]
-    (call,) = scene.slack.calls_to(POST)
+    (call,) = scene.slack.list_calls_to(POST)
     assert (call["thread_ts"], call["unfurl_links"], call["unfurl_media"]) == (scene.thread, False, False)
 
 
@@ -321,7 +321,7 @@ def test_a_rate_limit_in_between_is_never_waited_out(scene: Scene) -> None:
 def test_a_stream_that_slack_ended_goes_on_by_editing(scene: Scene) -> None:
     display = scene.open()
     scene.show(display, *WORDS[:2])
-    scene.slack.finalise_stream(HOME, scene.told[0])
+    scene.slack.end_stream(HOME, scene.told[0])
     scene.show(display, *WORDS[2:])
     assert scene.text == WHOLE
     display.finish(WHOLE, BELOW)
@@ -332,7 +332,7 @@ def test_a_stream_that_slack_ended_goes_on_by_editing(scene: Scene) -> None:
 def test_a_stream_that_slack_ended_before_its_end_is_edited(scene: Scene) -> None:
     display = scene.open()
     scene.show(display, *WORDS)
-    scene.slack.finalise_stream(HOME, scene.told[0])
+    scene.slack.end_stream(HOME, scene.told[0])
     display.finish(WHOLE, BELOW)
     scene.assert_whole()
     assert scene.methods()[-2:] == [STOP, UPDATE]
@@ -636,7 +636,7 @@ def test_nothing_may_replace_the_answer(scene: Scene) -> None:
 
 
 def shown_status(scene: Scene) -> str:
-    return scene.slack.status(scene.channel, scene.thread)
+    return scene.slack.get_status(scene.channel, scene.thread)
 
 
 def test_a_status_is_shown_until_the_first_words(scene: Scene) -> None:

@@ -88,10 +88,10 @@ def test_who_is_nobody_has_neither_zone_nor_direct_messages(slack: SlackEmulator
 def test_a_home_is_published_to_one_person_and_replaced(slack: SlackEmulator) -> None:
     for text in ("One", "Two"):
         homes(slack).show("U0ADA", ({**BLOCK, "text": {"type": "plain_text", "text": text}},))
-    view = slack.home_of("U0ADA")
+    view = slack.get_home("U0ADA")
     assert view
     assert (view["type"], view["blocks"][0]["text"]["text"]) == ("home", "Two")
-    assert slack.home_of("U0BEN") is None
+    assert slack.get_home("U0BEN") is None
 
 
 def test_a_home_that_is_switched_off_is_refused(slack: SlackEmulator) -> None:
@@ -147,7 +147,7 @@ def test_the_channels_of_somebody_are_those_they_share_with_the_bot_and_public_o
     slack.add_channel("C0OTHER", "other", people=("U0BEN",))
     slack.set_person("U0ADA", restricted=True)
     assert places(slack).channels_of("U0ADA") == {*wanted, "C0SECRET", "C0GROUP"}
-    assert len(slack.calls_to("users.conversations")) == 2
+    assert len(slack.list_calls_to("users.conversations")) == 2
 
 
 CALLS: dict[str, Callable[[SlackEmulator], object]] = {

@@ -33,7 +33,7 @@ def views(slack: SlackEmulator) -> SlackViews:
 
 
 def asked(slack: SlackEmulator, channel: str = HOME) -> Visit:
-    return visit(channel=channel, response_url=slack.response_url(channel, "U0ASKER"))
+    return visit(channel=channel, response_url=slack.make_response_url(channel, "U0ASKER"))
 
 
 def window(text: str = "Reading") -> dict[str, Any]:
@@ -52,16 +52,16 @@ def test_a_whisper_goes_to_the_response_url_as_it_was_made(slack: SlackEmulator)
     whispers(slack).whisper(asked(slack), HELLO)
     (told,) = slack.ephemerals
     assert (told["text"], told["blocks"], told["user"]) == ("Hello", HELLO.payload()["blocks"], "U0ASKER")
-    (call,) = slack.calls_to(RESPONSE)
+    (call,) = slack.list_calls_to(RESPONSE)
     assert (call["response_type"], call["replace_original"]) == ("ephemeral", False)
-    assert slack.calls_to("chat.postEphemeral") == []
+    assert slack.list_calls_to("chat.postEphemeral") == []
 
 
 def test_the_message_with_the_button_stays_as_it_is(slack: SlackEmulator) -> None:
     origin = slack.add_message(HOME, "with a button")
-    url = slack.response_url(HOME, "U0ASKER", origin=origin)
+    url = slack.make_response_url(HOME, "U0ASKER", origin=origin)
     whispers(slack).whisper(visit(response_url=url), HELLO)
-    assert [message["text"] for message in slack.messages(HOME)] == ["with a button"]
+    assert [message["text"] for message in slack.list_messages(HOME)] == ["with a button"]
     assert len(slack.ephemerals) == 1
 
 
@@ -94,7 +94,7 @@ def test_in_direct_messages_it_is_an_ordinary_message_beside_what_was_asked(
     asked_for = slack.add_message("D0ASKER", "look at 7", thread_ts=lead) if is_in_thread else lead
     whispers(slack).whisper(visit(channel="D0ASKER", thread=lead, message=asked_for), HELLO)
     assert (slack.ephemerals, slack.unshown) == ([], [])
-    said = slack.replies("D0ASKER", lead) if is_in_thread else slack.messages("D0ASKER")
+    said = slack.list_replies("D0ASKER", lead) if is_in_thread else slack.list_messages("D0ASKER")
     assert [message["text"] for message in said] == ["look at 7" if is_in_thread else "lead", "Hello"]
 
 
@@ -120,7 +120,7 @@ def test_a_response_url_that_is_used_up_is_replaced(slack: SlackEmulator) -> Non
     visitor = asked(slack)
     for _ in range(USES + 1):
         whispers(slack).whisper(visitor, HELLO)
-    assert (len(slack.ephemerals), len(slack.calls_to("chat.postEphemeral"))) == (USES + 1, 1)
+    assert (len(slack.ephemerals), len(slack.list_calls_to("chat.postEphemeral"))) == (USES + 1, 1)
 
 
 def test_a_response_url_that_is_too_old_is_replaced() -> None:
@@ -129,13 +129,13 @@ def test_a_response_url_that_is_too_old_is_replaced() -> None:
         visitor = asked(slack)
         moment[0] += SECONDS + 1
         whispers(slack).whisper(visitor, HELLO)
-        assert len(slack.calls_to("chat.postEphemeral")) == len(slack.ephemerals) == 1
+        assert len(slack.list_calls_to("chat.postEphemeral")) == len(slack.ephemerals) == 1
 
 
 def test_a_response_url_that_does_not_take_the_message_is_replaced(slack: SlackEmulator) -> None:
     slack.fail_next(RESPONSE, error="invalid_blocks", status=400)
     whispers(slack).whisper(asked(slack), HELLO)
-    assert len(slack.calls_to("chat.postEphemeral")) == 1
+    assert len(slack.list_calls_to("chat.postEphemeral")) == 1
 
 
 @pytest.mark.parametrize("failure", [{"status": 500}, {"status": 503}, {"retry_after": 1}], ids=str)
@@ -146,7 +146,7 @@ def test_a_response_url_that_fails_is_unavailable_and_not_replaced(
     with pytest.raises(SlackUnavailable) as caught:
         whispers(slack).whisper(asked(slack), HELLO)
     assert is_one_sentence(str(caught.value))
-    assert slack.calls_to("chat.postEphemeral") == []
+    assert slack.list_calls_to("chat.postEphemeral") == []
 
 
 def test_a_network_that_is_away_is_unavailable(slack: SlackEmulator) -> None:
@@ -204,7 +204,7 @@ def test_the_addresses_that_slack_gives_are_slacks(address: str) -> None:
 
 def test_who_came_with_a_foreign_address_is_told_all_the_same(slack: SlackEmulator) -> None:
     whispers(slack).whisper(visit(response_url="http://localhost:1/response/R1"), HELLO)
-    assert [call["text"] for call in slack.calls_to("chat.postEphemeral")] == ["Hello"]
+    assert [call["text"] for call in slack.list_calls_to("chat.postEphemeral")] == ["Hello"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -229,7 +229,7 @@ def test_the_response_url_is_not_in_the_log(slack: SlackEmulator, caplog: pytest
 
 
 def test_a_window_is_opened_and_found_again_by_its_key(slack: SlackEmulator) -> None:
-    views(slack).open(slack.trigger_id(), "action:1", window())
+    views(slack).open(slack.make_trigger_id(), "action:1", window())
     assert views(slack).update("action:1", window("Read"))
     (view,) = slack.views
     assert (shown(slack), view["external_id"]) == (["Read"], "action:1")
@@ -237,13 +237,13 @@ def test_a_window_is_opened_and_found_again_by_its_key(slack: SlackEmulator) -> 
 
 def test_windows_of_other_keys_are_left_alone(slack: SlackEmulator) -> None:
     for key in ("action:1", "action:2"):
-        views(slack).open(slack.trigger_id(), key, window(key))
+        views(slack).open(slack.make_trigger_id(), key, window(key))
     views(slack).update("action:2", window("Read"))
     assert shown(slack) == ["action:1", "Read"]
 
 
 def test_a_window_may_be_filled_more_than_once(slack: SlackEmulator) -> None:
-    views(slack).open(slack.trigger_id(), "action:1", window())
+    views(slack).open(slack.make_trigger_id(), "action:1", window())
     for text in ("One", "Two", "Two"):
         assert views(slack).update("action:1", window(text))
     assert shown(slack) == ["Two"]
@@ -256,7 +256,7 @@ def test_a_window_that_was_closed_or_never_opened_is_no_error(slack: SlackEmulat
 
 def test_the_view_that_was_given_is_not_changed(slack: SlackEmulator) -> None:
     given = window()
-    views(slack).open(slack.trigger_id(), "action:1", given)
+    views(slack).open(slack.make_trigger_id(), "action:1", given)
     views(slack).update("action:1", given)
     assert given == window()
 
@@ -265,7 +265,7 @@ def test_the_view_that_was_given_is_not_changed(slack: SlackEmulator) -> None:
     ("seconds", "spent", "code"), [(-1.0, False, "expired_trigger_id"), (3.0, True, "exchanged_trigger_id")]
 )
 def test_a_trigger_opens_one_window_in_time(slack: SlackEmulator, seconds: float, spent: bool, code: str) -> None:
-    trigger = slack.trigger_id()
+    trigger = slack.make_trigger_id()
     if spent:
         views(slack).open(trigger, "action:0", window())
     slack.triggers.seconds = seconds
@@ -280,10 +280,10 @@ def test_a_failure_leaves_open_whether_it_had_an_effect(
     slack: SlackEmulator, method: str, failure: dict[str, Any]
 ) -> None:
     subject = views(slack)
-    subject.open(slack.trigger_id(), "action:1", window())
+    subject.open(slack.make_trigger_id(), "action:1", window())
     slack.fail_next(method, **failure)
     acts: dict[str, Callable[[], object]] = {
-        "views.open": lambda: subject.open(slack.trigger_id(), "action:2", window()),
+        "views.open": lambda: subject.open(slack.make_trigger_id(), "action:2", window()),
         "views.update": lambda: subject.update("action:1", window()),
     }
     with pytest.raises(SlackUnavailable):
@@ -292,7 +292,7 @@ def test_a_failure_leaves_open_whether_it_had_an_effect(
 
 @pytest.mark.parametrize("code", ["invalid_arguments", "view_too_large", "hash_conflict"])
 def test_what_slack_refuses_to_show_is_an_error(slack: SlackEmulator, code: str) -> None:
-    views(slack).open(slack.trigger_id(), "action:1", window())
+    views(slack).open(slack.make_trigger_id(), "action:1", window())
     slack.fail_next("views.update", error=code)
     with pytest.raises(SlackRefused) as caught:
         views(slack).update("action:1", window("Read"))
@@ -306,9 +306,9 @@ AT_HOME = replace(visit(), channel="")
 
 def test_who_is_in_app_home_is_told_by_direct_message(slack: SlackEmulator) -> None:
     whispers(slack).whisper(AT_HOME, HELLO)
-    (told,) = slack.messages("D0ASKER")
+    (told,) = slack.list_messages("D0ASKER")
     assert (told["text"], told["blocks"][0]["type"]) == ("Hello", "header")
-    assert (slack.ephemerals, slack.messages(HOME)) == ([], [])
+    assert (slack.ephemerals, slack.list_messages(HOME)) == ([], [])
 
 
 @pytest.mark.parametrize("failure", [{"status": 503}, {"hang_up": True}, {"error": "fatal_error"}], ids=str)

@@ -66,7 +66,7 @@ def test_a_refusal_is_one_sentence_that_says_what_to_do(slack: SlackEmulator, co
     error = failure(ACTS["chat.postMessage"], messenger(slack))
     assert isinstance(error, SlackRefused)
     assert (error.code, hint in str(error), is_one_sentence(str(error))) == (code, True, True)
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
 
 
 def test_the_channel_that_the_bot_is_not_in_is_named(slack: SlackEmulator) -> None:

@@ -38,9 +38,9 @@ def test_the_team_is_the_one_of_the_token(slack: SlackEmulator) -> None:
 
 def test_a_post_arrives_as_it_was_made_and_unfurls_nothing(slack: SlackEmulator) -> None:
     ts = messenger(slack).post(HOME, payload(), "key-1")
-    (message,) = slack.messages(HOME)
+    (message,) = slack.list_messages(HOME)
     assert (message["ts"], message["text"], message["blocks"]) == (ts, "Hello", payload()["blocks"])
-    (call,) = slack.calls_to("chat.postMessage")
+    (call,) = slack.list_calls_to("chat.postMessage")
     assert (call["unfurl_links"], call["unfurl_media"]) == (False, False)
 
 
@@ -56,7 +56,7 @@ def test_replies_are_found_in_their_thread_and_not_in_the_channel(slack: SlackEm
     reply = bot.post(HOME, payload(), "lead#1", lead)
     assert bot.find_posts(HOME, BEFORE) == {"lead": lead}
     assert bot.find_posts(HOME, BEFORE, lead) == {"lead": lead, "lead#1": reply}
-    assert [message["ts"] for message in slack.replies(HOME, lead)] == [reply]
+    assert [message["ts"] for message in slack.list_replies(HOME, lead)] == [reply]
 
 
 def test_posts_are_found_over_several_pages_of_a_busy_channel(slack: SlackEmulator) -> None:
@@ -65,7 +65,7 @@ def test_posts_are_found_over_several_pages_of_a_busy_channel(slack: SlackEmulat
     for n in range(450):
         slack.add_message(HOME, f"chat {n}")
     assert bot.find_posts(HOME, BEFORE) == {"key-1": made}
-    assert len(slack.calls_to("conversations.history")) == 3
+    assert len(slack.list_calls_to("conversations.history")) == 3
 
 
 def test_replies_are_found_over_several_pages_of_a_long_thread(slack: SlackEmulator) -> None:
@@ -138,7 +138,7 @@ def test_a_rate_limit_is_waited_out_and_the_message_posted_once(slack: SlackEmul
     begun = time.monotonic()
     messenger(slack).post(HOME, payload(), "key-1")
     assert time.monotonic() - begun >= 0.9
-    assert (len(slack.messages(HOME)), len(slack.calls_to("chat.postMessage"))) == (1, 2)
+    assert (len(slack.list_messages(HOME)), len(slack.list_calls_to("chat.postMessage"))) == (1, 2)
 
 
 @pytest.mark.parametrize("failure", [{"status": 503}, {"hang_up": True}, {"error": "internal_error"}], ids=str)
@@ -146,4 +146,4 @@ def test_a_failure_after_the_effect_is_not_repeated(slack: SlackEmulator, failur
     slack.fail_next("chat.postMessage", after_effect=True, **failure)
     with pytest.raises(SlackUnavailable):
         messenger(slack).post(HOME, payload(), "key-1")
-    assert (len(slack.messages(HOME)), len(slack.calls_to("chat.postMessage"))) == (1, 1)
+    assert (len(slack.list_messages(HOME)), len(slack.list_calls_to("chat.postMessage"))) == (1, 1)

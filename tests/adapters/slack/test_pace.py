@@ -107,4 +107,4 @@ def test_threads_that_post_at_once_are_never_refused() -> None:
         with Crew(8, "posts") as crew:
             crew.each(lambda n: messenger.post(CHANNEL, notice(f"{n}").payload(), f"key {n}"), range(8))
         assert time.monotonic() - began > 6.5
-        assert len(slack.calls_to("chat.postMessage")) == len(slack.messages(CHANNEL)) == 8
+        assert len(slack.list_calls_to("chat.postMessage")) == len(slack.list_messages(CHANNEL)) == 8

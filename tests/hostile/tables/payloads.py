@@ -75,7 +75,7 @@ def _holder(payload: Json, path: Sequence[str]) -> Json:
 
 
 def command(person: Person) -> tuple[str, Json]:
-    return "slash_commands", person.slash("/prsummary", "help").payload
+    return "slash_commands", person.send_command("/prsummary", "help").payload
 
 
 def mention(person: Person) -> tuple[str, Json]:

@@ -14,7 +14,7 @@ COLD = "Reading octo/engine#{number}…"
 def summary(bot: Bot, channel: str, person: Person, *words: str) -> Json:
     """The answer to ``/prsummary`` about a new pull request: posted, or whispered to the person."""
     number = bot.pull()
-    person.slash("/prsummary", " ".join([str(number), *words]), channel)
+    person.send_command("/prsummary", " ".join([str(number), *words]), channel)
     return [*bot.posted(channel), *bot.whispered(person)][-1]
 
 
@@ -36,7 +36,10 @@ def test_details_of_what_nobody_read_yet_says_so_and_then_fills_the_window(bot: 
     number, channel = bot.pull(), bot.channel()
     bot.person().press(old_button("details", f"octo/engine#{number}"), "details", channel=channel)
     assert all(name in window(bot, number) for name in SECTIONS)
-    opened, filled = bot.world.slack.calls_to("views.open")[-1], bot.world.slack.calls_to("views.update")[-1]
+    opened, filled = (
+        bot.world.slack.list_calls_to("views.open")[-1],
+        bot.world.slack.list_calls_to("views.update")[-1],
+    )
     assert COLD.format(number=number) in str(opened["view"])
     assert COLD.format(number=number) not in str(filled["view"])
 
@@ -50,7 +53,7 @@ def test_details_of_an_unknown_pull_request_says_so_in_the_window(bot: Bot) -> N
 def test_the_menu_below_a_risk_list_opens_the_one_that_is_chosen(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     numbers = [bot.pull(repository, merged_at=bot.noon(1), **RISKY) for _ in range(2)]
-    ada.slash("/prrisks", f"repo:{repository}", channel)
+    ada.send_command("/prrisks", f"repo:{repository}", channel)
     (message,) = bot.posted(channel)
     ada.press(message, "details_of", value=f"{repository}#{numbers[1]}")
     assert all(name in window(bot, numbers[1]) for name in SECTIONS)
@@ -59,7 +62,7 @@ def test_the_menu_below_a_risk_list_opens_the_one_that_is_chosen(bot: Bot) -> No
 def test_the_menu_below_a_digests_lead_opens_the_one_that_is_chosen(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     number = bot.pull(repository, merged_at=bot.noon(2), **RISKY)
-    ada.slash("/prdigest", f"{bot.noon(2).date()} repo:{repository}", channel)
+    ada.send_command("/prdigest", f"{bot.noon(2).date()} repo:{repository}", channel)
     (lead,) = bot.posted(channel)
     ada.press(lead, "details_of", value=f"{repository}#{number}")
     assert all(name in window(bot, number) for name in SECTIONS)
@@ -74,7 +77,7 @@ def test_share_in_channel_shows_everybody_what_the_asker_saw(command: str, text:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     number = bot.pull(repository, merged_at=bot.noon(2))
     named = text.format(number=f"{repository}#{number}", day=f"{bot.noon(2).date()} repo:{repository}")
-    ada.slash(command, named, channel)
+    ada.send_command(command, named, channel)
     (private,) = bot.whispered(ada)
     ada.press(private, command.replace("/pr", "share_"))
     (public,) = bot.posted(channel)

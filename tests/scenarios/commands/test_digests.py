@@ -12,7 +12,7 @@ from tests.scenarios.subscriptions.regularly import typed
 def test_a_day_is_posted_with_its_thread_and_its_file(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     number, day = bot.pull(repository, merged_at=bot.noon(3)), bot.noon(3)
-    ack = ada.slash("/prdigest", f"{day.date()} repo:{repository}", channel).ack
+    ack = ada.send_command("/prdigest", f"{day.date()} repo:{repository}", channel).ack
     title = f"{day:%A} {day.day} {day:%B %Y}"
     assert ack.text == f"The digest of {title} will be here in a minute, if it is not yet."
     (lead,) = bot.posted(channel)
@@ -25,7 +25,7 @@ def test_a_day_is_posted_with_its_thread_and_its_file(bot: Bot) -> None:
 def test_without_a_word_it_is_yesterdays(bot: Bot) -> None:
     bot.pull(merged_at=bot.noon(1))
     channel, day = bot.channel(), bot.noon(1)
-    bot.person().slash("/prdigest", "", channel)
+    bot.person().send_command("/prdigest", "", channel)
     (lead,) = bot.posted(channel)
     assert lead["text"].startswith(f"engine · {day:%A} {day.day} {day:%B %Y} · ")
 
@@ -34,9 +34,9 @@ def test_who_asks_for_a_digest_that_is_there_is_told_once_where(bot: Bot) -> Non
     repository, channel, ada, ben = bot.repository(), bot.channel(), bot.person(), bot.person()
     bot.pull(repository, merged_at=bot.noon(3))
     asked = ("/prdigest", f"{bot.noon(3).date()} repo:{repository}", channel)
-    ada.slash(*asked)
+    ada.send_command(*asked)
     (lead,) = bot.posted(channel)
-    ben.slash(*asked)
+    ben.send_command(*asked)
     (shown,) = bot.whispered(ben)
     address = f"https://emulated.slack.com/archives/{channel}/p{lead['ts'].replace('.', '')}"
     assert shown["text"] == f"That digest is already here: {address}"
@@ -49,10 +49,10 @@ def test_a_day_of_another_zone_is_another_digest_and_says_so(bot: Bot) -> None:
     bot.pull(repository, merged_at=bot.noon(3))
     day = bot.noon(3)
     title = f"{day:%A} {day.day} {day:%B %Y}"
-    ack = ada.slash("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Tokyo", channel).ack
+    ack = ada.send_command("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Tokyo", channel).ack
     assert ack.text.startswith(f"The digest of {title} (Asia/Tokyo) will be here")
     bot.posted(channel)
-    ada.slash("/prdigest", f"{day.date()} repo:{repository}", channel)
+    ada.send_command("/prdigest", f"{day.date()} repo:{repository}", channel)
     assert [message["text"].split(" · ")[1] for message in bot.posted(channel)] == [f"{title} (Asia/Tokyo)", title]
     assert not bot.whispered(ada)
 
@@ -61,7 +61,7 @@ def test_without_a_zone_days_are_those_of_the_channels_own_digests(http_bot: Bot
     bot, channel, ada = http_bot, http_bot.channel(), http_bot.person()
     typed(bot, ada, f"subscribe {bot.repository()} at 06:00 tz Pacific/Kiritimati", channel)
     day = bot.noon(3)
-    ack = ada.slash("/prdigest", str(day.date()), channel).ack
+    ack = ada.send_command("/prdigest", str(day.date()), channel).ack
     title = f"{day:%A} {day.day} {day:%B %Y}"
     assert ack.text.startswith(f"The digest of {title} (Pacific/Kiritimati) will be here")
     (lead,) = bot.posted(channel)
@@ -77,7 +77,7 @@ def test_days_that_are_several_or_not_over_are_one_overview(days: str, count: in
     for ago in range(6):
         bot.pull(repository, merged_at=bot.noon(ago))
     named = days.format(*(str(bot.noon(ago).date()) for ago in range(6)))
-    ack = bot.person().slash("/prdigest", f"{named} repo:{repository}", channel).ack
+    ack = bot.person().send_command("/prdigest", f"{named} repo:{repository}", channel).ack
     assert ack.text.endswith("Days that nobody asked for before take a minute each.")
     (message,) = bot.posted(channel)
     assert f"{count} merged" in message["text"]
@@ -88,7 +88,9 @@ def test_days_that_are_several_or_not_over_are_one_overview(days: str, count: in
 def test_an_overview_has_the_menu_of_what_is_risky(bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     bot.pull(repository, merged_at=bot.noon(3), **RISKY)
-    bot.person().slash("/prdigest", f"{bot.noon(4).date()}..{bot.noon(3).date()} repo:{repository}", channel)
+    bot.person().send_command(
+        "/prdigest", f"{bot.noon(4).date()}..{bot.noon(3).date()} repo:{repository}", channel
+    )
     (message,) = bot.posted(channel)
     assert labels(message) == ["Details of …", "Ask about this"]
 
@@ -98,7 +100,7 @@ def test_a_private_overview_is_for_the_asker_alone(days: str, bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     bot.pull(repository, merged_at=bot.noon(3))
     named = days.format(*(str(bot.noon(ago).date()) for ago in range(4)))
-    ada.slash("/prdigest", f"{named} private repo:{repository}", channel)
+    ada.send_command("/prdigest", f"{named} private repo:{repository}", channel)
     (shown,) = bot.whispered(ada)
     assert "Day by day" in as_read(shown)
     assert labels(shown)[-1] == "Share in channel"
@@ -108,7 +110,7 @@ def test_a_private_overview_is_for_the_asker_alone(days: str, bot: Bot) -> None:
 def test_where_the_bot_is_no_member_the_asker_is_told_to_invite_it(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(member=False), bot.person()
     bot.pull(repository, merged_at=bot.noon(3))
-    ada.slash("/prdigest", f"{bot.noon(3).date()} repo:{repository}", channel)
+    ada.send_command("/prdigest", f"{bot.noon(3).date()} repo:{repository}", channel)
     (shown,) = bot.whispered(ada)
     assert shown["text"].startswith(f"The bot is not in channel {channel}: invite it there with /invite. [")
 
@@ -126,6 +128,6 @@ def test_where_the_bot_is_no_member_the_asker_is_told_to_invite_it(bot: Bot) -> 
 )
 def test_what_can_not_be_digested_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
     channel, before = bot.channel(), bot.calls()
-    assert sentence in bot.person().slash("/prdigest", text, channel).ack.text
+    assert sentence in bot.person().send_command("/prdigest", text, channel).ack.text
     assert bot.calls() == before
     assert not bot.posted(channel)

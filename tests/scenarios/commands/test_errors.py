@@ -40,11 +40,11 @@ def test_a_command_that_github_fails_is_a_sentence_with_a_reference(
 ) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with failing_github(bot, fault):
-        ada.slash("/prsummary", str(number), channel)
+        ada.send_command("/prsummary", str(number), channel)
     (shown,) = bot.whispered(ada)
     assert f"[{reference_in(shown['text'], bot, sentence)}]" in bot.log()
     assert not bot.posted(channel)
-    ada.slash("/prsummary", str(number), channel)
+    ada.send_command("/prsummary", str(number), channel)
     assert len(bot.posted(channel)) == 1
 
 
@@ -52,7 +52,7 @@ def test_each_request_has_a_reference_of_its_own(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     with failing_github(bot, "401"):
         for _ in range(2):
-            ada.slash("/prsummary", str(bot.pull()), channel)
+            ada.send_command("/prsummary", str(bot.pull()), channel)
     first, second = (reference_in(shown["text"], bot, REFUSED) for shown in bot.whispered(ada))
     assert first != second
 
@@ -61,7 +61,7 @@ def test_each_request_has_a_reference_of_its_own(bot: Bot) -> None:
 def test_days_that_github_does_not_give_are_a_sentence_with_a_reference(command: str, text: str, bot: Bot) -> None:
     channel, ada, repository = bot.channel(), bot.person(), bot.repository()
     with failing_github(bot, "401"):
-        ada.slash(command, f"{text} repo:{repository}", channel)
+        ada.send_command(command, f"{text} repo:{repository}", channel)
     (shown,) = bot.whispered(ada)
     assert f"[{reference_in(shown['text'], bot, REFUSED)}]" in bot.log()
     assert not bot.posted(channel)
@@ -89,7 +89,7 @@ def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> Non
 
 def test_a_repository_that_github_does_not_know_is_a_sentence(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
-    ada.slash("/prsummary", f"{repository}#1", channel)
+    ada.send_command("/prsummary", f"{repository}#1", channel)
     (shown,) = bot.whispered(ada)
     reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not see it.")
 
@@ -109,7 +109,7 @@ def refused(_: dict[str, Any]) -> Failure:
 def test_without_the_model_the_summary_is_of_facts_and_says_so(failure: Any, bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with claude_that(bot, failure):
-        ada.slash("/prsummary", str(number), channel)
+        ada.send_command("/prsummary", str(number), channel)
         (message,) = bot.posted(channel)
     assert "facts only" in as_read(message)
     assert not any(secret in as_read(message) for secret in secrets(bot))
@@ -118,8 +118,8 @@ def test_without_the_model_the_summary_is_of_facts_and_says_so(failure: Any, bot
 def test_a_summary_of_facts_is_made_again_when_the_model_is_back(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with claude_that(bot, refused):
-        ada.slash("/prsummary", str(number), channel)
-    ada.slash("/prsummary", str(number), channel)
+        ada.send_command("/prsummary", str(number), channel)
+    ada.send_command("/prsummary", str(number), channel)
     first, second = (as_read(message) for message in bot.posted(channel))
     assert "facts only" in first
     assert "facts only" not in second
@@ -128,7 +128,7 @@ def test_a_summary_of_facts_is_made_again_when_the_model_is_back(bot: Bot) -> No
 def test_a_post_that_slack_does_not_confirm_is_there_once(http_bot: Bot) -> None:
     number, channel, ada = http_bot.pull(), http_bot.channel(), http_bot.person()
     http_bot.world.slack.fail_next("chat.postMessage", status=500, after_effect=True)
-    ada.slash("/prsummary", str(number), channel)
+    ada.send_command("/prsummary", str(number), channel)
     (message,) = http_bot.posted(channel)
     assert message["text"] == f"#{number} Change {number}"
     assert not http_bot.whispered(ada)

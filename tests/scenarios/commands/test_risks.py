@@ -15,7 +15,7 @@ FILTERS = {"path": "path:csrc", "author": "author:Ada-Dev", "label": "label:perf
 def risks(bot: Bot, text: str) -> str:
     """The list that is posted in a channel of its own, as it is read."""
     channel = bot.channel()
-    ack = bot.person().slash("/prrisks", text, channel).ack
+    ack = bot.person().send_command("/prrisks", text, channel).ack
     assert ack.text.startswith("Looking at octo/"), ack
     (message,) = bot.posted(channel)
     return as_read(message)
@@ -46,7 +46,7 @@ def test_the_risky_merges_of_the_days_are_listed(days: str, listed: list[int], b
 def test_without_a_word_it_is_yesterday_of_the_bots_own_repository(bot: Bot) -> None:
     number, channel = bot.pull(merged_at=bot.noon(1), **RISKY), bot.channel()
     day = bot.noon(1)
-    ack = bot.person().slash("/prrisks", "", channel).ack
+    ack = bot.person().send_command("/prrisks", "", channel).ack
     assert ack.text == f"Looking at octo/engine, {day:%A} {day.day} {day:%B %Y}…"
     (message,) = bot.posted(channel)
     assert f"#{number} " in as_read(message)
@@ -126,7 +126,7 @@ def test_a_list_of_nothing_says_so(pulls: int, wanted: str, sentence: str, bot: 
 def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     bot.pull(repository, merged_at=bot.noon(1), **RISKY)
-    ada.slash("/prrisks", f"private repo:{repository}", channel)
+    ada.send_command("/prrisks", f"private repo:{repository}", channel)
     (shown,) = bot.whispered(ada)
     assert labels(shown) == ["Details of …", "Share in channel"]
     assert not bot.posted(channel)
@@ -152,6 +152,6 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
 )
 def test_what_can_not_be_listed_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
     channel, before = bot.channel(), bot.calls()
-    assert sentence in bot.person().slash("/prrisks", text, channel).ack.text
+    assert sentence in bot.person().send_command("/prrisks", text, channel).ack.text
     assert bot.calls() == before
     assert not bot.posted(channel)

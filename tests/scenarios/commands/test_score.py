@@ -40,7 +40,7 @@ def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest,
 def test_the_score_is_posted_with_what_it_rests_on(text: str, bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     first, back = a_digest(bot, repository)
-    ack = bot.person().slash("/prrisks", f"{text} repo:{repository}", channel).ack
+    ack = bot.person().send_command("/prrisks", f"{text} repo:{repository}", channel).ack
     assert ack.text.startswith(f"Looking at what became of the lists of {repository}, ")
     (message,) = bot.posted(channel)
     said = as_read(message)
@@ -54,7 +54,7 @@ def test_the_score_is_posted_with_what_it_rests_on(text: str, bot: Bot) -> None:
 def test_what_was_posted_before_the_days_does_not_count(bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     a_digest(bot, repository)
-    bot.person().slash("/prrisks", f"score 9d repo:{repository}", channel)
+    bot.person().send_command("/prrisks", f"score 9d repo:{repository}", channel)
     (message,) = bot.posted(channel)
     assert "There is nothing to score" in as_read(message)
     assert labels(message) == ["Ask about this"]
@@ -63,7 +63,7 @@ def test_what_was_posted_before_the_days_does_not_count(bot: Bot) -> None:
 def test_a_score_that_was_kept_private_can_be_shared(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     a_digest(bot, repository)
-    ada.slash("/prrisks", f"score 30d private repo:{repository}", channel)
+    ada.send_command("/prrisks", f"score 30d private repo:{repository}", channel)
     (shown,) = bot.whispered(ada)
     assert labels(shown) == ["Details of …", "Share in channel"]
     assert not bot.posted(channel)
@@ -94,5 +94,5 @@ def test_in_a_thread_it_is_asked_for_by_name(bot: Bot) -> None:
 )
 def test_what_can_not_be_scored_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
     channel = bot.channel()
-    assert sentence in bot.person().slash("/prrisks", text, channel).ack.text
+    assert sentence in bot.person().send_command("/prrisks", text, channel).ack.text
     assert not bot.posted(channel)

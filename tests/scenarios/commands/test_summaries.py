@@ -17,7 +17,7 @@ HELP = "Ask for a pull request: `/prsummary 35617`"
 )
 def test_a_pull_request_is_summarised_in_the_channel(form: str, bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
-    ack = ada.slash("/prsummary", form.format(number=number), channel).ack
+    ack = ada.send_command("/prsummary", form.format(number=number), channel).ack
     assert (ack.status, ack.text) == (200, f"Looking at #{number}…")
     (message,) = bot.posted(channel)
     assert message["text"] == f"#{number} Change {number}"
@@ -29,7 +29,7 @@ def test_a_pull_request_is_summarised_in_the_channel(form: str, bot: Bot) -> Non
 @pytest.mark.parametrize("many", [2, 5])
 def test_several_are_answered_in_the_order_in_which_they_are_named(many: int, bot: Bot) -> None:
     numbers, channel = [bot.pull() for _ in range(many)][::-1], bot.channel()
-    ack = bot.person().slash("/prsummary", " ".join(map(str, numbers)), channel).ack
+    ack = bot.person().send_command("/prsummary", " ".join(map(str, numbers)), channel).ack
     assert ack.text == f"Looking at {', '.join(f'#{number}' for number in numbers)}…"
     assert [message["text"].partition(" ")[0] for message in bot.posted(channel)] == [f"#{n}" for n in numbers]
 
@@ -37,7 +37,7 @@ def test_several_are_answered_in_the_order_in_which_they_are_named(many: int, bo
 def test_one_that_is_unknown_among_several_does_not_keep_the_others_back(bot: Bot) -> None:
     first, unknown, last = bot.pull(), bot.unused_number(), bot.pull()
     channel, ada = bot.channel(), bot.person()
-    ada.slash("/prsummary", f"{first} {unknown}, {last}", channel)
+    ada.send_command("/prsummary", f"{first} {unknown}, {last}", channel)
     assert [message["text"].partition(" ")[0] for message in bot.posted(channel)] == [f"#{first}", f"#{last}"]
     (shown,) = bot.whispered(ada)
     assert shown["text"].startswith(f"{REPO} has no pull request #{unknown}. [")
@@ -45,7 +45,7 @@ def test_one_that_is_unknown_among_several_does_not_keep_the_others_back(bot: Bo
 
 def test_private_is_for_the_asker_alone_and_can_be_shared(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
-    ada.slash("/prsummary", f"{number} private", channel)
+    ada.send_command("/prsummary", f"{number} private", channel)
     (shown,) = bot.whispered(ada)
     assert shown["text"] == f"#{number} Change {number}"
     assert labels(shown) == ["Details", "Share in channel"]
@@ -54,7 +54,7 @@ def test_private_is_for_the_asker_alone_and_can_be_shared(bot: Bot) -> None:
 
 def test_where_the_bot_is_no_member_only_the_asker_gets_it_by_response_url(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(member=False), bot.person()
-    delivery = ada.slash("/prsummary", str(number), channel)
+    delivery = ada.send_command("/prsummary", str(number), channel)
     (shown,) = bot.whispered(ada)
     assert shown["response_url"] == delivery.payload["response_url"]
     assert shown["text"] == f"#{number} Change {number}"
@@ -65,7 +65,7 @@ def test_where_the_bot_is_no_member_only_the_asker_gets_it_by_response_url(bot: 
 @pytest.mark.parametrize("text", ["", "  ", "help", "HELP"], ids=["empty", "blank", "help", "shouted"])
 def test_help_is_given_in_the_acknowledgement(text: str, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
-    assert ada.slash("/prsummary", text, channel).ack.text.startswith(HELP)
+    assert ada.send_command("/prsummary", text, channel).ack.text.startswith(HELP)
     assert not bot.posted(channel)
     assert not bot.whispered(ada)
 
@@ -87,7 +87,7 @@ def test_what_can_not_be_asked_is_told_to_the_asker_alone_without_a_call(
     text: str, sentence: str, bot: Bot
 ) -> None:
     channel, ada, before = bot.channel(), bot.person(), bot.calls()
-    ack = ada.slash("/prsummary", text, channel).ack
+    ack = ada.send_command("/prsummary", text, channel).ack
     assert ack.status == 200
     assert sentence in ack.text
     assert "<!channel>" not in ack.text
@@ -100,7 +100,7 @@ def test_whether_another_repository_exists_is_not_told(bot: Bot) -> None:
     number = bot.pull("other/private")
     real, channel = f"other/private#{number}", bot.channel()
     made_up = real.replace("private", "nothing")
-    answers = [bot.person().slash("/prsummary", text, channel).ack.text for text in (real, made_up)]
+    answers = [bot.person().send_command("/prsummary", text, channel).ack.text for text in (real, made_up)]
     assert answers[0].replace("private", "nothing") == answers[1]
     assert not any("other/" in call.path or b"private" in call.body for call in bot.world.github.calls)
 
@@ -108,21 +108,21 @@ def test_whether_another_repository_exists_is_not_told(bot: Bot) -> None:
 def test_an_allowed_repository_may_be_spelt_otherwise(bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     number = bot.pull(repository)
-    bot.person().slash("/prsummary", f"{repository.upper()}#{number}", channel)
+    bot.person().send_command("/prsummary", f"{repository.upper()}#{number}", channel)
     (message,) = bot.posted(channel)
     assert f"https://github.com/{repository}/pull/{number}" in str(message["blocks"])
 
 
 def test_an_open_pull_request_says_that_it_is_not_merged(bot: Bot) -> None:
     number, channel = bot.pull(state="OPEN"), bot.channel()
-    bot.person().slash("/prsummary", str(number), channel)
+    bot.person().send_command("/prsummary", str(number), channel)
     (message,) = bot.posted(channel)
     assert "not merged (open)" in as_read(message)
 
 
 def test_one_that_was_closed_unmerged_is_a_sentence_to_the_asker(bot: Bot) -> None:
     number, channel, ada = bot.pull(state="CLOSED"), bot.channel(), bot.person()
-    ada.slash("/prsummary", str(number), channel)
+    ada.send_command("/prsummary", str(number), channel)
     (shown,) = bot.whispered(ada)
     assert shown["text"].startswith(f"#{number} was closed without being merged: there is nothing to summarise. [")
     assert not bot.posted(channel)
@@ -130,7 +130,7 @@ def test_one_that_was_closed_unmerged_is_a_sentence_to_the_asker(bot: Bot) -> No
 
 def test_an_unknown_number_is_a_sentence_to_the_asker(bot: Bot) -> None:
     number, channel, ada = bot.unused_number(), bot.channel(), bot.person()
-    assert ada.slash("/prsummary", str(number), channel).ack.text == f"Looking at #{number}…"
+    assert ada.send_command("/prsummary", str(number), channel).ack.text == f"Looking at #{number}…"
     (shown,) = bot.whispered(ada)
     assert shown["text"].startswith(f"{REPO} has no pull request #{number}. [")
     assert not bot.posted(channel)
@@ -138,9 +138,9 @@ def test_an_unknown_number_is_a_sentence_to_the_asker(bot: Bot) -> None:
 
 def test_asking_again_asks_neither_github_nor_the_model(bot: Bot) -> None:
     number, channel = bot.pull(), bot.channel()
-    bot.person().slash("/prsummary", str(number), channel)
+    bot.person().send_command("/prsummary", str(number), channel)
     before = bot.calls()
-    bot.person().slash("/prsummary", f"#{number}", channel)
+    bot.person().send_command("/prsummary", f"#{number}", channel)
     first, second = bot.posted(channel)
     assert bot.calls() == before
     assert first["blocks"] == second["blocks"]

@@ -120,7 +120,7 @@ class Thread:
         slack = self.bot.world.slack
 
         def found() -> list[Json]:
-            replies = slack.replies(self.channel, self.ts)
+            replies = slack.list_replies(self.channel, self.ts)
             return [m for m in replies if m.get("streaming_state") == "in_progress"]
 
         return dict(eventually(found, PATIENCE)[0])
@@ -128,7 +128,7 @@ class Thread:
     def seen_live(self) -> set[str]:
         """All mentions and links that were ever live in the bot's replies."""
         slack = self.bot.world.slack
-        return set().union(*(slack.seen_live(self.channel, each["ts"]) for each in self.replies()))
+        return set().union(*(slack.collect_live(self.channel, each["ts"]) for each in self.replies()))
 
 
 def _key(message: Json) -> str:
@@ -138,14 +138,14 @@ def _key(message: Json) -> str:
 def summary(bot: Bot, **fields: Any) -> Thread:
     number = bot.pull(**{"files": (changed_file("engine/retry.py", patch=PATCH),), **fields})
     channel = bot.channel()
-    bot.person().slash("/prsummary", str(number), channel)
+    bot.person().send_command("/prsummary", str(number), channel)
     return Thread(bot, channel, _only(bot, channel), f"#{number} ", number)
 
 
 def risks(bot: Bot) -> Thread:
     repository, channel = bot.repository(), bot.channel()
     number = bot.pull(repository, merged_at=bot.noon(1), **RISKY)
-    bot.person().slash("/prrisks", f"7d repo:{repository}", channel)
+    bot.person().send_command("/prrisks", f"7d repo:{repository}", channel)
     return Thread(bot, channel, _only(bot, channel), f"#{number} {RISKY['title']}", number)
 
 
@@ -153,14 +153,14 @@ def overview(bot: Bot, count: int = 1) -> Thread:
     """Several days, one of them with that many pull requests; ``number`` is the last of them."""
     repository, channel = bot.repository(), bot.channel()
     number = [bot.pull(repository, merged_at=bot.noon(1)) for _ in range(count)][-1]
-    bot.person().slash("/prdigest", f"2d repo:{repository}", channel)
+    bot.person().send_command("/prdigest", f"2d repo:{repository}", channel)
     return Thread(bot, channel, _only(bot, channel), f"#{number} Change {number}", number, repository)
 
 
 def digest(bot: Bot) -> Thread:
     repository, channel, day = bot.repository(), bot.channel(), bot.noon(3)
     number = bot.pull(repository, merged_at=day)
-    bot.person().slash("/prdigest", f"{day.date()} repo:{repository}", channel)
+    bot.person().send_command("/prdigest", f"{day.date()} repo:{repository}", channel)
     return Thread(bot, channel, _only(bot, channel), f"#{number} Change {number}", number)
 
 

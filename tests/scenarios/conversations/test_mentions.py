@@ -70,7 +70,7 @@ def test_a_private_mention_is_for_the_asker_alone(bot: Bot) -> None:
 def test_the_message_event_beside_the_mention_gives_no_second_answer(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     mention = ada.mention(str(number), channel, twin=True)
-    assert ada.twin(mention).ack.status == 200
+    assert ada.send_twin(mention).ack.status == 200
     assert len(bot.replied(channel, mention.payload["event"]["ts"])) == 1
     assert not bot.whispered(ada)
 
@@ -90,7 +90,7 @@ def test_a_mention_by_another_bot_gets_no_answer(subtype: str | None, bot: Bot) 
 
 def test_other_peoples_messages_are_none_of_the_bots_business(bot: Bot) -> None:
     channel, ada, before = bot.channel(), bot.person(), bot.calls()
-    assert ada.message(f"have you seen {bot.pull()}?", channel).ack.status == 200
+    assert ada.send_message(f"have you seen {bot.pull()}?", channel).ack.status == 200
     assert not bot.posted(channel)
     assert not bot.whispered(ada)
     assert bot.calls() == before
@@ -138,9 +138,9 @@ def test_a_question_that_is_too_long_is_told_to_the_asker_alone(http_bot: Bot) -
 @pytest.mark.parametrize("text", ["quiet", "wake"])
 def test_in_direct_messages_there_is_nobody_to_be_quiet_for(text: str, http_bot: Bot) -> None:
     ada = http_bot.person()
-    thread = begun(http_bot, ada.message(text, f"D{ada.user[1:]}"))
+    thread = begun(http_bot, ada.send_message(text, f"D{ada.user[1:]}"))
     (said,) = http_bot.posted(thread.channel)
     assert said["text"] == "Here we are alone, so I always answer: no need to silence or wake me."
     with answering(http_bot, answer("Nothing.")):
-        ada.message("What merged?", thread.channel, thread.ts)
+        ada.send_message("What merged?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1

@@ -45,7 +45,7 @@ def test_below_what_the_bot_posted_everybody_is_answered_from_its_record(
 ) -> None:
     thread = begin(bot)
     with answering(bot, answer("Yes."), answer("No.")) as asked:
-        bot.person().message("Does it change a default?", thread.channel, thread.ts)
+        bot.person().send_message("Does it change a default?", thread.channel, thread.ts)
         bot.settle()
         bot.person().mention("And does it touch CUDA?", thread.channel, thread.ts)
         assert [text_of(message) for message in thread.answers()] == ["Yes.", "No."]
@@ -57,7 +57,7 @@ def test_below_what_the_bot_posted_everybody_is_answered_from_its_record(
 def test_the_subject_of_a_thread_about_one_pull_request_is_its_diff(bot: Bot) -> None:
     thread = summary(bot)
     with answering(bot, answer("Yes.")) as asked:
-        bot.person().message("Does it change a default?", thread.channel, thread.ts)
+        bot.person().send_message("Does it change a default?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     assert "+timeout = 30" in asked.prompts[0]
 
@@ -67,7 +67,7 @@ def test_who_begins_a_thread_with_a_question_goes_on_without_the_bots_name(bot: 
     with answering(bot, answer("Nothing."), answer("Nobody.")) as asked:
         thread = begun(bot, ada.mention("What merged?", channel))
         assert len(thread.answers()) == 1
-        bot.person().message("Who wrote it?", channel, thread.ts)
+        bot.person().send_message("Who wrote it?", channel, thread.ts)
         assert [text_of(message) for message in thread.answers()] == ["Nothing.", "Nobody."]
     assert not bot.posted(channel)
     assert [thread.known in prompt for prompt in asked.prompts] == [True, True]
@@ -78,7 +78,7 @@ def test_in_a_colleagues_thread_only_who_names_the_bot_is_answered(bot: Bot) -> 
     with answering(bot, answer("Nothing.")) as asked:
         ada.mention("What merged?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
-        ada.message("Who wrote it?", thread.channel, thread.ts)
+        ada.send_message("Who wrote it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     assert thread.known in asked.prompts[0]
     assert not bot.whispered(ada)
@@ -87,11 +87,11 @@ def test_in_a_colleagues_thread_only_who_names_the_bot_is_answered(bot: Bot) -> 
 def test_direct_messages_are_answered_in_their_threads(bot: Bot) -> None:
     ada = bot.person()
     with answering(bot, answer("Nothing."), answer("Nobody."), answer("Nowhere.")) as asked:
-        thread = begun(bot, ada.message("What merged?", f"D{ada.user[1:]}"))
+        thread = begun(bot, ada.send_message("What merged?", f"D{ada.user[1:]}"))
         assert [text_of(message) for message in thread.answers()] == ["Nothing."]
-        ada.message("Who wrote it?", thread.channel, thread.ts)
+        ada.send_message("Who wrote it?", thread.channel, thread.ts)
         assert [text_of(message) for message in thread.answers()] == ["Nothing.", "Nobody."]
-        other = begun(bot, ada.message(named("Where?"), thread.channel))
+        other = begun(bot, ada.send_message(named("Where?"), thread.channel))
         assert [text_of(message) for message in other.answers()] == ["Nowhere."]
     assert asked.questions == ["What merged?", "Who wrote it?", "Where?"]
     assert [thread.known in prompt for prompt in asked.prompts] == [True] * 3
@@ -107,7 +107,7 @@ def as_mention(person: Person, message: Delivery) -> Delivery:
     said = {key: value for key, value in message.payload["event"].items() if key != "channel_type"}
     payload = {
         **message.payload,
-        "event_id": person.slack.next_id("Ev"),
+        "event_id": person.slack.make_id("Ev"),
         "event": {**said, "type": "app_mention"},
     }
     return Delivery("events_api", payload, person.wire.send("events_api", payload))
@@ -119,13 +119,13 @@ def test_both_events_of_a_mention_delivered_twice_give_one_answer(is_first: bool
     with answering(bot, answer("Yes.")) as asked:
         if is_first:
             mention = ada.mention("Does it?", thread.channel, thread.ts)
-            events = [mention, ada.twin(mention)]
+            events = [mention, ada.send_twin(mention)]
         else:
-            message = ada.message(named("Does it?"), thread.channel, thread.ts)
+            message = ada.send_message(named("Does it?"), thread.channel, thread.ts)
             events = [message, as_mention(ada, message)]
-        again = [ada.again(event) for event in events]
+        again = [ada.redeliver(event) for event in events]
         assert len(thread.replies()) == 1
-        again += [ada.again(event) for event in events]
+        again += [ada.redeliver(event) for event in events]
         assert len(thread.replies()) == 1
     assert {event.ack.status for event in again} == {200}
     assert len(asked.bodies) == 1
@@ -135,11 +135,11 @@ def test_both_events_of_a_mention_delivered_twice_give_one_answer(is_first: bool
 def test_a_question_that_is_delivered_again_while_it_is_answered_has_one_answer(bot: Bot) -> None:
     thread, ada = summary(bot), bot.person()
     with held(bot, lambda _: answer("Yes.")) as (asked, gate):
-        first = ada.message("Does it?", thread.channel, thread.ts)
-        assert [ada.again(first).ack.status for _ in range(2)] == [200, 200]
+        first = ada.send_message("Does it?", thread.channel, thread.ts)
+        assert [ada.redeliver(first).ack.status for _ in range(2)] == [200, 200]
         gate.set()
         assert len(thread.replies()) == 1
-        ada.again(first)
+        ada.redeliver(first)
         assert len(thread.replies()) == 1
     assert len(asked.bodies) == 1
 
@@ -149,7 +149,7 @@ def test_several_who_ask_in_a_thread_at_once_are_answered_in_turn(bot: Bot) -> N
     words = ["First?", "Second?", "Third?"]
     with held(bot, lambda body: answer(f"To {question_of(body)}")) as (asked, gate):
         for word in words:
-            bot.person().message(word, thread.channel, thread.ts)
+            bot.person().send_message(word, thread.channel, thread.ts)
         gate.set()
         assert [text_of(message) for message in thread.answers()] == [f"To {word}" for word in words]
     assert asked.questions == words
@@ -184,7 +184,7 @@ ASIDES = [
 def test_thanks_and_words_to_colleagues_are_left_alone(bot: Bot) -> None:
     thread, ada, before = summary(bot), bot.person(), bot.calls()
     for aside in ASIDES:
-        ada.message(aside, thread.channel, thread.ts)
+        ada.send_message(aside, thread.channel, thread.ts)
         assert not thread.replies(), aside
     ada.mention("thanks!", thread.channel, thread.ts)
     assert not thread.replies()
@@ -195,7 +195,7 @@ def test_thanks_and_words_to_colleagues_are_left_alone(bot: Bot) -> None:
 def test_thanks_with_a_question_are_a_question(http_bot: Bot) -> None:
     thread = summary(http_bot)
     with answering(http_bot, answer("Yes.")):
-        http_bot.person().message("Thanks! And does it touch ROCm?", thread.channel, thread.ts)
+        http_bot.person().send_message("Thanks! And does it touch ROCm?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
 
 
@@ -203,22 +203,22 @@ def test_thanks_with_a_question_are_a_question(http_bot: Bot) -> None:
 def test_a_question_with_a_file_or_shown_in_the_channel_too_is_a_question(subtype: str, http_bot: Bot) -> None:
     thread = summary(http_bot)
     with answering(http_bot, answer("Yes.")):
-        http_bot.person().message("Does it?", thread.channel, thread.ts, subtype=subtype)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts, subtype=subtype)
         assert len(thread.answers()) == 1
 
 
 def test_what_nobody_wrote_just_now_is_no_question(bot: Bot) -> None:
     thread, ada = summary(bot), bot.person()
     with answering(bot, answer("Yes.")):
-        asked = ada.message("Does it?", thread.channel, thread.ts).payload["event"]["ts"]
+        asked = ada.send_message("Does it?", thread.channel, thread.ts).payload["event"]["ts"]
         assert len(thread.answers()) == 1
     before = bot.calls()
     events = [
         ada.edit(asked, "Does it really?", thread.channel),
-        ada.message("Does it?", thread.channel, thread.ts, bot_id="B0OTHER"),
-        ada.message("Does it?", thread.channel, thread.ts, bot_id="B0OTHER", subtype="bot_message"),
-        ada.message("", thread.channel, subtype="channel_join", user=ada.user),
-        ada.message("", thread.channel, subtype="message_deleted", hidden=True, deleted_ts=asked),
+        ada.send_message("Does it?", thread.channel, thread.ts, bot_id="B0OTHER"),
+        ada.send_message("Does it?", thread.channel, thread.ts, bot_id="B0OTHER", subtype="bot_message"),
+        ada.send_message("", thread.channel, subtype="channel_join", user=ada.user),
+        ada.send_message("", thread.channel, subtype="message_deleted", hidden=True, deleted_ts=asked),
     ]
     assert {event.ack.status for event in events} == {200}
     assert len(thread.answers()) == 1
@@ -234,19 +234,19 @@ def test_a_thread_that_was_silenced_answers_only_who_names_the_bot_until_it_is_w
     is_named: bool, bot: Bot
 ) -> None:
     thread, ada = summary(bot), bot.person()
-    (ada.mention if is_named else ada.message)("quiet", thread.channel, thread.ts)
+    (ada.mention if is_named else ada.send_message)("quiet", thread.channel, thread.ts)
     (said,) = thread.replies()
     assert "mention me with the word wake" in said["text"]
     with answering(bot, answer("Yes.")) as asked:
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         assert not thread.answers()
         ada.mention("Does it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
-        ada.message("And now?", thread.channel, thread.ts)
+        ada.send_message("And now?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
         ada.mention("wake", thread.channel, thread.ts)
         assert "I answer every reply in this thread again" in thread.replies()[-1]["text"]
-        ada.message("And now, please?", thread.channel, thread.ts)
+        ada.send_message("And now, please?", thread.channel, thread.ts)
         assert len(thread.answers()) == 2
     assert asked.questions == ["Does it?", "And now, please?"]
     assert not bot.whispered(ada)
@@ -257,7 +257,7 @@ def test_a_thread_that_begins_with_the_word_quiet_is_quiet(http_bot: Bot) -> Non
     thread = begun(http_bot, ada.mention("quiet", http_bot.channel()))
     assert len(thread.replies()) == 1
     with answering(http_bot, answer("Yes.")):
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         assert len(thread.replies()) == 1
 
 
@@ -268,7 +268,7 @@ def test_an_answer_streams_below_a_status_and_ends_with_its_small_print(http_bot
     thread, slack = summary(http_bot), http_bot.world.slack
     before = len(slack.calls)
     with answering(http_bot, answer(LONG, pace=0.06)):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         early = thread.growing()
         assert LONG.startswith(early["text"])
         (reply,) = thread.answers()
@@ -277,8 +277,8 @@ def test_an_answer_streams_below_a_status_and_ends_with_its_small_print(http_bot
     assert f"Read: the diff of #{thread.number}." in small_print(reply)
     said = [each["status"] for each in slack.statuses if each["thread_ts"] == thread.ts]
     assert said[0] == "is reading the pull requests…"
-    assert not slack.status(thread.channel, thread.ts)
-    assert not slack.streaming(thread.channel, reply["ts"])
+    assert not slack.get_status(thread.channel, thread.ts)
+    assert not slack.is_streaming(thread.channel, reply["ts"])
     methods = [method for method, _ in slack.calls[before:] if method.startswith("chat.")]
     assert methods[0] == "chat.startStream"
     assert methods[-1] == "chat.stopStream"
@@ -290,7 +290,7 @@ def test_where_slack_does_not_stream_the_answer_is_posted_and_edited(http_bot: B
     thread, slack = summary(http_bot), http_bot.world.slack
     slack.fail_next("chat.startStream", error="missing_scope")
     with answering(http_bot, answer(LONG, pace=0.01)):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     assert text_of(reply) == LONG
     assert [block["type"] for block in reply["blocks"]] == ["markdown", "context", "context_actions"]
@@ -320,7 +320,7 @@ def test_only_quotes_that_hold_and_numbers_that_exist_are_linked(http_bot: Bot) 
         f"See #{own} and #{missing}.",
     ]
     with answering(http_bot, answer("\n".join(said))):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     address = f"https://github.com/octo/engine/pull/{own}"
     lines = text_of(reply).splitlines()
@@ -345,7 +345,7 @@ def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bo
     tool = ToolUse("read_diff", {"number": number})
     cite = f'<cite pr="{number}" path="engine/retry.py">retries = 5</cite>'
     with answering(http_bot, tool, answer(f"It retries.{cite}")) as asked:
-        http_bot.person().message(f"Does #{number} retry?", thread.channel, thread.ts)
+        http_bot.person().send_message(f"Does #{number} retry?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     assert "+retries = 5" in asked.prompts[1]
     assert f"[retry.py:3](https://github.com/{repository}/blob/" in text_of(reply)
@@ -364,9 +364,9 @@ def test_what_tools_read_and_what_nobody_could_see_is_in_the_small_print(http_bo
 def test_a_question_may_refer_to_the_ones_before(http_bot: Bot) -> None:
     thread, ada = overview(http_bot), http_bot.person()
     with answering(http_bot, answer("Two of them: the retries, the timeouts.")) as asked:
-        ada.message("Which are risky?", thread.channel, thread.ts)
+        ada.send_message("Which are risky?", thread.channel, thread.ts)
         http_bot.settle()
-        ada.message("and the second one?", thread.channel, thread.ts)
+        ada.send_message("and the second one?", thread.channel, thread.ts)
         assert len(thread.answers()) == 2
     before = asked.prompts[1].partition("and the second one?")[0]
     assert "Which are risky?" in before
@@ -376,15 +376,15 @@ def test_a_question_may_refer_to_the_ones_before(http_bot: Bot) -> None:
 def test_what_is_posted_in_the_thread_while_an_answer_is_written_is_remembered(http_bot: Bot) -> None:
     thread, ada, other = overview(http_bot), http_bot.person(), http_bot.pull()
     with held(http_bot, lambda _: answer("Yes.")) as (asked, gate):
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         eventually(lambda: asked.bodies)
         ada.mention(str(other), thread.channel, thread.ts)
         slack = http_bot.world.slack
-        eventually(lambda: f"#{other} Change" in str(slack.replies(thread.channel, thread.ts)))
+        eventually(lambda: f"#{other} Change" in str(slack.list_replies(thread.channel, thread.ts)))
         time.sleep(0.3)  # it is remembered after it is posted
         gate.set()
         http_bot.settle()
-        ada.message("And that one?", thread.channel, thread.ts)
+        ada.send_message("And that one?", thread.channel, thread.ts)
         assert len(thread.answers()) == 2
     assert asked.prompts[1].count("Does it?") == 1
     assert f"#{other} Change {other}" in asked.prompts[1]
@@ -393,14 +393,14 @@ def test_what_is_posted_in_the_thread_while_an_answer_is_written_is_remembered(h
 def test_a_memory_that_the_store_lost_is_read_back_from_slack_once(http_bot: Bot) -> None:
     thread, ada, slack = overview(http_bot), http_bot.person(), http_bot.world.slack
     with answering(http_bot, answer("Two of them."), answer("The first."), answer("Both.")) as asked:
-        ada.message("Which are risky?", thread.channel, thread.ts)
+        ada.send_message("Which are risky?", thread.channel, thread.ts)
         http_bot.settle()
         assert http_bot.store.delete(f"thread:{thread.channel}:{thread.ts}") == 1
-        before = len(slack.calls_to("conversations.replies"))
+        before = len(slack.list_calls_to("conversations.replies"))
         for text in ("and the second one?", "and the third?"):
-            ada.message(text, thread.channel, thread.ts)
+            ada.send_message(text, thread.channel, thread.ts)
             http_bot.settle()
-        assert len(slack.calls_to("conversations.replies")) == before + 1
+        assert len(slack.list_calls_to("conversations.replies")) == before + 1
     assert thread.known in asked.prompts[1]
     for prompt in asked.prompts[1:]:
         assert prompt.count("Which are risky?") == 1
@@ -417,10 +417,10 @@ def test_the_second_question_reads_most_of_its_prompt_from_the_cache(has_tools: 
     tool = ToolUse("read_diff", {"number": thread.number})
     steps: list[Step] = [tool, answer("Two of them.")] if has_tools else [answer("Two of them.")]
     with answering(http_bot, *steps, *steps):
-        http_bot.person().message("Which are risky?", thread.channel, thread.ts)
+        http_bot.person().send_message("Which are risky?", thread.channel, thread.ts)
         http_bot.settle()
         before = len(claude.usages)
-        http_bot.person().message("and the second one?", thread.channel, thread.ts)
+        http_bot.person().send_message("and the second one?", thread.channel, thread.ts)
         assert len(thread.answers()) == 2
     used = claude.usages[before:]
     assert len(used) == len(steps)
@@ -436,7 +436,7 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     thread, ada = summary(bot), bot.person()
     tool = ToolUse("read_diff", {"number": thread.number})
     with answering(bot, tool, answer("Yes.")):
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     ada.press(reply, "answer_vote", value="good", channel=thread.channel)
     assert [vote["verdict"] for vote in votes(bot, ada)] == ["good"]
@@ -456,13 +456,13 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
         """Between what Slack shows and what the bot hears of it."""
         if method == "chat.stopStream" and arguments["channel"] == thread.channel:
             slack.after = None
-            reply = slack.message(thread.channel, arguments["ts"])
+            reply = slack.get_message(thread.channel, arguments["ts"])
             ada.press(reply, "answer_vote", value="good", channel=thread.channel)
             eventually(lambda: [shown for shown in slack.ephemerals if shown["user"] == ada.user])
 
     slack.after = press
     with answering(bot, answer(LONG)):
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         thread.answers()
     assert ["Noted, thank you" in shown["text"] for shown in bot.whispered(ada)] == [True]
 

@@ -36,7 +36,7 @@ def the_answer(thread: Thread) -> str:
     """The one answer in the thread, which is complete: nothing streams, and its small print is there."""
     (reply,) = thread.answers()
     assert thread.replies() == [reply]
-    assert not thread.bot.world.slack.streaming(thread.channel, reply["ts"])
+    assert not thread.bot.world.slack.is_streaming(thread.channel, reply["ts"])
     assert [block["type"] for block in reply["blocks"]] == ["markdown", "context", "context_actions"]
     return text_of(reply)
 
@@ -47,15 +47,15 @@ def the_answer(thread: Thread) -> str:
 def test_a_stream_that_slack_ends_is_finished_by_an_edit(http_bot: Bot) -> None:
     thread, slack = summary(http_bot), http_bot.world.slack
     with answering(http_bot, paused(0.6)):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
-        slack.finalise_stream(thread.channel, thread.growing()["ts"])
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
+        slack.end_stream(thread.channel, thread.growing()["ts"])
         assert the_answer(thread) == LONG
 
 
 def test_who_presses_stop_keeps_what_there_is_and_is_told(http_bot: Bot) -> None:
     thread, slack = summary(http_bot), http_bot.world.slack
     with answering(http_bot, answer(f"{LONG} {LONG} {LONG}", pace=0.03)):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         slack.stop_stream(thread.channel, thread.growing()["ts"])
         said = the_answer(thread)
     assert said
@@ -79,7 +79,7 @@ def test_a_call_to_slack_that_fails_costs_no_word_and_doubles_none(fault: str, h
     thread, (method, how) = summary(http_bot), FAULTS[fault]
     http_bot.world.slack.fail_next(method, **how)
     with answering(http_bot, answer(LONG)):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         assert the_answer(thread) == LONG
 
 
@@ -88,9 +88,9 @@ def test_a_piece_that_slack_does_not_confirm_comes_once(how: dict[str, Any], htt
     thread, slack = summary(http_bot), http_bot.world.slack
     slack.fail_next("chat.appendStream", **how)
     with answering(http_bot, answer(LONG, pace=0.03)):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         assert the_answer(thread) == LONG
-    assert slack.calls_to("chat.appendStream")
+    assert slack.list_calls_to("chat.appendStream")
 
 
 # Claude
@@ -104,7 +104,7 @@ def test_a_piece_that_slack_does_not_confirm_comes_once(how: dict[str, Any], htt
 def test_an_answer_that_breaks_off_once_is_complete_and_not_doubled(broken: Step, http_bot: Bot) -> None:
     thread = summary(http_bot)
     with answering(http_bot, broken, answer(LONG)) as asked:
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         assert the_answer(thread) == LONG
     assert len(asked.bodies) == 2
 
@@ -112,7 +112,7 @@ def test_an_answer_that_breaks_off_once_is_complete_and_not_doubled(broken: Step
 def test_an_answer_that_breaks_off_for_good_is_kept_as_far_as_it_came(http_bot: Bot) -> None:
     thread = summary(http_bot)
     with answering(http_bot, MidStreamError(f"<answer>{LONG[:HALF]}")) as asked:
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         said = the_answer(thread)
     assert LONG.startswith(said)
     assert len(said) > HALF - 30
@@ -126,7 +126,7 @@ def test_an_answer_that_breaks_off_for_good_is_kept_as_far_as_it_came(http_bot: 
 def test_without_claude_a_plain_search_answers_and_says_so(step: Step, http_bot: Bot) -> None:
     thread = summary(http_bot, title="Count the frobnications")
     with answering(http_bot, step):
-        http_bot.person().message("What happens to frobnications?", thread.channel, thread.ts)
+        http_bot.person().send_message("What happens to frobnications?", thread.channel, thread.ts)
         (reply,) = thread.replies()
     said = text_of(reply)
     assert said.startswith("**Without the model.** It gave no answer: ")
@@ -141,7 +141,7 @@ def keyless(bots: Bots) -> Iterator[Bot]:
 
 def test_without_a_key_a_plain_search_answers_and_says_so(keyless: Bot) -> None:
     thread = summary(keyless, title="Count the frobnications")
-    keyless.person().message("What happens to frobnications?", thread.channel, thread.ts)
+    keyless.person().send_message("What happens to frobnications?", thread.channel, thread.ts)
     (reply,) = thread.replies()
     assert text_of(reply).startswith("**Without the model.** No model is set up. A plain search")
     assert f"[#{thread.number}]" in text_of(reply)
@@ -165,13 +165,13 @@ def test_a_question_that_github_fails_is_told_to_the_asker_and_can_be_asked_agai
     thread, ada = overview(http_bot), http_bot.person()
     with answering(http_bot, answer("Yes.")) as asked:
         with failing_github(http_bot, fault):
-            ada.message("Does it?", thread.channel, thread.ts)
+            ada.send_message("Does it?", thread.channel, thread.ts)
             (shown,) = http_bot.whispered(ada)
         assert shown["text"].startswith(sentence)
         assert shown["thread_ts"] == thread.ts
         assert not thread.replies()
         assert not asked.bodies
-        ada.message("Does it now?", thread.channel, thread.ts)
+        ada.send_message("Does it now?", thread.channel, thread.ts)
         assert the_answer(thread) == "Yes."
     assert "Does it?" not in asked.prompts[0]
 
@@ -179,10 +179,10 @@ def test_a_question_that_github_fails_is_told_to_the_asker_and_can_be_asked_agai
 def test_what_was_read_before_is_answered_without_github(http_bot: Bot) -> None:
     thread, ada = digest(http_bot), http_bot.person()
     with answering(http_bot, answer("Yes.")) as asked:
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
         with failing_github(http_bot, "502"):
-            ada.message("Does it now?", thread.channel, thread.ts)
+            ada.send_message("Does it now?", thread.channel, thread.ts)
             assert len(thread.answers()) == 2
     assert thread.known in asked.prompts[1]
 
@@ -190,9 +190,9 @@ def test_what_was_read_before_is_answered_without_github(http_bot: Bot) -> None:
 def test_a_question_without_an_answer_leaves_no_status_behind(http_bot: Bot) -> None:
     thread, ada, slack = overview(http_bot), http_bot.person(), http_bot.world.slack
     with failing_github(http_bot, "401"):
-        ada.message("Does it?", thread.channel, thread.ts)
+        ada.send_message("Does it?", thread.channel, thread.ts)
         assert len(http_bot.whispered(ada)) == 1
-    assert not slack.status(thread.channel, thread.ts)
+    assert not slack.get_status(thread.channel, thread.ts)
 
 
 @pytest.mark.parametrize("blank", ["", "\n\n"])
@@ -201,7 +201,7 @@ def test_a_model_that_says_nothing_before_it_reads_answers_all_the_same(http_bot
     tools = [ToolUse("read_diff", {"number": thread.number}, text=blank)] * 2
     with answering(http_bot, *tools, answer("It does."), answer("It still does.")):
         for place, said in enumerate(("It does.", "It still does.")):
-            http_bot.person().message("Does it?", thread.channel, thread.ts)
+            http_bot.person().send_message("Does it?", thread.channel, thread.ts)
             assert text_of(thread.answers()[place]) == said
 
 
@@ -209,7 +209,7 @@ def test_a_tool_that_github_fails_is_told_to_the_model(http_bot: Bot) -> None:
     thread = overview(http_bot)
     missing = http_bot.unused_number()
     with answering(http_bot, ToolUse("read_diff", {"number": missing}), answer("I can't see it.")) as asked:
-        http_bot.person().message(f"And #{missing}?", thread.channel, thread.ts)
+        http_bot.person().send_message(f"And #{missing}?", thread.channel, thread.ts)
         assert the_answer(thread) == "I can't see it."
     result = asked.bodies[1]["messages"][-1]["content"][0]
     assert result["is_error"]

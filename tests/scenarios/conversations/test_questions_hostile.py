@@ -52,7 +52,7 @@ def test_a_model_that_obeys_strangers_pings_nobody_and_links_nothing(pace: float
     thread = hostile(http_bot)
     words = " ".join([ORDERS, LONG[:150]] * 4)
     with answering(http_bot, answer(words, pace=pace)) as asked:
-        http_bot.person().message(f"{ORDERS} Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message(f"{ORDERS} Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     assert "Sentence 1 of" in text_of(reply)
     assert harmless(thread) == []
@@ -63,7 +63,7 @@ def test_material_can_not_forge_the_marks_around_it(http_bot: Bot) -> None:
     thread = hostile(http_bot)
     tool = ToolUse("read_diff", {"number": thread.number})
     with answering(http_bot, tool, answer("It does.")) as asked:
-        http_bot.person().message(f"{ORDERS} Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message(f"{ORDERS} Does it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     for name, prompt in [("record", asked.prompts[0]), ("question", asked.prompts[0]), ("data", asked.prompts[1])]:
         opening = next(line for line in prompt.splitlines() if line.startswith(f"<{name} id="))
@@ -79,7 +79,7 @@ def test_an_answer_that_is_rewritten_is_harmless_in_every_state(http_bot: Bot) -
     words = f"{LONG[:250]} {ORDERS} {LONG[250:400]} {ORDERS}"
     slack.fail_next("chat.startStream", error="missing_scope")
     with answering(http_bot, MidStreamError(f"<answer>{ORDERS} {words}"), answer(words)) as asked:
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     assert harmless(thread) == []
     assert leaks(http_bot, asked.bodies) == []
@@ -94,7 +94,7 @@ def test_credentials_in_a_diff_are_kept_from_who_summarises_it(http_bot: Bot) ->
 def test_a_plain_search_over_hostile_titles_is_harmless(http_bot: Bot) -> None:
     thread = hostile(http_bot)
     with answering(http_bot, Failure(529, "overloaded_error", ORDERS, retry_after=0)) as asked:
-        http_bot.person().message(f"{ORDERS} Fix?", thread.channel, thread.ts)
+        http_bot.person().send_message(f"{ORDERS} Fix?", thread.channel, thread.ts)
         (reply,) = thread.replies()
     assert f"[#{thread.number}]({OWN}octo/engine/pull/{thread.number})" in text_of(reply)
     assert harmless(thread) == []
@@ -104,7 +104,7 @@ def test_a_plain_search_over_hostile_titles_is_harmless(http_bot: Bot) -> None:
 def test_small_print_names_hostile_files_literally(http_bot: Bot) -> None:
     thread = hostile(http_bot)
     with answering(http_bot, answer("It does.")):
-        http_bot.person().message("Does it?", thread.channel, thread.ts)
+        http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     assert "Not seen: <!here>" in small_print(reply)
     assert harmless(thread) == []

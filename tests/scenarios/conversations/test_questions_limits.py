@@ -58,10 +58,10 @@ def is_plain(text: str, reason: str) -> bool:
 def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: Bot) -> None:
     ada, ben = listed(frugal), listed(frugal)
     with asked_by(frugal, ada) as thread:
-        ada.message("And the frobnications?", thread.channel, thread.ts)
+        ada.send_message("And the frobnications?", thread.channel, thread.ts)
         reply = thread.answers()[-1]
         assert is_plain(text_of(reply), "You have used up your budget for today; it begins anew at midnight")
-        ben.message("And the frobnications?", thread.channel, thread.ts)
+        ben.send_message("And the frobnications?", thread.channel, thread.ts)
         assert [text_of(message) for message in thread.answers()][2:] == ["Yes."]
     assert not frugal.whispered(ada)
 
@@ -84,10 +84,10 @@ def test_who_asks_too_often_is_told_to_wait_and_nobody_else(frugal: Bot) -> None
     ada, ben = listed(frugal), listed(frugal)
     with asked_by(frugal, ada) as thread:
         for _ in range(LIMIT):
-            ada.message("And the frobnications?", thread.channel, thread.ts)
+            ada.send_message("And the frobnications?", thread.channel, thread.ts)
         assert len(thread.answers()) == LIMIT
         assert [shown["text"] for shown in frugal.whispered(ada)] == [TOO_FAST]
-        ben.message("And the frobnications?", thread.channel, thread.ts)
+        ben.send_message("And the frobnications?", thread.channel, thread.ts)
         assert len(thread.answers()) == LIMIT + 1
     assert not frugal.whispered(ben)
 
@@ -96,11 +96,11 @@ def test_who_may_not_ask_is_told_so_only_where_they_name_the_bot(frugal: Bot) ->
     eve = frugal.person()
     with asked_by(frugal, listed(frugal)) as thread:
         before = frugal.calls()
-        eve.message("And the frobnications?", thread.channel, thread.ts)
+        eve.send_message("And the frobnications?", thread.channel, thread.ts)
         assert not frugal.whispered(eve)
-        eve.message("quiet", thread.channel, thread.ts)
+        eve.send_message("quiet", thread.channel, thread.ts)
         assert not frugal.whispered(eve)
-        eve.message(named("And the frobnications?"), thread.channel, thread.ts)
+        eve.send_message(named("And the frobnications?"), thread.channel, thread.ts)
         assert not frugal.whispered(eve)
         eve.mention("And the frobnications?", thread.channel, thread.ts)
         (shown,) = frugal.whispered(eve)
@@ -112,6 +112,6 @@ def test_who_may_not_ask_is_told_so_only_where_they_name_the_bot(frugal: Bot) ->
 def test_people_of_another_workspace_are_left_alone_where_they_do_not_name_the_bot(frugal: Bot) -> None:
     stranger = frugal.person(team="T0OTHER")
     with asked_by(frugal, listed(frugal)) as thread:
-        stranger.message("And the frobnications?", thread.channel, thread.ts)
+        stranger.send_message("And the frobnications?", thread.channel, thread.ts)
         assert len(thread.replies()) == 1
     assert not frugal.whispered(stranger)

@@ -40,7 +40,7 @@ def last(bot: Bot, person: Person) -> Json:
 def typed(bot: Bot, person: Person, text: str, channel: str) -> Json:
     """What somebody gets for ``/prdigest …``: later, and nothing at once."""
     before = len(bot.whispered(person))
-    ack = person.slash("/prdigest", text, channel).ack
+    ack = person.send_command("/prdigest", text, channel).ack
     assert (ack.status, ack.text) == (200, "")
     (shown,) = bot.whispered(person)[before:]
     return shown
@@ -49,7 +49,7 @@ def typed(bot: Bot, person: Person, text: str, channel: str) -> Json:
 def form_of(bot: Bot, person: Person) -> Json:
     """The form in front of somebody."""
     bot.settle()
-    view = bot.world.slack.modal_of(person.user)
+    view = bot.world.slack.get_modal(person.user)
     assert view, [shown["text"] for shown in bot.whispered(person)]
     return view
 
@@ -57,7 +57,7 @@ def form_of(bot: Bot, person: Person) -> Json:
 def home(bot: Bot, person: Person) -> str:
     """App Home as they read it."""
     bot.settle()
-    view = bot.world.slack.home_of(person.user)
+    view = bot.world.slack.get_home(person.user)
     return as_read({"text": "", "blocks": view["blocks"]}) if view else ""
 
 

@@ -48,7 +48,7 @@ def test_at_top_level_of_a_channel_the_asker_sees_it_below_what_they_wrote(text:
 @pytest.mark.parametrize("text", [text for text in FIRST if text])
 def test_in_direct_messages_it_is_an_ordinary_message_at_top_level(text: str, bot: Bot) -> None:
     ada = bot.person()
-    thread = begun(bot, ada.message(text, direct(ada)))
+    thread = begun(bot, ada.send_message(text, direct(ada)))
     (said,) = bot.posted(thread.channel)
     assert said["text"].startswith(FIRST[text])
     assert not thread.replies()
@@ -58,9 +58,9 @@ def test_in_direct_messages_it_is_an_ordinary_message_at_top_level(text: str, bo
 def test_in_a_thread_of_direct_messages_it_is_an_ordinary_reply(bot: Bot) -> None:
     ada = bot.person()
     lead = bot.world.slack.add_message(direct(ada), "lead", ada.user)
-    ada.message("help", direct(ada), lead)
+    ada.send_message("help", direct(ada), lead)
     bot.settle()
-    ada.message("35617 35618 35619 35620 35621 35622", direct(ada), lead)
+    ada.send_message("35617 35618 35619 35620 35621 35622", direct(ada), lead)
     first, second = bot.replied(direct(ada), lead)
     assert first["text"].startswith(HELP)
     assert second["text"] == "6 are too many at once: name up to 5 pull requests."
@@ -112,7 +112,7 @@ def test_what_is_done_to_a_digest_of_ones_own_is_told_to_its_owner_alone(bot: Bo
 
 def test_a_greeting_says_what_to_type_as_code(http_bot: Bot) -> None:
     ada = http_bot.person()
-    ada.message("hi", direct(ada))
+    ada.send_message("hi", direct(ada))
     (said,) = http_bot.posted(direct(ada))
     assert codes(said) == [
         "what changed in the scheduler this week?",
@@ -130,7 +130,7 @@ def test_colleagues_who_greet_each_other_are_not_greeted(http_bot: Bot) -> None:
     with answering(http_bot, answer("Nothing.")):
         thread = begun(http_bot, ada.mention("What merged?", channel))
         assert len(thread.answers()) == 1
-        http_bot.person().message("Hello!", channel, thread.ts)
+        http_bot.person().send_message("Hello!", channel, thread.ts)
         assert len(thread.replies()) == 1
 
 
@@ -140,7 +140,7 @@ def test_who_opens_the_messages_is_welcomed_there_once(bot: Bot) -> None:
     assert first.ack.status == 200
     (said,) = bot.posted(direct(ada))
     assert said["text"].startswith(HELLO)
-    ada.again(first)
+    ada.redeliver(first)
     ada.open_home("messages")
     assert len(bot.posted(direct(ada))) == 1
     (kept,) = [key for key in bot.store.scan_iter("welcomed:*") if key.decode().endswith(ada.user)]
@@ -190,9 +190,9 @@ def test_in_a_group_direct_message_who_names_the_bot_is_answered_once(name: str,
         if events == "both":
             thread = begun(bot, ada.mention("What merged?", channel, twin=True))
         else:
-            thread = begun(bot, ada.message("<@U0BOT> What merged?", channel))
+            thread = begun(bot, ada.send_message("<@U0BOT> What merged?", channel))
         assert [text_of(message) for message in thread.answers()] == ["Nothing."]
-        bot.person().message("Who wrote it?", channel, thread.ts)
+        bot.person().send_message("Who wrote it?", channel, thread.ts)
         assert [text_of(message) for message in thread.answers()] == ["Nothing.", "Nobody."]
     assert asked.questions == ["What merged?", "Who wrote it?"]
 
@@ -200,14 +200,14 @@ def test_in_a_group_direct_message_who_names_the_bot_is_answered_once(name: str,
 def test_in_a_group_direct_message_others_talk_undisturbed(bot: Bot) -> None:
     channel, ada = group(bot), bot.person()
     before = bot.calls()
-    ada.message("What merged?", channel)
-    ada.message("help", channel)
+    ada.send_message("What merged?", channel)
+    ada.send_message("help", channel)
     assert (bot.posted(channel), bot.whispered(ada), bot.calls()) == ([], [], before)
 
 
 def test_a_group_direct_message_can_be_subscribed(bot: Bot) -> None:
     channel, ada = group(bot), bot.person()
-    ada.message("<@U0BOT> subscribe at 09:00", channel)
+    ada.send_message("<@U0BOT> subscribe at 09:00", channel)
     (shown,) = bot.whispered(ada)
     assert shown["text"] == "Subscribed to octo/engine"
     (made,) = subscriptions(bot, channel)

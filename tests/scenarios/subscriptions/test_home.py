@@ -27,7 +27,7 @@ def opened(bot: Bot, person: Person) -> str:
 
 def press(bot: Bot, person: Person, action: str, name: str | None = None) -> str:
     """Press a button there; the first line that they read then."""
-    view = bot.world.slack.home_of(person.user)
+    view = bot.world.slack.get_home(person.user)
     assert view
     assert person.press_in(view, action, value=name).ack.status == 200
     return home(bot, person).partition("\n")[0]
@@ -104,7 +104,7 @@ def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot)
         made.edition(due).key("T0TEAM"), done=due.isoformat(), text=text, address=address
     )
     assert "engine · <!here> 7 of 9 merged. All is calm. Open it" in opened(http_bot, ada)
-    assert address in str(http_bot.world.slack.home_of(ada.user))
+    assert address in str(http_bot.world.slack.get_home(ada.user))
 
 
 def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
@@ -143,7 +143,7 @@ def test_people_of_another_workspace_change_nothing_there(http_bot: Bot) -> None
     typed(http_bot, ada, "subscribe at 06:00", channel)
     (made,) = subscriptions(http_bot, channel)
     opened(http_bot, ada)
-    view = http_bot.world.slack.home_of(ada.user)
+    view = http_bot.world.slack.get_home(ada.user)
     assert view
     # the same page in front of somebody else
     slack_client(http_bot.world.slack.token, http_bot.world.slack.url).views_publish(
@@ -158,9 +158,9 @@ def test_a_home_that_is_opened_twice_or_switched_off_is_published_once(http_bot:
 
     def published(person: Person) -> int:
         http_bot.settle()
-        return len([call for call in slack.calls_to("views.publish") if call["user_id"] == person.user])
+        return len([call for call in slack.list_calls_to("views.publish") if call["user_id"] == person.user])
 
-    assert ada.again(ada.open_home()).ack.status == 200
+    assert ada.redeliver(ada.open_home()).ack.status == 200
     assert published(ada) == 1
     ada.open_home()
     assert published(ada) == 2

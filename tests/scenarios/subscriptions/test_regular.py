@@ -111,7 +111,7 @@ LATER = {
 def test_what_can_not_be_done_is_one_sentence_to_the_asker(http_bot: Bot) -> None:
     channel, away, ada = http_bot.channel(), http_bot.channel(member=False), http_bot.person()
     for text, sentence in AT_ONCE.items():
-        said = ada.slash("/prdigest", text, channel).ack.text
+        said = ada.send_command("/prdigest", text, channel).ack.text
         assert said.startswith(sentence)
         # the names of all repositories may be cut
         assert is_one_sentence(said) or said.endswith("…")
@@ -125,7 +125,7 @@ def test_what_can_not_be_done_is_one_sentence_to_the_asker(http_bot: Bot) -> Non
 def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
     for text in ("subscribe at 06:00", "pause", "resume", "list", "unsubscribe"):
-        again = ada.again(ada.slash("/prdigest", text, channel))
+        again = ada.redeliver(ada.send_command("/prdigest", text, channel))
         assert (again.ack.status, again.ack.text) == (200, "")
         http_bot.settle()
     said = [shown["text"] for shown in http_bot.whispered(ada)]
@@ -137,7 +137,7 @@ def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: B
         "Unsubscribed: octo/engine",
     ]
     shown = typed(http_bot, ada, "subscribe at 06:00", channel)
-    ada.again(ada.press(shown, "subscription_remove", channel=channel))
+    ada.redeliver(ada.press(shown, "subscription_remove", channel=channel))
     assert [each["text"] for each in http_bot.whispered(ada)[6:]] == ["Unsubscribed: octo/engine"]
 
 
@@ -146,20 +146,20 @@ def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: B
 
 def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: Bot) -> None:
     channel, other, ada = bot.channel(), bot.channel(), bot.person()
-    assert ada.slash("/prdigest", "schedule", channel).ack.text == ""
+    assert ada.send_command("/prdigest", "schedule", channel).ack.text == ""
     view = form_of(bot, ada)
     assert (value(view, "channel"), value(view, "zone"), replaced(view)) == (channel, bot.zone.key, "")
     assert ada.submit(view, filter="vllm/v1", channel=None).errors == {
         "channel": "Choose a channel, or have the digest sent to you alone.",
         "filter": "I don't know 'vllm/v1': write path:…, author:…, label:… or not-author:… here.",
     }
-    assert bot.world.slack.modal_of(ada.user)
+    assert bot.world.slack.get_modal(ada.user)
     offered = [option["value"] for option in ada.suggest(view, "zone", "los ang")]
     assert offered == ["America/Los_Angeles"]
     chosen: Values = {"zone": "America/Los_Angeles", "days": "weekdays", "only": "substantial", "at": "06:30"}
     assert ada.submit(view, chosen, filter="path:vllm/v1", channel=other).errors == {}
     bot.settle()
-    assert bot.world.slack.modal_of(ada.user) is None
+    assert bot.world.slack.get_modal(ada.user) is None
     (made,) = subscriptions(bot, other)
     assert last(bot, ada)["channel"] == channel
     assert as_read(last(bot, ada)).startswith(
@@ -183,7 +183,7 @@ def test_change_opens_it_as_it_is_and_puts_the_new_one_in_its_place(http_bot: Bo
     assert subscriptions(http_bot, channel) == [old]
     ada.press(shown, "subscription_change", channel=channel)
     delivery = ada.submit(form_of(http_bot, ada), repository=repository, filter=None)
-    assert ada.again(delivery).ack.status == 200
+    assert ada.redeliver(delivery).ack.status == 200
     (made,) = subscriptions(http_bot, channel)
     assert (str(made.repository), str(made.view), made.timing) == (repository, "only:risky", old.timing)
     assert (is_planned(http_bot, old), is_planned(http_bot, made)) == (False, True)
@@ -192,10 +192,10 @@ def test_change_opens_it_as_it_is_and_puts_the_new_one_in_its_place(http_bot: Bo
 
 def test_who_sends_the_form_where_the_bot_is_not_is_answered_too(http_bot: Bot) -> None:
     away, channel, ada = http_bot.channel(member=False), http_bot.channel(), http_bot.person()
-    ada.slash("/prdigest", "schedule", away)
+    ada.send_command("/prdigest", "schedule", away)
     ada.submit(form_of(http_bot, ada))
     assert last(http_bot, ada)["text"].startswith("I am not a member of that channel: invite me with /invite,")
-    ada.slash("/prdigest", "schedule", away)
+    ada.send_command("/prdigest", "schedule", away)
     ada.submit(form_of(http_bot, ada), channel=channel, at="06:00")
     assert last(http_bot, ada)["text"] == "Subscribed to octo/engine"
     assert len(subscriptions(http_bot, channel)) == 1
@@ -209,11 +209,11 @@ def by_command(bot: Bot, person: Person, channel: str) -> None:
 
 
 def by_message(bot: Bot, person: Person, _: str) -> None:
-    person.message("Subscribe at 06:00 label:rocm", direct(person))
+    person.send_message("Subscribe at 06:00 label:rocm", direct(person))
 
 
 def by_form(bot: Bot, person: Person, channel: str) -> None:
-    person.slash("/prdigest", "schedule", channel)
+    person.send_command("/prdigest", "schedule", channel)
     view = form_of(bot, person)
     person.suggest(view, "zone")
     person.submit(view, where="me", zone="mine", at="06:00", filter="label:rocm")
@@ -237,7 +237,7 @@ def test_a_personal_digest_is_in_the_persons_own_zone_and_theirs_alone(way: obje
         said = [as_read(shown) for shown in http_bot.whispered(ben)[-2:]]
         assert any("no subscription here" in text or "somebody's own" in text for text in said)
         assert not any("octo/engine" in text or "rocm" in text for text in said)
-    assert http_bot.world.slack.modal_of(ben.user) is None
+    assert http_bot.world.slack.get_modal(ben.user) is None
     assert subscriptions(http_bot, direct(ada)) == [made]
     assert typed(http_bot, ada, "unsubscribe", direct(ada))["text"] == "Unsubscribed: octo/engine"
 
@@ -288,12 +288,12 @@ LOOKING = "Looking at yesterday for a preview…"
 def test_a_preview_shows_the_asker_alone_what_would_be_posted(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     numbers = [bot.pull(repository, merged_at=bot.noon(1), **more) for more in ({}, RISKY)]
-    before = len(bot.world.slack.calls_to("chat.postMessage"))
+    before = len(bot.world.slack.list_calls_to("chat.postMessage"))
     text = f"{repository} at 06:00 tz {bot.zone.key} path:csrc only:risky"
-    assert ada.slash("/prdigest", f"test {text}", channel).ack.text == LOOKING
+    assert ada.send_command("/prdigest", f"test {text}", channel).ack.text == LOOKING
     thought = last(bot, ada)
     typed(bot, ada, f"subscribe {text}", channel)
-    assert ada.slash("/prdigest", "test", channel).ack.text == LOOKING
+    assert ada.send_command("/prdigest", "test", channel).ack.text == LOOKING
     shown = last(bot, ada)
     # all but the line of what was read from the cache
     assert (shown["text"], shown["blocks"][:3]) == (thought["text"], thought["blocks"][:3])
@@ -301,7 +301,7 @@ def test_a_preview_shows_the_asker_alone_what_would_be_posted(bot: Bot) -> None:
     assert "1 of 2 merged" in shown["text"]
     assert [f"#{number}" in as_read(shown) for number in numbers] == [False, True]
     assert bot.posted(channel) == []
-    assert len(bot.world.slack.calls_to("chat.postMessage")) == before
+    assert len(bot.world.slack.list_calls_to("chat.postMessage")) == before
     (listed,) = [typed(bot, ada, "list", channel)]
     ada.press(listed, "subscription_preview", channel=channel)
     assert [each["text"] for each in bot.whispered(ada)[-2:]] in (
@@ -312,14 +312,14 @@ def test_a_preview_shows_the_asker_alone_what_would_be_posted(bot: Bot) -> None:
 
 def test_a_preview_of_what_nobody_can_mean_is_one_sentence(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
-    assert ada.slash("/prdigest", "test please", channel).ack.text.startswith("I don't know 'please'")
-    assert ada.slash("/prdigest", "test deadbeef", channel).ack.text == LOOKING
+    assert ada.send_command("/prdigest", "test please", channel).ack.text.startswith("I don't know 'please'")
+    assert ada.send_command("/prdigest", "test deadbeef", channel).ack.text == LOOKING
     assert last(http_bot, ada)["text"].startswith("There is no subscription")
 
 
 def test_a_preview_in_direct_messages_is_of_ones_own(http_bot: Bot) -> None:
     ada = http_bot.person()
     http_bot.pull(merged_at=http_bot.noon(1))
-    ada.message("test", direct(ada))
+    ada.send_message("test", direct(ada))
     assert "A preview for you alone: nothing was posted." in as_read(last(http_bot, ada))
     assert http_bot.whispered(ada) == []

@@ -22,7 +22,7 @@ _seats = count(1)
 
 
 def command(person: Person, channel: str) -> Delivery:
-    return person.slash("/prsummary", "help", channel)
+    return person.send_command("/prsummary", "help", channel)
 
 
 def mention(person: Person, channel: str) -> Delivery:
@@ -77,7 +77,7 @@ def test_people_of_another_workspace_are_refused(ask: Ask, bot: Bot) -> None:
 def test_a_refused_stranger_causes_no_work(bot: Bot) -> None:
     stranger, channel, before = bot.person(team="T0OTHER"), bot.channel(shared=True), bot.calls()
     number = bot.pull()
-    told(bot, stranger, stranger.slash("/prsummary", str(number), channel))
+    told(bot, stranger, stranger.send_command("/prsummary", str(number), channel))
     stranger.mention(str(number), channel)
     stranger.press(old_button("share_summary", f"octo/engine#{number}"), "share_summary", channel=channel)
     assert bot.calls() == before
@@ -144,7 +144,7 @@ def test_listed_people_find_app_home(guarded: Bot) -> None:
 
 def test_listed_people_subscribe_for_listed_channels_only(guarded: Bot) -> None:
     ada, channel = listed(guarded), guarded.channel()
-    ada.slash("/prdigest", "schedule", HOME)
+    ada.send_command("/prdigest", "schedule", HOME)
     ada.submit(form_of(guarded, ada), channel=channel, at="06:00")
     assert guarded.whispered(ada)[-1]["text"].startswith(WRONG_CHANNEL)
     assert subscriptions(guarded, channel) == []
@@ -152,7 +152,7 @@ def test_listed_people_subscribe_for_listed_channels_only(guarded: Bot) -> None:
 
 def test_a_form_that_is_sent_too_soon_may_be_sent_again(guarded: Bot) -> None:
     ada = listed(guarded)
-    ada.slash("/prdigest", "schedule", HOME)
+    ada.send_command("/prdigest", "schedule", HOME)
     view = form_of(guarded, ada)
     for _ in range(LIMIT - 1):
         command(ada, HOME)
@@ -167,11 +167,11 @@ def test_a_request_that_is_delivered_again_does_not_count(guarded: Bot) -> None:
     ada = listed(guarded)
     first = command(ada, HOME)
     for _ in range(LIMIT):
-        ada.again(first)
+        ada.redeliver(first)
     assert is_answer(command(ada, HOME).ack.text)
 
 
 def test_with_the_settings_of_an_app_for_many_workspaces_the_bots_token_is_used(guarded: Bot) -> None:
     number, ada = guarded.pull(), listed(guarded)
-    ada.slash("/prsummary", str(number))
+    ada.send_command("/prsummary", str(number))
     assert f"#{number} Change {number}" in [message["text"] for message in guarded.posted(HOME)]

@@ -14,7 +14,7 @@ CROWD = 50
 
 
 def command(person: Person, number: int, channel: str) -> Delivery:
-    return person.slash("/prsummary", str(number), channel)
+    return person.send_command("/prsummary", str(number), channel)
 
 
 def mention(person: Person, number: int, channel: str) -> Delivery:
@@ -32,7 +32,7 @@ kinds = pytest.mark.parametrize("ask", [command, mention, click])
 
 def answers(bot: Bot, channel: str) -> int:
     """How many messages the bot has in the channel and its threads, once nothing is left to do."""
-    threads = [message["ts"] for message in bot.world.slack.messages(channel) if "reply_count" in message]
+    threads = [message["ts"] for message in bot.world.slack.list_messages(channel) if "reply_count" in message]
     return len(bot.posted(channel)) + sum(len(bot.replied(channel, thread)) for thread in threads)
 
 
@@ -41,7 +41,7 @@ def test_a_request_that_is_delivered_again_after_its_answer_has_no_second_one(as
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     first = ask(ada, number, channel)
     bot.settle()
-    again = ada.again(first)
+    again = ada.redeliver(first)
     assert (again.ack.status, again.ack.text) == (200, first.ack.text)
     assert answers(bot, channel) == 1
     assert not bot.whispered(ada)
@@ -52,7 +52,7 @@ def test_a_request_that_is_delivered_again_during_the_work_has_no_second_answer(
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with slow_claude(bot, 0.5):
         first = ask(ada, number, channel)
-        assert [ada.again(first).ack.text for _ in range(2)] == [first.ack.text] * 2
+        assert [ada.redeliver(first).ack.text for _ in range(2)] == [first.ack.text] * 2
     assert answers(bot, channel) == 1
     assert not bot.whispered(ada)
 
@@ -60,20 +60,20 @@ def test_a_request_that_is_delivered_again_during_the_work_has_no_second_answer(
 @pytest.mark.parametrize("text", ["help", "nonsense", "other/secret#1"])
 def test_a_refusal_that_is_delivered_again_is_the_same(text: str, bot: Bot) -> None:
     ada = bot.person()
-    first = ada.slash("/prsummary", text, bot.channel())
-    assert ada.again(first).ack.text == first.ack.text
+    first = ada.send_command("/prsummary", text, bot.channel())
+    assert ada.redeliver(first).ack.text == first.ack.text
 
 
 def test_a_hint_that_is_delivered_again_is_told_once(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
-    ada.again(ada.press(old_button("ask", "thread"), "ask", channel=channel))
-    ada.again(ada.mention("help", channel))
+    ada.redeliver(ada.press(old_button("ask", "thread"), "ask", channel=channel))
+    ada.redeliver(ada.mention("help", channel))
     assert len(bot.whispered(ada)) == 2
 
 
 def test_a_window_that_is_asked_for_again_is_opened_once(bot: Bot) -> None:
     number, ada = bot.pull(), bot.person()
-    ada.again(ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel()))
+    ada.redeliver(ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel()))
     bot.settle()
     assert len(bot.windows(f"#{number}")) == 1
     assert not bot.whispered(ada)

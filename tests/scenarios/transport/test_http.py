@@ -19,7 +19,7 @@ LEAKS = ("Traceback", "site-packages", "Error", "Werkzeug", "SLACK_", str(ROOT))
 
 def payload(bot: Bot) -> Json:
     """A command that Slack would send, as it was not sent yet."""
-    return Person(bot.world.slack, bot.http).slash("/prsummary", "help").payload
+    return Person(bot.world.slack, bot.http).send_command("/prsummary", "help").payload
 
 
 def is_quiet(ack: Ack) -> bool:
@@ -51,7 +51,7 @@ def test_what_slack_did_not_sign_now_is_refused(secret: str | None, age: float, 
 )
 def test_a_header_that_can_not_be_read_is_refused(changed: dict[str, str], http_bot: Bot) -> None:
     body = urlencode(payload(http_bot)).encode()
-    ack = http_bot.http.post(body, {"Content-Type": FORM, **http_bot.http.signature(body), **changed})
+    ack = http_bot.http.post(body, {"Content-Type": FORM, **http_bot.http.sign(body), **changed})
     assert (ack.status, is_quiet(ack)) == (401, True)
 
 
@@ -60,13 +60,13 @@ def test_a_header_that_can_not_be_read_is_refused(changed: dict[str, str], http_
 )
 def test_a_missing_header_is_refused(kept: tuple[str, ...], http_bot: Bot) -> None:
     body = urlencode(payload(http_bot)).encode()
-    signed = {name: value for name, value in http_bot.http.signature(body).items() if name in kept}
+    signed = {name: value for name, value in http_bot.http.sign(body).items() if name in kept}
     assert http_bot.http.post(body, {"Content-Type": FORM, **signed}).status == 401
 
 
 def test_a_body_that_was_changed_on_the_way_is_refused(http_bot: Bot) -> None:
     body = urlencode(payload(http_bot)).encode()
-    ack = http_bot.http.post(body + b"&user_id=U0ROOT", {"Content-Type": FORM, **http_bot.http.signature(body)})
+    ack = http_bot.http.post(body + b"&user_id=U0ROOT", {"Content-Type": FORM, **http_bot.http.sign(body)})
     assert ack.status == 401
 
 
@@ -86,7 +86,7 @@ def test_a_body_that_was_changed_on_the_way_is_refused(http_bot: Bot) -> None:
 def test_what_is_signed_and_yet_nothing_of_slacks_is_refused_quietly(
     body: bytes, kind: str, http_bot: Bot
 ) -> None:
-    ack = http_bot.http.post(body, {"Content-Type": kind, **http_bot.http.signature(body)})
+    ack = http_bot.http.post(body, {"Content-Type": kind, **http_bot.http.sign(body)})
     assert 400 <= ack.status < 500
     assert is_quiet(ack)
     assert http_bot.get("/readyz") == 200
@@ -94,7 +94,7 @@ def test_what_is_signed_and_yet_nothing_of_slacks_is_refused_quietly(
 
 def test_malformed_json_is_a_bad_request(http_bot: Bot) -> None:
     body = b'{"type": "event_call'
-    assert http_bot.http.post(body, {"Content-Type": JSON, **http_bot.http.signature(body)}).status == 400
+    assert http_bot.http.post(body, {"Content-Type": JSON, **http_bot.http.sign(body)}).status == 400
 
 
 def test_a_body_over_a_megabyte_is_refused_before_it_is_read(http_bot: Bot) -> None:
@@ -110,7 +110,7 @@ def test_a_body_over_a_megabyte_is_refused_before_it_is_read(http_bot: Bot) -> N
 
 def test_slacks_check_of_the_address_is_answered(http_bot: Bot) -> None:
     body = json.dumps({"type": "url_verification", "token": "x", "challenge": "3eZbrw1a"}).encode()
-    ack = http_bot.http.post(body, {"Content-Type": JSON, **http_bot.http.signature(body)})
+    ack = http_bot.http.post(body, {"Content-Type": JSON, **http_bot.http.sign(body)})
     assert ack.status == 200
     assert "3eZbrw1a" in str(ack.body)
 
@@ -123,6 +123,6 @@ def test_pages_for_whoever_runs_it(path: str, status: int, http_bot: Bot) -> Non
 
 
 def test_a_command_that_nobody_knows_is_no_error_of_the_server(http_bot: Bot) -> None:
-    ack = Person(http_bot.world.slack, http_bot.http).slash("/prunknown", "x").ack
+    ack = Person(http_bot.world.slack, http_bot.http).send_command("/prunknown", "x").ack
     assert ack.status in {200, 404}
     assert is_quiet(ack)

@@ -21,7 +21,7 @@ def refusals(bot: Bot, before: int) -> list[str]:
 def test_a_body_without_a_payload_is_a_bad_request_and_one_line(name: str, http_bot: Bot) -> None:
     body, kind = BODIES[name]
     before = len(http_bot.log())
-    ack = http_bot.http.post(body, {"Content-Type": kind, **http_bot.http.signature(body)})
+    ack = http_bot.http.post(body, {"Content-Type": kind, **http_bot.http.sign(body)})
     assert (ack.status, ack.body) == (400, "")
     assert len(refusals(http_bot, before)) == 1
     assert len(http_bot.log()[before:].splitlines()) == 1

@@ -11,7 +11,7 @@ from tests.scenarios import Bot
 
 def answered(bot: Bot) -> bool:
     number, channel = bot.pull(), bot.channel()
-    ack = bot.person().slash("/prsummary", str(number), channel).ack
+    ack = bot.person().send_command("/prsummary", str(number), channel).ack
     return ack.text == f"Looking at #{number}…" and len(bot.posted(channel)) == 1
 
 

@@ -79,12 +79,12 @@ def bot(own_bots: Bots, transport: str) -> Bot:
 def test_a_command_is_told_to_come_again_and_the_next_one_is_answered(bot: Bot, redis: Store) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with redis.away():
-        ack = ada.slash("/prsummary", str(number), channel).ack
+        ack = ada.send_command("/prsummary", str(number), channel).ack
     assert (ack.status, ack.seconds < SECONDS) == (200, True)
     found = re.fullmatch(BUSY, ack.text)
     assert found, ack.text
     assert f"[{found[1]}]" in bot.log()
-    assert ada.slash("/prsummary", str(number), channel).ack.text == f"Looking at #{number}…"
+    assert ada.send_command("/prsummary", str(number), channel).ack.text == f"Looking at #{number}…"
     assert len(bot.posted(channel)) == 1
 
 
@@ -94,7 +94,7 @@ def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, 
         click = ada.press(old_button("share_summary", str(number)), "share_summary", channel=channel)
         mention = ada.mention(str(number), channel)
     assert {click.ack.status, mention.ack.status}.isdisjoint({200})
-    assert [ada.again(delivery).ack.status for delivery in (click, mention)] == [200, 200]
+    assert [ada.redeliver(delivery).ack.status for delivery in (click, mention)] == [200, 200]
     assert len(bot.posted(channel)) == 1
     assert len(bot.replied(channel, mention.payload["event"]["ts"])) == 1
     assert not bot.whispered(ada)
@@ -102,16 +102,16 @@ def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, 
 
 def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: Store) -> None:
     channel, ada = bot.channel(), bot.person(wire=replace(bot.wire, patience=1.5))
-    ada.slash("/prdigest", "schedule", channel)
+    ada.send_command("/prdigest", "schedule", channel)
     view = form_of(bot, ada)
     with redis.away():
-        said = ada.slash("/prdigest", "subscribe at 06:00", channel).ack.text
+        said = ada.send_command("/prdigest", "subscribe at 06:00", channel).ack.text
         refused = ada.submit(view, at="06:00").errors
         home_opened = ada.open_home()
     assert re.fullmatch(BUSY, said), said
     assert (list(refused), bool(re.fullmatch(BUSY, refused["filter"]))) == (["filter"], True)
     assert home_opened.ack.status != 200
-    assert ada.again(home_opened).ack.status == 200
+    assert ada.redeliver(home_opened).ack.status == 200
     assert "How I am" in home(bot, ada)
     assert ada.submit(view, at="06:00").errors == {}
     assert len(subscriptions(bot, channel)) == 1

@@ -193,8 +193,8 @@ COMPLETE = Standing(["Engine 1"], list(PARTS), ["Engine-2026-02-28.md"])
 
 
 def standing(slack: SlackEmulator) -> Standing:
-    leads = slack.messages(HOME)
-    replies = [reply for lead in leads for reply in slack.replies(HOME, lead["ts"])]
+    leads = slack.list_messages(HOME)
+    replies = [reply for lead in leads for reply in slack.list_replies(HOME, lead["ts"])]
     return Standing(
         [lead["text"] for lead in leads],
         [reply["text"] for reply in replies if not reply.get("files")],

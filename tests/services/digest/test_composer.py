@@ -73,8 +73,8 @@ def posted(slack: SlackEmulator, store: Redis, made: Editions, edition: Edition,
 
 def read_in(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
     """The text of the lead, the titles of the thread's posts, and the numbers in them."""
-    [lead] = slack.messages(HOME)
-    replies = [reply for reply in slack.replies(HOME, lead["ts"]) if not reply.get("files")]
+    [lead] = slack.list_messages(HOME)
+    replies = [reply for reply in slack.list_replies(HOME, lead["ts"]) if not reply.get("files")]
     titles = [reply["blocks"][0]["text"]["text"] for reply in replies if reply["blocks"][0]["type"] == "header"]
     lists = [item for reply in replies for item in nodes(reply["blocks"], "rich_text_list")]
     linked = [item["elements"][0]["text"] for found in lists for item in found["elements"]]
@@ -134,7 +134,7 @@ def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Re
     assert list(dict.fromkeys(titles)) == TITLES
     assert sorted(linked) == [f"#{found.number}" for found in busy]
     assert len(slack.files) == 1
-    assert len(slack.calls_to("chat.postMessage")) == 1 + len(titles), "Slack took each at once"
+    assert len(slack.list_calls_to("chat.postMessage")) == 1 + len(titles), "Slack took each at once"
 
 
 # --- views
@@ -169,7 +169,7 @@ def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, sto
     whole = DAILY.edition(MONDAY)
     for edition in (whole, replace(whole, view=View(only=Only.RISKY)), whole):
         posted(slack, store, editions(SIX), edition)
-    assert [message["text"].rpartition(" · ")[2] for message in slack.messages(HOME)] == [
+    assert [message["text"].rpartition(" · ")[2] for message in slack.list_messages(HOME)] == [
         "6 merged",
         "0 of 6 merged",
     ]
@@ -181,7 +181,7 @@ def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, sto
 def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackEmulator, store: Redis) -> None:
     skipped = Span(FRIDAY - timedelta(days=20), FRIDAY - timedelta(days=1), ZONE)
     posted(slack, store, editions(SIX), DAILY.edition(MONDAY), skipped_note(REPOSITORY, skipped))
-    [lead] = slack.messages(HOME)
+    [lead] = slack.list_messages(HOME)
     said, _, _ = read_in(slack)
     found = re.search(r"To see it: /prdigest (.+)$", said, re.M)
     assert found
@@ -197,7 +197,7 @@ def test_a_day_that_can_not_be_had_ends_it_before_anything_is_posted(
     away: dict[str, Exception] = {f"day {FRIDAY + timedelta(days=day)}": GitHubUnavailable("Away.")}
     with pytest.raises(GitHubUnavailable):
         posted(slack, store, editions(KnownPulls(SIX.pulls, away)), DAILY.edition(MONDAY))
-    assert slack.messages(HOME) == []
+    assert slack.list_messages(HOME) == []
 
 
 def test_the_gaps_of_each_day_are_those_of_the_edition() -> None:

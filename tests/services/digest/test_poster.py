@@ -58,7 +58,7 @@ def records(store: Redis) -> RedisPostRecords:
 def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: RedisPostRecords) -> None:
     published = publish(messenger_of(slack), records, Build())
     assert standing(slack) == COMPLETE
-    (lead,) = slack.messages(HOME)
+    (lead,) = slack.list_messages(HOME)
     address = f"https://emulated.slack.com/archives/{HOME}/p{lead['ts'].replace('.', '')}"
     assert published == Published(address, merged=0)
 

@@ -130,7 +130,7 @@ def test_a_server_that_stays_away_is_tried_three_times_with_growing_pauses(
     sleeps = Sleeps()
     with pytest.raises(SlackUnavailable):
         publisher(messenger_of(slack), records, sleeps).publish(EDITION, Build())
-    assert (len(slack.calls_to("chat.postMessage")), list(sleeps)) == (3, [1.0, 2.0])
+    assert (len(slack.list_calls_to("chat.postMessage")), list(sleeps)) == (3, [1.0, 2.0])
 
 
 def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records: RedisPostRecords) -> None:

@@ -84,8 +84,8 @@ def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
 
 def test_what_the_messages_carry_stays(posted: SlackEmulator, records: RedisPostRecords) -> None:
     def carried() -> list[Any]:
-        [lead] = posted.messages(HOME)
-        parts = [reply for reply in posted.replies(HOME, lead["ts"]) if not reply.get("files")]
+        [lead] = posted.list_messages(HOME)
+        parts = [reply for reply in posted.list_replies(HOME, lead["ts"]) if not reply.get("files")]
         return [message["metadata"] for message in (lead, *parts)]
 
     before = carried()
@@ -136,7 +136,7 @@ def test_a_day_that_was_empty_gets_its_thread_and_its_report(
 
 
 def test_what_people_wrote_in_the_thread_stays(posted: SlackEmulator, records: RedisPostRecords) -> None:
-    [lead] = posted.messages(HOME)
+    [lead] = posted.list_messages(HOME)
     posted.add_message(HOME, "What is part 2 about?", thread_ts=lead["ts"])
     revise(posted, records, rendered("After", ("One",)))
     assert standing(posted).parts == ["One", MOVED, MOVED, "What is part 2 about?"]
@@ -292,18 +292,18 @@ def delete(slack: SlackEmulator, ts: str) -> None:
 
 
 def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records: RedisPostRecords) -> None:
-    [lead] = posted.messages(HOME)
+    [lead] = posted.list_messages(HOME)
     delete(posted, lead["ts"])
-    before = len(posted.calls_to("chat.postMessage"))
+    before = len(posted.list_calls_to("chat.postMessage"))
     with pytest.raises(SlackRefused):
         revise(posted, records)
     assert publish(messenger_of(posted), records, Build()).already
-    assert len(posted.calls_to("chat.postMessage")) == before
+    assert len(posted.list_calls_to("chat.postMessage")) == before
 
 
 def test_a_part_that_was_deleted_is_there_again(posted: SlackEmulator, records: RedisPostRecords) -> None:
-    [lead] = posted.messages(HOME)
-    gone = posted.replies(HOME, lead["ts"])[1]
+    [lead] = posted.list_messages(HOME)
+    gone = posted.list_replies(HOME, lead["ts"])[1]
     assert key_of(gone) == f"{KEY}#2"
     delete(posted, gone["ts"])
     revise(posted, records)
@@ -340,4 +340,4 @@ def test_revisions_that_come_at_once_are_one(posted: SlackEmulator, records: Red
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(run, range(3)))
     assert standing(posted) == REVISED
-    assert len(posted.calls_to("chat.update")) == 4
+    assert len(posted.list_calls_to("chat.update")) == 4

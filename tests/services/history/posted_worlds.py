@@ -100,8 +100,8 @@ class Desk:
 
     def _messages(self) -> Sequence[Json]:
         """All but the report. A message that is there twice is a failure."""
-        [lead] = self.slack.messages(HOME)
-        found = [each for each in (lead, *self.slack.replies(HOME, lead["ts"])) if not each.get("files")]
+        [lead] = self.slack.list_messages(HOME)
+        found = [each for each in (lead, *self.slack.list_replies(HOME, lead["ts"])) if not each.get("files")]
         assert len({key_of(each) for each in found}) == len(found)
         return found
 

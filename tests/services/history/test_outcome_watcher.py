@@ -61,8 +61,8 @@ def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body
 
 def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
     """The lines of the lead and its thread that begin so."""
-    lead = made.slack.messages(channel)[0]
-    found = [line for message in [lead, *made.slack.replies(channel, lead["ts"])] for line in items(message)]
+    lead = made.slack.list_messages(channel)[0]
+    found = [line for message in [lead, *made.slack.list_replies(channel, lead["ts"])] for line in items(message)]
     return [line for line in found if line.startswith(start)]
 
 
@@ -75,8 +75,8 @@ def items(message: dict[str, Any]) -> list[str]:
 
 def told(made: Bot, channel: str = HOME) -> list[str]:
     """What was said in the thread besides the digest."""
-    lead = made.slack.messages(channel)[0]
-    replies = made.slack.replies(channel, lead["ts"])
+    lead = made.slack.list_messages(channel)[0]
+    replies = made.slack.list_replies(channel, lead["ts"])
     return ["".join(strings(each["blocks"])) for each in replies if "!" in key_of(each)]
 
 
@@ -163,11 +163,11 @@ def test_the_digest_of_a_revert_says_what_became_of_it_behind_what_it_took_back_
     made = posted(bot)
     merge(made, 9, 'Revert "Faster attention" (#2)')
     made.turn(DUE + DAY - made.wall.now)
-    second = made.slack.messages(HOME)[-1]
+    second = made.slack.list_messages(HOME)[-1]
     [before] = [line for line in items(second) if line.startswith("#2 ")]
     assert before.endswith(MARK)
     merge(made, 10, 'Revert "Revert \\"Faster attention\\" (#2)" (#9)'.replace("\\", ""), 50 * HOUR)
-    assert f"{before} — #9 was itself reverted" in items(made.slack.messages(HOME)[-1])
+    assert f"{before} — #9 was itself reverted" in items(made.slack.list_messages(HOME)[-1])
 
 
 def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callable[..., Bot], store: Redis) -> None:
@@ -235,18 +235,18 @@ def test_where_messages_may_not_be_edited_the_reply_tells_it_and_no_edit_is_trie
     merge(made, 9, "Revert #2")
     assert "can't be amended" in caplog.text
     assert (lines(made, "#"), len(told(made))) == (before, 1)
-    tries = len(made.slack.calls_to("chat.update"))
+    tries = len(made.slack.list_calls_to("chat.update"))
     made.turn(EVERY)
-    assert (len(made.slack.calls_to("chat.update")), len(told(made))) == (tries, 1)
+    assert (len(made.slack.list_calls_to("chat.update")), len(told(made))) == (tries, 1)
 
 
 def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
     made.slack.fail_next("chat.update", error="message_not_found")
-    posts = len(made.slack.calls_to("chat.postMessage"))
+    posts = len(made.slack.list_calls_to("chat.postMessage"))
     merge(made, 9, "Revert #2")
     made.turn(EVERY)
-    assert len(made.slack.calls_to("chat.postMessage")) == posts
+    assert len(made.slack.list_calls_to("chat.postMessage")) == posts
 
 
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
@@ -319,9 +319,9 @@ def test_a_digest_of_a_weekend_is_told_of_each_of_its_days(bot: Callable[..., Bo
     due = subscribe(made, "C0WEEK", timing=Timing(TIMING.at, TIMING.zone, weekdays=True))
     merge(made, 8, "Revert #4", 23 * HOUR)
     made.turn(due - made.wall.now)
-    assert made.slack.messages("C0WEEK")[0]["text"].startswith("engine")
+    assert made.slack.list_messages("C0WEEK")[0]["text"].startswith("engine")
     # of the first day, and what took it back on the last one: both are in the digest
-    assert "Revert #4" in str(made.slack.messages("C0WEEK")[0]["blocks"])
+    assert "Revert #4" in str(made.slack.list_messages("C0WEEK")[0]["blocks"])
     merge(made, 9, "Revert #2", 50 * HOUR)
     merge(made, 10, "Revert #5", 60 * HOUR)
     assert sorted(told(made, "C0WEEK")) == [

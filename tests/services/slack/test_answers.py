@@ -152,10 +152,10 @@ def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text
     found = ask(answers(*many, REVERT, said=Summaries(said)), text)
     client = slack_client(slack.token, slack.url)
     SlackMessenger(client).post(HOME, found.public.payload(), "key")
-    asked = visit(response_url=slack.response_url(HOME, "U0ASKER"))
+    asked = visit(response_url=slack.make_response_url(HOME, "U0ASKER"))
     SlackWhispers(client).whisper(asked, found.private)
-    assert (len(slack.messages(HOME)), len(slack.ephemerals)) == (1, 1)
-    assert slack.calls_to("chat.postEphemeral") == []
+    assert (len(slack.list_messages(HOME)), len(slack.ephemerals)) == (1, 1)
+    assert slack.list_calls_to("chat.postEphemeral") == []
 
 
 def test_a_summary_is_of_the_pull_request_that_was_named() -> None:

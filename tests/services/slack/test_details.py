@@ -63,8 +63,8 @@ class Desk:
         return Details(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
 
     def clicked(self, **fields: Any) -> tuple[Visit, str]:
-        trigger = self.slack.trigger_id()
-        url = self.slack.response_url(HOME, "U0ASKER")
+        trigger = self.slack.make_trigger_id()
+        url = self.slack.make_response_url(HOME, "U0ASKER")
         return visit(key=f"action:{trigger}", response_url=url, **fields), trigger
 
     def shown(self) -> list[str]:

@@ -38,14 +38,14 @@ def forms(team: Team) -> Forms:
 
 
 def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> Visit:
-    trigger = team.slack.trigger_id(user, channel or HOME)
-    url = team.slack.response_url(channel, user) if channel else ""
+    trigger = team.slack.make_trigger_id(user, channel or HOME)
+    url = team.slack.make_response_url(channel, user) if channel else ""
     return ask(channel, user, key=f"action:{trigger}", trigger=trigger, response_url=url)
 
 
 def opened(team: Team, name: str = "", channel: str = HOME, user: str = "U0ADA") -> Json:
     forms(team).open(clicked(team, channel, user), name)
-    found = team.slack.modal_of(user)
+    found = team.slack.get_modal(user)
     assert found
     return found
 
@@ -106,7 +106,7 @@ def test_a_personal_one_is_for_its_owner_alone(team: Team) -> None:
     made = team.subscribe("me")
     assert held(opened(team, made.id))["zone"] == "mine"
     forms(team).open(clicked(team, OTHERS, "U0BEN"), made.id)
-    assert team.slack.modal_of("U0BEN") is None
+    assert team.slack.get_modal("U0BEN") is None
     assert told(team) == ["That subscription is somebody's own: only they can change it."]
 
 
@@ -121,9 +121,9 @@ def test_the_zone_of_somebody_else_does_not_become_ones_own_by_being_saved(team:
 def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, where: str) -> None:
     made = team.subscribe(channel=PRIVATE)
     forms(team).open(clicked(team, where, "U0BEN"), made.id)
-    assert team.slack.modal_of("U0BEN") is None
+    assert team.slack.get_modal("U0BEN") is None
     # who is in App Home is told by direct message
-    said = told(team) if where else [each["text"] for each in team.slack.messages(OTHERS)]
+    said = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
     assert said == ["That subscription is not there any more."]
     team.slack.join(PRIVATE, "U0BEN")
     assert held(opened(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
@@ -156,7 +156,7 @@ def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
     with pytest.raises(SlackUnavailable):
         forms(team).open(asked, "")
     forms(team).open(asked, "")
-    assert team.slack.modal_of("U0ADA")
+    assert team.slack.get_modal("U0ADA")
 
 
 def test_each_time_that_it_is_sent_counts(team: Team) -> None:

@@ -63,7 +63,7 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[
     homes = SlackHomes(slack_client(team.slack.token, team.slack.url))
     found = healths(team, **model)
     Home(team.subscribing, team.digests, found, homes, lambda: team.now).show(user, note)
-    view = team.slack.home_of(user)
+    view = team.slack.get_home(user)
     return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
 
 
@@ -119,7 +119,7 @@ def test_ones_own_come_before_those_of_others(team: Team) -> None:
     shown = show(team)
     assert own.id in shown[3]
     assert shown[-4].startswith("and ")
-    view = team.slack.home_of("U0ADA")
+    view = team.slack.get_home("U0ADA")
     assert view
     assert len(view["blocks"]) <= 100
 
@@ -132,7 +132,7 @@ def test_the_last_digest_of_each_is_there_in_short_with_its_link(team: Team) -> 
     posted(team, made, at(1, 9), "Older")
     posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. One &amp; two &lt;here&gt;")
     assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. One & two <here> Open it"
-    view = team.slack.home_of("U0ADA")
+    view = team.slack.get_home("U0ADA")
     assert "https://emulated.slack.com/archives/C0DIGEST/p1" in str(view)
 
 

@@ -71,10 +71,10 @@ class Office:
 
     def asked(self, channel: str = HOME, **fields: Any) -> Visit:
         """A visit with a ``response_url``."""
-        return visit(channel=channel, response_url=self.slack.response_url(channel, "U0ASKER"), **fields)
+        return visit(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"), **fields)
 
     def said(self, channel: str = HOME) -> list[str]:
-        return [message["text"] for message in self.slack.messages(channel)]
+        return [message["text"] for message in self.slack.list_messages(channel)]
 
     def whispered(self) -> list[str]:
         assert {told["user"] for told in self.slack.ephemerals} <= {"U0ASKER"}
@@ -112,7 +112,7 @@ def test_where_the_bot_can_not_post_only_the_asker_gets_the_answer(office: Offic
     asked = office.asked()
     office.replies().give(replace(asked, channel=channel), "summary", Audience.CHANNEL, Make())
     assert office.whispered() == ["For you"]
-    assert [call["response_type"] for call in office.slack.calls_to(RESPONSE)] == ["ephemeral"]
+    assert [call["response_type"] for call in office.slack.list_calls_to(RESPONSE)] == ["ephemeral"]
     assert all(office.said(place) == [] for place in office.slack.workspace.channels)
 
 
@@ -121,7 +121,7 @@ def test_what_is_for_the_asker_is_never_posted(office: Office, channel: str) -> 
     asked = office.asked()
     office.replies().give(replace(asked, channel=channel), "summary", Audience.ASKER, Make())
     assert office.whispered() == ["For you"]
-    assert office.slack.calls_to("chat.postMessage") == []
+    assert office.slack.list_calls_to("chat.postMessage") == []
 
 
 def test_what_is_shared_is_posted(office: Office) -> None:
@@ -151,7 +151,7 @@ def test_who_shares_where_it_is_refused_for_another_reason_is_not_told_to_invite
 def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audience) -> None:
     thread = office.slack.add_message(HOME, "look at 7")
     office.replies().give(visit(thread=thread), "summary", audience, Make())
-    assert [reply["text"] for reply in office.slack.replies(HOME, thread)] == ["For everybody"]
+    assert [reply["text"] for reply in office.slack.list_replies(HOME, thread)] == ["For everybody"]
     assert office.said() == ["look at 7"]
 
 
@@ -412,7 +412,7 @@ def test_a_response_url_that_is_used_up_is_replaced_by_an_ephemeral_message(offi
     for n in range(USES + 2):
         office.replies().give(asked, f"part {n}", Audience.ASKER, Make())
     assert office.whispered() == ["For you"] * (USES + 2)
-    assert len(office.slack.calls_to("chat.postEphemeral")) == 2
+    assert len(office.slack.list_calls_to("chat.postEphemeral")) == 2
 
 
 @pytest.mark.parametrize("asked", [{}, {"response_url": "used up"}], ids=["none", "used up"])

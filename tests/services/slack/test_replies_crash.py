@@ -60,10 +60,10 @@ class Office:
         return Replies(messenger, whispers, kept, lambda: now)
 
     def asked(self, channel: str = HOME) -> Visit:
-        return visit(channel=channel, response_url=self.slack.response_url(channel, "U0ASKER"))
+        return visit(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"))
 
     def said(self) -> list[str]:
-        return [message["text"] for message in self.slack.messages(HOME)]
+        return [message["text"] for message in self.slack.list_messages(HOME)]
 
     def whispered(self) -> list[str]:
         return [told["text"] for told in self.slack.ephemerals]
@@ -162,7 +162,7 @@ def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
         office.replies().give(asked, "summary", Audience.CHANNEL, make)
     office.replies().give(asked, "summary", Audience.CHANNEL, make)
     office.replies().give(asked, "summary", Audience.CHANNEL, make)
-    posts = len(office.slack.calls_to("chat.postMessage"))
+    posts = len(office.slack.list_calls_to("chat.postMessage"))
     assert (office.said(), posts, make.count) == (
         (["For everybody 1"], 1, 1) if after_effect else (["For everybody 2"], 2, 2)
     )
@@ -176,7 +176,7 @@ def test_a_reply_whose_answer_was_lost_is_found_in_its_thread(office: Office, af
     with pytest.raises(SlackUnavailable):
         office.replies().give(asked, "summary", Audience.CHANNEL, make)
     office.replies().give(asked, "summary", Audience.CHANNEL, make)
-    assert len(office.slack.replies(HOME, thread)) == 1
+    assert len(office.slack.list_replies(HOME, thread)) == 1
     assert office.said() == ["look at 7"]
 
 
@@ -243,7 +243,7 @@ def test_a_lost_connection_to_the_response_url_tells_the_asker_at_least_once(
     office.slack.before = office.slack.after = None
     office.replies().give(asked, "summary", Audience.CHANNEL, make)
     assert 1 <= len(office.whispered()) <= 2
-    assert len(office.slack.calls_to(RESPONSE)) <= 3
+    assert len(office.slack.list_calls_to(RESPONSE)) <= 3
 
 
 # --- a channel that can be written to and not read
@@ -307,6 +307,10 @@ def test_in_direct_messages_what_is_for_the_asker_alone_is_there_once(
     assert fuse.burnt
     for minutes in (1, 90):
         office.replies(now=NOW + timedelta(minutes=minutes)).give(asked, "tell", audience, Make())
-    said = office.slack.replies("D0ASKER", asked.thread) if is_in_thread else office.slack.messages("D0ASKER")
+    said = (
+        office.slack.list_replies("D0ASKER", asked.thread)
+        if is_in_thread
+        else office.slack.list_messages("D0ASKER")
+    )
     assert [message["text"][:7] for message in said if "bot_id" in message] == ["For you"]
     assert (office.slack.ephemerals, office.slack.unshown) == ([], [])

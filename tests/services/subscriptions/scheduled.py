@@ -190,7 +190,7 @@ def trouble(number: int = 0, **fields: Any) -> Trouble:
 
 def reports(slack: SlackEmulator, channel: str) -> list[Json]:
     """What the watchdog said in a channel."""
-    found = slack.messages(channel) if channel in slack.workspace.channels else []
+    found = slack.list_messages(channel) if channel in slack.workspace.channels else []
     return [message for message in found if key_of(message).startswith("report:")]
 
 

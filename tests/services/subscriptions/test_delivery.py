@@ -145,7 +145,7 @@ def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: 
     said = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
     title = "octo/engine, Saturday 28 February 2026 for C0DIGEST"
     assert [line.startswith(f"{title} will not be posted: ") for line in said].count(True) == 1
-    [lead] = desk.slack.messages(HOME)
+    [lead] = desk.slack.list_messages(HOME)
     assert [len(notes) for _, notes in desk.kitchen.built] == [1]
     assert outcomes(desk) == ["skipped", "posted"]
     assert key_of(lead) == KEY.replace("02-28", "03-01")
@@ -298,11 +298,11 @@ def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk
     desk.deliver()
     retry = datetime.fromisoformat(desk.record["retry"])
     assert retry == desk.wall.now + 12 * MINUTE
-    assert len(desk.slack.calls_to("chat.postMessage")) == 1, "it is not asked again before"
+    assert len(desk.slack.list_calls_to("chat.postMessage")) == 1, "it is not asked again before"
     desk.wall.now = retry
     for _ in range(2):
         desk.deliver()
-    assert len(desk.slack.messages(HOME)) == 1
+    assert len(desk.slack.list_messages(HOME)) == 1
 
 
 @pytest.mark.parametrize(
@@ -546,7 +546,7 @@ def test_a_channel_that_is_closed_meanwhile_is_given_up_without_a_second_digest(
 def test_what_is_not_known_is_not_looked_at_again(desk: Desk) -> None:
     desk.agenda.put(MEND + KEY, DUE)
     desk.delivery.mend(KEY)
-    assert (desk.planned(MEND + KEY), desk.slack.calls_to("chat.update")) == (None, [])
+    assert (desk.planned(MEND + KEY), desk.slack.list_calls_to("chat.update")) == (None, [])
 
 
 def test_a_store_that_is_away_while_it_is_looked_at_is_left_to_the_queue(desk: Desk) -> None:

@@ -309,7 +309,7 @@ def test_an_archived_channel_is_none(team: Team) -> None:
 
 
 def test_nobody_subscribes_for_the_direct_messages_of_another(team: Team) -> None:
-    team.slack.place(OTHERS)
+    team.slack.get_channel(OTHERS)
     assert "somebody else's direct messages" in refused(lambda: team.subscribe(target=OTHERS))
     assert not team.kept.all()
 
@@ -487,7 +487,7 @@ def test_who_can_not_be_followed_keeps_the_zone(team: Team, case: str) -> None:
 def test_a_zone_that_is_named_is_not_asked_of_slack(team: Team) -> None:
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
     team.subscribe("tz Europe/Berlin")
-    assert team.slack.calls_to("users.info") == []
+    assert team.slack.list_calls_to("users.info") == []
     assert team.subscribe("acme/web.app").timing.zone == ANGELES
 
 

@@ -82,7 +82,7 @@ def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
         desk.watchdog.note(trouble(at=DUE + at * MINUTE, reason=f"Reason {at}"))
         of(desk).watchdog.speak(DUE + (at + 1) * MINUTE)
     assert "Reason 0" in only(desk.slack)[1]
-    assert desk.slack.calls_to("chat.update") == []
+    assert desk.slack.list_calls_to("chat.update") == []
 
 
 def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
@@ -169,7 +169,7 @@ def test_what_nobody_takes_is_tried_again_an_hour_later(desk: Desk) -> None:
     own.watchdog.note(trouble(1))
     for minutes in range(1, 61):
         own.watchdog.speak(DUE + minutes * MINUTE)
-    tries = len(desk.slack.calls_to("chat.postMessage"))
+    tries = len(desk.slack.list_calls_to("chat.postMessage"))
     assert tries == 2, "of the admins' channel and of the digest's own"
     desk.slack.add_channel("C0001", "engine-1")
     for minutes in (61, 62, 200):
@@ -190,7 +190,7 @@ def test_a_hundred_at_once_are_one_message_whatever_channels_they_are_of(desk: D
     assert [line.partition(" for ")[0] for line in lines[:10]] == [f"octo/engine, part {n}" for n in range(10)]
     assert lines[10:] == ["and 90 more: prdigest doctor lists them"]
     desk.watchdog.speak(SOON + MINUTE)
-    assert len(desk.slack.calls_to("chat.postMessage")) == 1
+    assert len(desk.slack.list_calls_to("chat.postMessage")) == 1
 
 
 def test_each_subscriber_is_told_of_their_own_in_one_message(desk: Desk) -> None:
@@ -230,7 +230,7 @@ def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
         for _ in range(2):
             desk.watchdog.speak(SOON + MINUTE)
         assert only(desk.slack)[1:] == expected
-    assert len(desk.slack.calls_to("chat.update")) == 3
+    assert len(desk.slack.list_calls_to("chat.update")) == 3
     assert key_of(reports(desk.slack, ADMIN)[0]) == key_of(before)
 
 
@@ -241,7 +241,7 @@ def test_ends_of_the_same_moment_are_one_edit(desk: Desk) -> None:
     for number in range(40):
         settle(desk, number)
     desk.watchdog.speak(SOON + MINUTE)
-    assert len(desk.slack.calls_to("chat.update")) == 1
+    assert len(desk.slack.list_calls_to("chat.update")) == 1
 
 
 def test_what_ended_before_anybody_was_told_is_not_told(desk: Desk) -> None:
@@ -255,7 +255,7 @@ def test_what_ended_before_anybody_was_told_is_not_told(desk: Desk) -> None:
 def test_what_was_never_noted_does_not_end(desk: Desk) -> None:
     settle(desk, 0)
     desk.watchdog.speak(SOON)
-    assert (reports(desk.slack, ADMIN), desk.slack.calls_to("chat.update")) == ([], [])
+    assert (reports(desk.slack, ADMIN), desk.slack.list_calls_to("chat.update")) == ([], [])
 
 
 def test_an_end_is_told_once_and_is_the_end(desk: Desk) -> None:
@@ -277,7 +277,7 @@ def test_a_message_that_is_gone_is_edited_no_more(desk: Desk, error: str) -> Non
     settle(desk, 0)
     for minutes in range(1, 5):
         desk.watchdog.speak(SOON + minutes * MINUTE)
-    assert (len(desk.slack.calls_to("chat.update")), len(reports(desk.slack, ADMIN))) == (1, 1)
+    assert (len(desk.slack.list_calls_to("chat.update")), len(reports(desk.slack, ADMIN))) == (1, 1)
 
 
 class Meanwhile:

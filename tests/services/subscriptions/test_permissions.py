@@ -74,7 +74,9 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
     there = regular(team)
     for _ in range(3):
         there.answer(ask(OPEN), PAUSE, "all")
-    assert [message["text"] for message in team.slack.messages(OPEN)] == ["The digest of octo/engine was paused."]
+    assert [message["text"] for message in team.slack.list_messages(OPEN)] == [
+        "The digest of octo/engine was paused."
+    ]
 
 
 def test_a_channel_that_takes_no_post_is_changed_all_the_same(team: Team) -> None:
@@ -88,4 +90,4 @@ def test_what_changes_nothing_is_not_told(team: Team) -> None:
     team.subscribe(channel=OPEN)
     for number in range(2):
         regular(team).answer(ask(OPEN, key=f"command:{number}"), PAUSE, "all")
-    assert len(team.slack.messages(OPEN)) == 1
+    assert len(team.slack.list_messages(OPEN)) == 1

@@ -165,8 +165,8 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
 
 
 def _stamps(made: Bot) -> list[str]:
-    [lead] = made.slack.messages(HOME)
-    return [message["ts"] for message in (lead, *made.slack.replies(HOME, lead["ts"]))]
+    [lead] = made.slack.list_messages(HOME)
+    return [message["ts"] for message in (lead, *made.slack.list_replies(HOME, lead["ts"]))]
 
 
 def test_a_model_that_is_back_bit_by_bit_is_edited_in_bit_by_bit(bot: Callable[..., Bot]) -> None:

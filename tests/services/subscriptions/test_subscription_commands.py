@@ -209,7 +209,7 @@ NOTE = "A preview for you alone: nothing was posted."
 def test_a_preview_is_yesterday_as_it_would_be_posted(team: Team) -> None:
     shown = preview(team)
     assert (NOTE in shown, "Sunday 1 March 2026 · 2 merged" in shown) == (True, True)
-    assert team.slack.messages(HOME) == []
+    assert team.slack.list_messages(HOME) == []
     assert not team.kept.all()
 
 

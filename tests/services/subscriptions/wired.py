@@ -61,8 +61,8 @@ class Bot:
     @property
     def thread(self) -> str:
         """All that is written in the one digest."""
-        [lead] = self.slack.messages(HOME)
-        messages = [lead, *self.slack.replies(HOME, lead["ts"])]
+        [lead] = self.slack.list_messages(HOME)
+        messages = [lead, *self.slack.list_replies(HOME, lead["ts"])]
         return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)
 
     @property
@@ -75,7 +75,7 @@ class Bot:
 
     def edits(self) -> int:
         """Of the digest, not of what is told of it."""
-        return len([call for call in self.slack.calls_to("chat.update") if call["channel"] == HOME])
+        return len([call for call in self.slack.list_calls_to("chat.update") if call["channel"] == HOME])
 
 
 @pytest.fixture(name="bot")
