@@ -31,7 +31,7 @@ def main() -> int:
         sys.stderr.write(f"{MISSING}\n")
         return 1
     with running_demo() as demo, chromium(path) as browser:
-        take(browser, demo.url)
+        take(browser, demo.address)
     return 0
 
 

@@ -20,7 +20,7 @@ _TOKEN_BYTES = 16
 
 
 def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Slack's requests are sent as plain HTTP here, to a bot on this machine or in a container of it."""
+    """Refuse what is no ``http://`` address: the bot runs on this machine, or in a container of it."""
     if value is None:
         return None
     url = urlsplit(value)
@@ -30,7 +30,7 @@ def _check_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
 
 
 def _check_commands(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[SlashCommand, ...]:
-    """As Slack asks: a slash, then no blank."""
+    """Refuse what Slack would not take as a command: it is a slash and a name without blanks."""
     for value in values:
         if not value.startswith("/") or len(value.split()) != 1 or value == "/":
             raise click.BadParameter(f"{value!r} is no command: it begins with a slash and has no blanks")

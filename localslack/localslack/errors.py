@@ -23,6 +23,6 @@ def raise_error(code: str | None) -> None:
 
 
 def require(condition: object, sentence: str) -> None:
-    """Raise Misuse with the sentence where the condition does not hold."""
+    """Raise InvalidAction with the sentence where the condition does not hold."""
     if not condition:
         raise InvalidAction(sentence)

@@ -57,14 +57,14 @@ def start(launch: Launch) -> Iterator[Addresses]:
         ModuleNotFoundError: the library that Socket Mode needs is not installed.
     """
     with ExitStack() as parts:
-        link, wire = _open_way(launch, parts)
+        link, transport = _open_way(launch, parts)
         slack = parts.enter_context(_make_slack(launch, link))
         slack.set_person(YOU, name="You", tz=launch.zone.key)
         slack.enable_home(enabled=launch.app.has_home)
         reader = Reader(zone=launch.zone, now=lambda: datetime.now(launch.zone))
         page = make_page(
             slack,
-            wire,
+            transport,
             _describe(launch.app),
             secrets.token_urlsafe(),
             reader=reader,

@@ -29,7 +29,7 @@ class Request:
         return json.loads(self.body or b"null")
 
     def arguments(self) -> dict[str, Any]:
-        """Query, form or JSON arguments in one mapping: Slack's clients use all three."""
+        """Return query, form or JSON arguments in one mapping: Slack's clients use all three."""
         found: dict[str, Any] = dict(self.query)
         kind = self.headers.get("content-type", "")
         if kind.startswith("application/json") and self.body:
@@ -79,7 +79,7 @@ class _Server(ThreadingHTTPServer):
             socket.create_connection(("127.0.0.1", self.server_port), timeout=1).close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
+        """Say nothing: a client that went away is no news."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -102,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def _read(self) -> Request:
-        """Raises ValueError where it can't be read, or should not be."""
+        """Read the request. Raises ValueError where it can't be read, or should not be."""
         url, length = urlsplit(self.path), self.headers.get("Content-Length") or "0"
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
             raise ValueError("say the length of the body")
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 (the names are the base class's)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name is the base class's)
-        """Quiet: what is asked is kept in lists instead."""
+        """Say nothing: what is asked is kept in lists instead."""
 
 
 class Loopback:

@@ -47,7 +47,7 @@ def read_manifest(text: str) -> Manifest:
 
 
 def _read_name(manifest: Json) -> str:
-    """Mentions name the bot; an app without one is called as Slack shows the app."""
+    """Return what mentions name: the bot; an app without one is called as Slack shows the app."""
     own = _get(manifest, "features", "bot_user").get("display_name")
     return str(own or _get(manifest, "display_information").get("name") or _BOT)
 

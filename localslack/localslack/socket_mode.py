@@ -76,7 +76,7 @@ class SocketModeServer:
         link.close_socket()
 
     def deliver(self, kind: str, payload: Json, *, retry: int = 0, patience: float = 3.0) -> Json | None:
-        """Send an envelope through the next connection; the app's answer, or None if none comes in time.
+        """Send an envelope through the next connection; return the app's answer, or None if none comes in time.
 
         Without a connection it waits for one: the client is ready a moment before its connection counts.
         """
@@ -91,7 +91,7 @@ class SocketModeServer:
     # for the emulator
 
     def make_address(self) -> str:
-        """Where one WebSocket can be opened, once."""
+        """Return where one WebSocket can be opened, once."""
         with self._changed:
             if self._stopped:
                 raise SlackError("internal_error")
@@ -113,7 +113,7 @@ class SocketModeServer:
                 thread.cancel()
             thread.join(timeout=5)
 
-    # the wire
+    # the connection
 
     def _start(self) -> Server:
         server = serve(
@@ -133,7 +133,7 @@ class SocketModeServer:
         thread.start()
 
     def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Each ticket once."""
+        """Let each ticket in once."""
         url = urlsplit(request.path)
         ticket = parse_qs(url.query).get("ticket", [""])[0]
         with self._changed:
@@ -156,7 +156,7 @@ class SocketModeServer:
             self._changed.notify_all()
 
     def _welcome(self, link: ServerConnection) -> bool:
-        """Whether there was a place for it; it gets events only after its hello."""
+        """Return whether there was a place for it; it gets events only after its hello."""
         number = len(link.server.connections)
         if number > MOST:
             return False
@@ -174,14 +174,14 @@ class SocketModeServer:
             self._changed.notify_all()
 
     def _let_go(self) -> ServerConnection:
-        """The oldest connection, which gets no more events."""
+        """Return the oldest connection, which gets no more events."""
         with self._changed:
             if not self._links:
                 raise InvalidAction("no connection is open")
             return self._links.pop(0)
 
     def _next_link(self, seconds: float) -> ServerConnection | None:
-        """Each in its turn, as no app may rely on one of its connections."""
+        """Return the next connection: each in its turn, as no app may rely on one of them."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._links, seconds):
                 return None
@@ -189,7 +189,7 @@ class SocketModeServer:
             return self._links[self._sent % len(self._links)]
 
     def _answer_to(self, envelope_id: str, seconds: float) -> Json | None:
-        """It may come through any connection: the client sends it through its newest."""
+        """Wait for the answer. It may come through any connection: the client sends it through its newest."""
         with self._changed:
             self._changed.wait_for(lambda: envelope_id in self._answers, seconds)
             return self._answers.pop(envelope_id, None)
@@ -204,7 +204,7 @@ def _ping(link: ServerConnection) -> None:
 
 
 def make_envelope(kind: str, payload: Json, retry: int) -> Json:
-    """Only slash commands and forms are answered in the envelope; only events say which attempt they are."""
+    """Return an envelope. Only commands and forms are answered in it; only events say which attempt they are."""
     answered = kind == "slash_commands" or payload.get("type") in {"view_submission", "block_suggestion"}
     attempt = {"retry_attempt": retry, "retry_reason": "timeout" if retry else ""}
     return {

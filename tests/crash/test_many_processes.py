@@ -44,7 +44,7 @@ def test_what_is_delivered_twice_to_many_processes_is_answered_once(site: Site) 
 
     def ask(number: int, kind: Callable[[Site, Person, int], Delivery]) -> Delivery:
         first, second = wires[number]
-        person = replace(site.person(webs[0], f"U0ASKER{number}"), wire=Twice((first, second)))
+        person = replace(site.person(webs[0], f"U0ASKER{number}"), transport=Twice((first, second)))
         return kind(site, person, 101 + number)
 
     with ThreadPoolExecutor(COMMANDS) as pool:

@@ -21,7 +21,7 @@ _STEPS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 def render_date(timestamp: object, form: str, names: Names, url: str = "", fallback: str = "") -> Markup:
-    """An instant in seconds since 1970 in this form; the fallback where it is no instant."""
+    """Render an instant in seconds since 1970 in this form; the fallback where it is no instant."""
     try:
         at = datetime.fromtimestamp(int(str(timestamp)), UTC).astimezone(names.zone)
     except (ValueError, OverflowError, OSError):
@@ -32,7 +32,7 @@ def render_date(timestamp: object, form: str, names: Names, url: str = "", fallb
 
 
 def format_date(at: datetime, form: str, now: datetime | None) -> str:
-    """The form with its tokens filled in; those that nobody knows stay as they are."""
+    """Return the form with its tokens filled in; those that nobody knows stay as they are."""
     here = now.astimezone(at.tzinfo) if now else None
 
     def filled(token: re.Match[str]) -> str:

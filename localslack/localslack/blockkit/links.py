@@ -11,11 +11,11 @@ _LINK = Markup('<a class="bk-link" href="{}" target="_blank" rel="noopener noref
 
 
 def get_safe_address(url: object) -> str:
-    """The address if it may be linked, else nothing."""
+    """Return the address if it may be linked, else nothing."""
     return url if isinstance(url, str) and _SAFE.fullmatch(url) else ""
 
 
 def render_link(url: object, label: str) -> Markup:
-    """The label as a link; as itself where the address may not be one."""
+    """Return the label as a link; as itself where the address may not be one."""
     address = get_safe_address(url)
     return _LINK.format(address, label) if address else Markup("{}").format(label)

@@ -30,12 +30,12 @@ _TABLE = '<div class="bk-scroll" tabindex="0" role="group" aria-label="Table"><t
 
 
 def render_markdown(text: str, names: Names) -> Markup:
-    """The text of a ``markdown`` block, in which Slack resolves names as well."""
+    """Render the text of a ``markdown`` block, in which Slack resolves names as well."""
     return Markup('<div class="bk-markdown">{}</div>').format(_render(text, names))
 
 
 def render_document(text: str) -> Markup:
-    """A whole document."""
+    """Render a whole document of Markdown."""
     return Markup('<article class="bk-report">{}</article>').format(_render(text, None))
 
 
@@ -59,7 +59,7 @@ def _make_parser(*, in_slack: bool) -> MarkdownIt:
 
 
 def _parse_token(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 (the library calls it so)
-    """A name, link or date between angle brackets."""
+    """Parse a name, link or date between angle brackets."""
     found = TOKEN.match(state.src, state.pos)
     shown = render_token(found[1], state.env["names"]) if found else None
     if found is None or shown is None:
@@ -97,14 +97,14 @@ def _open_elsewhere(parts: Sequence[Token]) -> None:
 
 
 def _align(token: Token) -> None:
-    """By class: a page's policy takes no style."""
+    """Align by class: a page's policy takes no style."""
     style = str(token.attrs.pop("style", ""))
     if style:
         token.attrSet("class", f"bk-align-{style.removeprefix('text-align:')}")
 
 
 def _shrink(token: Token, *, in_slack: bool) -> None:
-    """In a message headings are no more than large words: those of the page stand above them."""
+    """Make headings no more than large words in a message: those of the page stand above them."""
     if in_slack and token.type in ("heading_open", "heading_close"):
         token.attrs = {"class": f"bk-md-{token.tag}"} if token.nesting == 1 else {}
         token.tag = "h4"
@@ -120,7 +120,7 @@ def _render_text(
 def _render_image(
     self: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Its description as a link, or as text inside of one."""
+    """Render an image: its description as a link, or as text inside of one."""
     token = tokens[at]
     url = token.attrGet("src")
     label = "".join(part.content for part in token.children or ()) or str(url)

@@ -58,14 +58,14 @@ class _Reader:
 
 
 def render_mrkdwn(text: str, names: Names, *, verbatim: bool = False) -> Markup:
-    """A text of Slack's markup."""
+    """Render a text of Slack's markup as HTML."""
     reader = _Reader(names, verbatim)
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
     return Markup("").join(_render_blocks(whole, reader))
 
 
 def render_bare(text: str) -> Markup:
-    """Literal text, but for addresses, which are links, and names of emoji."""
+    """Render literal text, but for addresses, which are links, and names of emoji."""
     found: list[Markup] = []
     at = 0
     for bare in _BARE.finditer(text):
@@ -77,7 +77,7 @@ def render_bare(text: str) -> Markup:
 
 
 def _render_blocks(text: str, reader: _Reader, *, may_quote: bool = True) -> Iterator[Markup]:
-    """Paragraphs, quotes and code. What is quoted to its end ends with the text."""
+    """Yield paragraphs, quotes and code. What is quoted to its end ends with the text."""
     at = 0
     for fence in _FENCE.finditer(text):
         rest = _REST.search(text, at, fence.start()) if may_quote else None
@@ -103,7 +103,7 @@ def _render_prose(text: str, reader: _Reader) -> Iterator[Markup]:
 
 
 def _render_literal(text: str, names: Names) -> Markup:
-    """Code: names and links in it are live, formatting is not."""
+    """Return code: names and links in it are live, formatting is not."""
     found, at = [], 0
     for token in TOKEN.finditer(text):
         shown = render_token(token[1], names)
@@ -122,7 +122,7 @@ def _render_line(line: str, reader: _Reader) -> Markup:
 
 
 def _format(pieces: list[_Piece], closers: dict[str, list[int]], low: int, high: int, around: str) -> Markup:
-    """The pieces from ``low`` to ``high``; a mark of ``around`` forms nothing more inside of itself."""
+    """Format the pieces from ``low`` to ``high``; a mark of ``around`` forms nothing more inside of itself."""
     found, at = [], low
     while at < high:
         piece = pieces[at]
@@ -138,7 +138,7 @@ def _format(pieces: list[_Piece], closers: dict[str, list[int]], low: int, high:
 
 
 def _find_end(piece: _Piece, closers: dict[str, list[int]], at: int, high: int) -> int:
-    """Where what this mark opens is closed; 0 if it is not."""
+    """Return where what this mark opens is closed; 0 if it is not."""
     places = closers[piece.mark] if piece.mark and piece.opens else []
     place = bisect_right(places, at + 1)
     return places[place] if place < len(places) and places[place] < high else 0
@@ -156,7 +156,7 @@ def _split(line: str, reader: _Reader) -> Iterator[_Piece]:
 
 
 def _read(line: str, found: re.Match[str], reader: _Reader) -> tuple[_Piece, int]:
-    """A piece, and where the next one begins."""
+    """Read a piece; return it and where the next one begins."""
     start, end = found.span()
     if found["mark"]:
         return _read_mark(line, start), end
@@ -178,7 +178,7 @@ def _is_blank(sign: str) -> bool:
 
 
 def _render_special(line: str, found: re.Match[str], reader: _Reader) -> tuple[Markup | None, int]:
-    """What is shown for something that is more than text, and how much of the line it takes."""
+    """Return what is shown for something that is more than text, and how much of the line it takes."""
     whole = len(found[0])
     if found["token"]:
         return render_token(found["token"][1:-1], reader.names), whole
@@ -202,6 +202,6 @@ def _render_code(line: str, found: re.Match[str], reader: _Reader) -> Markup | N
 
 
 def _trim_url(url: str) -> str:
-    """The address without the signs that end the sentence around it; nothing if no address is left."""
+    """Return the address without the signs that end the sentence around it; nothing if no address is left."""
     kept = url.rstrip(_AFTER_URL)
     return kept if "://" in kept else ""

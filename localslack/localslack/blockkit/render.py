@@ -17,7 +17,7 @@ Json = Mapping[str, Any]
 
 
 def render_message(message: Json, names: Names, place: str = "") -> Markup:
-    """What a message says: its blocks, or else its text; then attachments and files.
+    """Render a message: its blocks, or else its text; then attachments and files.
 
     ``place`` tells a message that is on a page more than once from itself, as ids on a page are unique.
     """
@@ -26,7 +26,7 @@ def render_message(message: Json, names: Names, place: str = "") -> Markup:
 
 
 def render_view(view: Json, names: Names, place: str = "") -> Markup:
-    """The inside of a modal or of Home, its fields as ``state`` says that they are set."""
+    """Render the inside of a modal or of Home, its fields as ``state`` says that they are set."""
     scene = Scene(names, f"{place}/{view.get('id')}", _read_values(view))
     return _render("view", view, scene)
 
@@ -44,7 +44,7 @@ def _render(macro: str, shown: Json, scene: Scene) -> Markup:
 
 @cache
 def _environment() -> Environment:
-    """Missing keys are empty: what Slack refuses never comes here, and what it takes need not be whole."""
+    """Return the templates. Missing keys are empty: what Slack takes need not be whole."""
     return Environment(
         loader=PackageLoader("localslack.blockkit"),
         autoescape=True,

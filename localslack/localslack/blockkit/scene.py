@@ -38,7 +38,7 @@ class Scene:
     values: Mapping[str, Json]
 
     def text(self, value: Any) -> Markup:
-        """A text object."""
+        """Render a text object."""
         if not isinstance(value, Mapping):
             return escape("" if value is None else value)
         if value.get("type") == "mrkdwn":
@@ -46,72 +46,72 @@ class Scene:
         return self.lines(self.plain(value))
 
     def plain(self, value: Any) -> str:
-        """A text object in which there is no markup, or only the signs of it are seen."""
+        """Read a text object in which there is no markup, or only the signs of it are seen."""
         if not isinstance(value, Mapping):
             return ""
         said = str(value.get("text"))
         return said if value.get("emoji") is False else replace_names(said)
 
     def lines(self, text: object) -> Markup:
-        """Literal text with its line breaks."""
+        """Render literal text with its line breaks."""
         return _BREAK.join(str(text).split("\n"))
 
     def mrkdwn(self, text: object) -> Markup:
-        """A text that is markup wherever it stands, such as that of a message."""
+        """Render a text that is markup wherever it stands, such as that of a message."""
         return render_mrkdwn(str(text), self.names)
 
     def markdown(self, text: object) -> Markup:
-        """A text that is Markdown wherever it stands."""
+        """Render a text that is Markdown wherever it stands."""
         return render_markdown(str(text), self.names)
 
     def address(self, url: object) -> str:
-        """The address if it may be followed, else nothing."""
+        """Return the address if it may be followed, else nothing."""
         return get_safe_address(url)
 
     def link(self, url: object, label: str) -> Markup:
-        """A link, or its label alone."""
+        """Render a link, or its label alone."""
         return render_link(url, label)
 
     def user(self, known: object) -> Markup:
-        """A user's name."""
+        """Render a user's name."""
         return tokens.render_user(str(known), self.names)
 
     def channel(self, known: object) -> Markup:
-        """A channel's name."""
+        """Render a channel's name."""
         return tokens.render_channel(str(known), self.names)
 
     def group(self, name: object) -> Markup:
-        """A group's name, or that of everybody in a place."""
+        """Render a group's name, or that of everybody in a place."""
         return tokens.render_group(str(name))
 
     def emoji(self, element: Json) -> str:
-        """The sign of a rich text's emoji."""
+        """Return the sign of a rich text's emoji."""
         tone = element.get("skin_tone")
         codes = str(element.get("unicode") or "")
         sign = get_rich_emoji(str(element.get("name")), codes)
         return sign + get_rich_emoji(f"skin-tone-{tone}") if tone and not codes else sign
 
     def is_color(self, value: object) -> bool:
-        """Whether it is a colour and nothing else, such as an address to fetch one from."""
+        """Return whether it is a colour and nothing else, such as an address to fetch one from."""
         return isinstance(value, str) and _COLOR.fullmatch(value) is not None
 
     def date(self, element: Json) -> Markup:
-        """The instant of a rich text's date."""
+        """Render the instant of a rich text's date."""
         said = (str(element.get(key) or "") for key in ("format", "url", "fallback"))
         form, url, fallback = said
         return render_date(element.get("timestamp"), form, self.names, url, fallback)
 
     def identifier(self, block: Json, element: Json, part: str = "") -> str:
-        """An id that nothing else on the page has."""
+        """Return an id that nothing else on the page has."""
         named = "\0".join((self.place, str(block.get("block_id")), str(element.get("action_id")), part))
         return f"bk-{blake2s(named.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
     def is_shown(self, element: Json) -> bool:
-        """Whether the reader is among those for whom it is."""
+        """Return whether the reader is among those for whom it is."""
         return self.names.reader in element.get("visible_to_user_ids", [self.names.reader])
 
     def confirmation(self, element: Json) -> str:
-        """What is asked before it is used, as JSON; nothing if nothing is asked."""
+        """Return what is asked before it is used, as JSON; nothing if nothing is asked."""
         asked = element.get("confirm")
         if not isinstance(asked, Mapping):
             return ""
@@ -119,16 +119,16 @@ class Scene:
         return json.dumps({**told, "style": str(asked.get("style") or "")}, ensure_ascii=False)
 
     def chosen(self, block: Json, element: Json) -> list[Json]:
-        """The options that are chosen."""
+        """Return the options that are chosen."""
         found = self._set_to(block, element)
         return [found] if isinstance(found, Mapping) else list(found or ())
 
     def held(self, block: Json, element: Json) -> str:
-        """What a field holds that has no options."""
+        """Return what a field holds that has no options."""
         return str(self._set_to(block, element) or "")
 
     def people(self, element: Json, known: str) -> list[tuple[str, str]]:
-        """Ids and names that a menu of users or conversations has, and the one that it is set to."""
+        """Return ids and names that a menu of users or conversations has, and the one that it is set to."""
         is_users = element.get("type") == "users_select"
         names = self.names.users if is_users else _filter_conversations(self.names.channels, element.get("filter"))
         there = {**({known: known} if known else {}), **names}
@@ -136,14 +136,14 @@ class Scene:
         return sorted(named, key=lambda pair: pair[1].lower())
 
     def size(self, count: Any) -> str:
-        """A number of bytes for people."""
+        """Format a number of bytes for people."""
         if not isinstance(count, int):
             return ""
         unit = next((unit for unit in _SIZES if count >= unit[0]), None)
         return f"{count / unit[0]:.1f} {unit[1]}" if unit else f"{count} bytes"
 
     def _set_to(self, block: Json, element: Json) -> Any:
-        """As the state has it; what the app says it is at first where it has none."""
+        """Return the setting as the state has it, or as the app says it is at first where it has none."""
         kind = KINDS[str(element.get("type"))]
         settings = self.values.get(str(block.get("block_id"))) or {}
         setting = settings.get(str(element.get("action_id")))
@@ -151,12 +151,12 @@ class Scene:
 
 
 def _is_direct(conversation: str) -> bool:
-    """Slack's ids say it by their first letter."""
+    """Return whether it is direct messages: Slack's ids say it by their first letter."""
     return conversation.startswith("D")
 
 
 def _filter_conversations(conversations: Mapping[str, str], wanted: object) -> Mapping[str, str]:
-    """Those of the kinds that a menu asks for: by default of all."""
+    """Return those of the kinds that a menu asks for: by default of all."""
     kinds = wanted.get("include") if isinstance(wanted, Mapping) else None
     if not kinds:
         return conversations

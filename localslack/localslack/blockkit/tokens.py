@@ -23,12 +23,12 @@ _SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
 
 
 def decode(text: str) -> str:
-    """The text with the three signs that Slack has entities for; no other entity is one."""
+    """Return the text with the three signs that Slack has entities for; no other entity is one."""
     return _ENTITY.sub(lambda found: _SIGNS[found[1]], text)
 
 
 def render_token(body: str, names: Names) -> Markup | None:
-    """What stands there for the token; None if it is none."""
+    """Return what stands there for the token; None if it is none."""
     said, _, label = body.partition("|")
     label = decode(label)
     if said.startswith(("@", "#")):
@@ -40,18 +40,18 @@ def render_token(body: str, names: Names) -> Markup | None:
 
 
 def render_user(known: str, names: Names, label: str = "") -> Markup:
-    """A user by name. Their own stands out to readers."""
+    """Render a user by name. Their own stands out to readers."""
     mine = " bk-mention-me" if known and known == names.reader else ""
     return _MENTION.format(mine, f"@{names.users.get(known) or label or known}")
 
 
 def render_channel(known: str, names: Names, label: str = "") -> Markup:
-    """A channel by name."""
+    """Render a channel by name."""
     return _MENTION.format(" bk-channel", f"#{names.channels.get(known) or label or known}")
 
 
 def render_group(name: str) -> Markup:
-    """A group of users."""
+    """Render a group of users."""
     return _MENTION.format(" bk-broadcast", f"@{name.removeprefix('@')}")
 
 

@@ -15,7 +15,7 @@ LONGEST = 3_000
 
 
 def set_value(team: Workspace, shown: ElementState, key: Key, element: Json, value: Any) -> Json:
-    """Set an element to the value; what it is set to then. Nothing (None, "" or []) leaves it empty."""
+    """Set an element and return its setting. Nothing (None, "" or []) leaves it empty."""
     kind = KINDS[element["type"]]
     if not value:
         chosen: Any = [] if kind.many else None
@@ -32,13 +32,13 @@ def set_value(team: Workspace, shown: ElementState, key: Key, element: Json, val
 
 
 def toggle_value(before: Json, value: str) -> list[str]:
-    """The values that are ticked after one of them was clicked."""
+    """Return the values that are ticked after one of them was clicked."""
     ticked = [option["value"] for option in get_value(before)]
     return [other for other in ticked if other != value] if value in ticked else [*ticked, value]
 
 
 def list_offered(shown: ElementState, key: Key, element: Json) -> list[Json]:
-    """The options that somebody sees; a menu that asks the app has those that came, and what it is set to."""
+    """Return the options that somebody sees; a menu that asks the app has what came, and what it is set to."""
     if element["type"] != "external_select":
         return list_options(element)
     current = get_value(shown.settings[key]) if key in shown.settings else None
@@ -85,7 +85,7 @@ def _check_user(team: Workspace, element: Json, value: Any) -> str:
 
 
 def _check_conversation(team: Workspace, element: Json, value: Any) -> str:
-    """Whether the menu has archived channels is not documented; one may be archived while it is open."""
+    """Check the channel. Whether menus have archived ones is not documented: here they have."""
     there = team.channels.get(value)
     if there is None:
         raise InvalidAction(f"{element['action_id']}: there is no {value}")
@@ -94,7 +94,7 @@ def _check_conversation(team: Workspace, element: Json, value: Any) -> str:
 
 
 def _check_sight(team: Workspace, user: str, channel: str, name: str) -> None:
-    """People find what is public and where they are; guests and others' people only where they are."""
+    """Check that they see it: what is public and where they are; guests and others' people only where they are."""
     there, who = team.channels[channel], team.get_profile(user)
     is_regular = not who.is_guest and who.team in ("", team.team_id)
     is_seen = (is_regular and there.kind == "channels") or team.is_in(there, user)

@@ -44,7 +44,7 @@ def iterate_controls(blocks: list[Json]) -> Iterator[Control]:
 
 
 def _iterate_values(element: Json) -> Iterator[str | None]:
-    """A button has one use, a menu one for each of its options, a pair of feedback buttons two."""
+    """Yield the uses: a button has one, a menu one for each option, a pair of feedback buttons two."""
     if element["type"] == "feedback_buttons":
         yield from (element[name]["value"] for name in ("positive_button", "negative_button"))
     elif element["type"] in OPEN:
@@ -58,9 +58,9 @@ def _iterate_values(element: Json) -> Iterator[str | None]:
 def find_control(
     blocks: list[Json], action_id: str, value: str | None, where: str = "message", *, block_id: str | None = None
 ) -> Control:
-    """The one that is meant, in the block of that name if there is one.
+    """Return the one that is meant, in the block of that name if there is one.
 
-    Raises Misuse, which names all there are, if none is meant, or several.
+    Raises InvalidAction, which names all there are, if none is meant, or several.
     """
     there = [each for each in iterate_controls(blocks) if block_id in (None, each.key[0])]
     found = [c for c in there if c.matches(action_id, value)]
@@ -72,7 +72,7 @@ def find_control(
 
 
 def use_control(team: Workspace, shown: ElementState, used: Control, value: str | None) -> Json:
-    """Press or set it; the action that Slack tells the app."""
+    """Press or set it; return the action that Slack tells the app."""
     element, kind = used.element, used.element["type"]
     block_id, action_id = used.key
     action = {"type": kind, "action_id": action_id, "block_id": block_id, "action_ts": f"{team.now():.6f}"}

@@ -1,6 +1,6 @@
 """What an app answers to forms and menus: what it does to a modal, and what somebody can choose from then on.
 
-Slack tells the app nothing of an answer that it does not understand. Here that is a ``Misuse``.
+Slack tells the app nothing of an answer that it does not understand. Here that is a ``InvalidAction``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FOUND = shape(
 
 
 def apply_answer(team: Workspace, view_id: str, body: Any) -> Json:
-    """Do what the answer to a submission says; the errors that somebody reads then, by block."""
+    """Do what the answer to a submission says; return the errors that somebody reads then, by block."""
     if view_id not in team.views:
         return {}
     if body in ("", {}):
@@ -49,7 +49,7 @@ def _read_action(body: Any) -> str:
 
 
 def _read_errors(team: Workspace, view_id: str, errors: Any) -> Json:
-    """How long one may be is not documented."""
+    """Return the errors by block. How long one may be is not documented."""
     inputs = {
         block["block_id"] for block in add_default_ids(team.views[view_id]["blocks"]) if block["type"] == "input"
     }
@@ -72,7 +72,7 @@ def _show_view(team: Workspace, view_id: str, action: str, view: Any) -> None:
 
 
 def parse_options(body: str | Json) -> list[Json]:
-    """The options that an app has found for a menu."""
+    """Return the options that an app has found for a menu."""
     if not isinstance(body, dict) or not FOUND(body):
         raise InvalidAction(f"Slack understands no such options: {str(body)[:500]}")
     return list_options(body)

@@ -32,7 +32,7 @@ def get_upload_url(team: Workspace, arguments: Json) -> Json:
 
 
 def complete_upload(team: Workspace, arguments: Json) -> Json:
-    """Shares the files: all of them in one message per channel."""
+    """Share the files: all of them in one message per channel."""
     wanted = [
         (team.find_uploaded(entry.get("id")), entry.get("title")) for entry in parse_list(arguments.get("files"))
     ]
@@ -51,7 +51,7 @@ def complete_upload(team: Workspace, arguments: Json) -> Json:
 
 
 def read_file_content(request: Request) -> bytes:
-    """The bytes of an upload: the body itself, or the first part of a multipart one."""
+    """Return the bytes of an upload: the body itself, or the first part of a multipart one."""
     boundary = re.fullmatch(
         r"multipart/form-data;.*boundary=\"?([^\";]+)\"?.*", request.headers.get("content-type", "")
     )

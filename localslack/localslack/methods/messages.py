@@ -15,7 +15,7 @@ from localslack.state.workspace import Json, Workspace
 
 
 def read_content(arguments: Json) -> Json:
-    """The parts of a message that are stored as they came."""
+    """Return the parts of a message that are stored as they came."""
     found: Json = {"blocks": read_blocks(arguments) or None, "attachments": arguments.get("attachments")}
     if markdown := arguments.get("markdown_text"):
         found["blocks"] = [{"type": "markdown", "text": markdown}]
@@ -44,7 +44,7 @@ def find_own_message(team: Workspace, arguments: Json, error: str) -> tuple[Chan
 
 
 def update_message(team: Workspace, arguments: Json) -> Json:
-    """What is not named stays; an empty list of blocks and an empty metadata object take theirs away."""
+    """Change a message. What is not named stays; an empty list of blocks or empty metadata take theirs away."""
     channel, message = find_own_message(team, arguments, "cant_update_message")
     team.find_writable(channel.id)
     raise_error("streaming_state_conflict" if team.streams.is_running(channel.id, message) else None)
@@ -94,7 +94,7 @@ def get_history(team: Workspace, arguments: Json) -> Json:
 
 
 def get_replies(team: Workspace, arguments: Json) -> Json:
-    """The parent comes first whatever ``oldest`` and ``latest`` say."""
+    """Return a thread. The parent comes first whatever ``oldest`` and ``latest`` say."""
     parent, *rest = find_joined_channel(team, arguments).list_thread(arguments.get("ts"))
     return paginate_messages([parent, *filter(make_time_filter(arguments), rest)], arguments, default=1_000)
 

@@ -13,7 +13,7 @@ PAGE = 1_000  # the most that any of the listing methods takes
 
 
 def paginate(found: list[Json], arguments: Json, *, key: str, default: int) -> tuple[list[Json], str]:
-    """One page in the given order, and the cursor of the next one ("" after the last)."""
+    """Return one page in the given order, and the cursor of the next one ("" after the last)."""
     limit = parse_limit(arguments.get("limit") or default)
     if cursor := arguments.get("cursor"):
         keys = [encode_cursor(item[key]) for item in found]
@@ -35,7 +35,7 @@ def encode_cursor(key: str) -> str:
 
 
 def make_time_filter(arguments: Json) -> Callable[[Json], bool]:
-    """Whether a message lies between ``oldest`` and ``latest``; the ends count only when ``inclusive``."""
+    """Return a check for ``oldest`` < ts < ``latest``; the ends count only when ``inclusive``."""
     oldest = parse_ts(arguments.get("oldest") or 0, "invalid_ts_oldest")
     latest = parse_ts(arguments.get("latest") or "9" * 12, "invalid_ts_latest")
     if parse_flag(arguments.get("inclusive")):
@@ -44,5 +44,5 @@ def make_time_filter(arguments: Json) -> Callable[[Json], bool]:
 
 
 def parse_flag(value: object) -> bool:
-    """A boolean as JSON or as a form has it."""
+    """Parse a boolean as JSON or as a form has it."""
     return str(value).lower() in {"1", "true"}

@@ -1,4 +1,4 @@
-"""The methods of Slack's Web API by name, and those about the team, its channels and its people.
+"""The methods of Slack's Web API by name, and the few about the team and its people.
 
 A method takes a workspace and the arguments, and gives what stands beside ``ok``.
 """
@@ -9,7 +9,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from localslack.errors import SlackError, raise_error
+from localslack.errors import SlackError
+from localslack.methods.conversations import (
+    get_conversation,
+    list_conversations,
+    list_members,
+    list_user_conversations,
+    open_conversation,
+)
 from localslack.methods.files import complete_upload, get_upload_url
 from localslack.methods.messages import (
     delete_message,
@@ -20,11 +27,9 @@ from localslack.methods.messages import (
     post_message,
     update_message,
 )
-from localslack.methods.pagination import PAGE, paginate, parse_flag
 from localslack.methods.streams import append_stream, start_stream, stop_stream
 from localslack.methods.thread_status import set_status
 from localslack.methods.views import open_view, publish_view, push_view, update_view
-from localslack.state.channel import Channel
 from localslack.state.identity import BOT_ID, BOT_USER, TEAM_NAME, TEAM_URL
 from localslack.state.workspace import Json, Workspace
 
@@ -32,56 +37,6 @@ from localslack.state.workspace import Json, Workspace
 def check_auth(team: Workspace, _: Json) -> Json:
     who = {"user": team.bot_name, "user_id": BOT_USER, "bot_id": BOT_ID}
     return {"url": TEAM_URL, "team": TEAM_NAME, "team_id": team.team_id, **who, "is_enterprise_install": False}
-
-
-def get_conversation(team: Workspace, arguments: Json) -> Json:
-    channel = team.find_readable(arguments.get("channel"), "read")
-    gone = {"is_user_deleted": team.get_profile(channel.user).deleted} if channel.user else {}
-    return {"channel": channel.to_json() | gone}
-
-
-def _find_conversations(team: Workspace, arguments: Json) -> list[Channel]:
-    """Those of the wanted types that the bot may know of."""
-    kinds = {"public_channel": "channels", "private_channel": "groups", "im": "im", "mpim": "mpim"}
-    wanted = {kinds.get(kind.strip(), "") for kind in str(arguments.get("types") or "public_channel").split(",")}
-    if "" in wanted:
-        raise SlackError("invalid_types")
-    for kind in sorted(wanted):
-        team.require_scope(f"{kind}:read")
-    live = not parse_flag(arguments.get("exclude_archived"))
-    seen = [c for c in team.channels.values() if c.kind in wanted and (c.member or not c.private)]
-    return [channel for channel in seen if live or not channel.archived]
-
-
-def list_conversations(team: Workspace, arguments: Json) -> Json:
-    found = [channel.to_json() for channel in _find_conversations(team, arguments)]
-    channels, cursor = paginate(found, arguments, key="id", default=100)
-    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
-
-
-def list_members(team: Workspace, arguments: Json) -> Json:
-    """Of public channels also where the bot is not in them; what is private and closed to it is not found."""
-    channel = team.find_readable(arguments.get("channel"), "read")
-    found = [{"id": user} for user in team.list_members(channel)]
-    members, cursor = paginate(found, arguments, key="id", default=100)
-    return {"members": [each["id"] for each in members], "response_metadata": {"next_cursor": cursor}}
-
-
-def list_user_conversations(team: Workspace, arguments: Json) -> Json:
-    """Where somebody is; what is not public only where the bot is too. Takes one less than other listings."""
-    user = team.get_profile(str(arguments.get("user") or BOT_USER)).id
-    raise_error("invalid_limit" if str(arguments.get("limit")) == str(PAGE) else None)
-    found = _find_conversations(team, arguments)
-    seen = [channel.to_json() for channel in found if user == BOT_USER or team.is_in(channel, user)]
-    channels, cursor = paginate(seen, arguments, key="id", default=100)
-    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
-
-
-def open_conversation(team: Workspace, arguments: Json) -> Json:
-    """One person only: talks among several are not emulated."""
-    user = team.get_profile(str(arguments.get("users") or ""))
-    raise_error("user_disabled" if user.deleted else None)
-    return {"channel": {"id": team.open_direct(user.id).id}}
 
 
 def get_user(team: Workspace, arguments: Json) -> Json:

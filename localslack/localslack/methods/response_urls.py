@@ -35,7 +35,7 @@ class ResponseUrl:
 
 
 def parse_answer(request: Request, base: str) -> Json:
-    """The body of an answer, and the ``url`` it came to."""
+    """Return the body of an answer, and the ``url`` it came to."""
     found = json.loads(request.body)
     if not isinstance(found, dict):
         raise TypeError("not an object")
@@ -43,7 +43,7 @@ def parse_answer(request: Request, base: str) -> Json:
 
 
 def make_refusal(code: str, status: int = 200, retry_after: int | None = None) -> Response:
-    """A refusal as plain text; with a 200 it would be none, so it is the server's error then."""
+    """Return a refusal as plain text; with a 200 it would be none, so it is the server's error then."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return Response(500 if status == 200 else status, code.encode(), {"Content-Type": "text/plain", **headers})
 
@@ -74,7 +74,7 @@ class ResponseUrls:
         self._apply(address, copy.deepcopy(body))
 
     def _spend(self, url: str) -> ResponseUrl:
-        """What Slack says to an address it never gave is not known; here it has expired."""
+        """Use an address once. What Slack says to one it never gave is not known; here it has expired."""
         found = self._given.get(url)
         if found is None or self._team.now() - found.born > SECONDS:
             raise SlackError("expired_url")
@@ -84,7 +84,7 @@ class ResponseUrls:
         return found
 
     def _apply(self, address: ResponseUrl, body: Json) -> None:
-        """Without a button there is no original: the answer to a slash command is always a new message."""
+        """Do what the answer says. Without a button there is no original: a command's answer is a new message."""
         if address.origin and parse_flag(body.get("delete_original")):
             return self._delete(address)
         raise_error(check_message(body))
@@ -96,12 +96,12 @@ class ResponseUrls:
         return self._whisper(address, body) if kind == "ephemeral" else self._say(address, body)
 
     def _say(self, address: ResponseUrl, body: Json) -> None:
-        """Into the channel, whether the bot is in it or not."""
+        """Post into the channel, whether the bot is in it or not."""
         thread = body.get("thread_ts") or address.thread_ts
         self._team.add_own(address.channel, read_text(body), thread, **read_content(body))
 
     def _whisper(self, address: ResponseUrl, body: Json) -> None:
-        """Only for the person. A ``thread_ts`` in the body changes nothing here, as people have measured."""
+        """Show it only to the person. A ``thread_ts`` in the body changes nothing, as people have measured."""
         more = {"thread_ts": address.thread_ts, **read_content(body), "response_url": address.url}
         self._team.show(address.channel, address.user, {"text": read_text(body), **more})
 

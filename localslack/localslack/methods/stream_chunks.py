@@ -31,12 +31,12 @@ CHUNK = typed(
 
 
 def get_mode(arguments: Json) -> str | None:
-    """Which of the two arguments brings something."""
+    """Return which of the two arguments brings something."""
     return next((name for name in ("markdown_text", "chunks") if arguments.get(name)), None)
 
 
 def read_content(arguments: Json, mode: str | None) -> StreamContent:
-    """What a call brings to a stream of this mode: the one of its first piece stays that of all others.
+    """Return what a call brings to a stream of this mode: the one of its first piece stays that of all others.
 
     The mode and both its errors are not in the documentation's text; many have met them.
     """
@@ -53,7 +53,7 @@ def read_content(arguments: Json, mode: str | None) -> StreamContent:
 
 
 def check_content(content: StreamContent) -> str | None:
-    """Slack's error code for all of a stream so far.
+    """Return Slack's error code for all of a stream so far.
 
     That 12,000 characters are the most of a whole message, and not only of a call, is the cautious reading: the
     documentation does not say it, and some have measured it.

@@ -23,7 +23,7 @@ STOP = APPEND | {"blocks", "metadata"}  # session_status is for apps that are de
 
 
 def start_stream(team: Workspace, arguments: Json) -> Json:
-    """A newer documentation lets ``thread_ts`` be left out in channels; here an answer is always a reply."""
+    """Begin a stream. Newer documentation lets ``thread_ts`` be left out; here an answer is always a reply."""
     _check_arguments(START, arguments)
     channel, thread = team.find_writable(arguments.get("channel")), arguments.get("thread_ts")
     modes = {None, "timeline", "plan"}
@@ -45,7 +45,7 @@ def append_stream(team: Workspace, arguments: Json) -> Json:
 
 
 def stop_stream(team: Workspace, arguments: Json) -> Json:
-    """The blocks come below all that was streamed. That an empty stream is refused is not documented."""
+    """End a stream; the blocks come below it. That an empty one is refused is not documented."""
     _check_arguments(STOP, arguments)
     channel, stream = _find_running(team, arguments)
     whole, blocks = _extend(stream, arguments), _read_blocks(arguments)
@@ -63,7 +63,7 @@ def _check_arguments(known: frozenset[str], arguments: Json) -> None:
 
 
 def _check_recipient(channel: Channel, arguments: Json) -> str | None:
-    """In a channel somebody must be named who reads along; in direct messages there is only one."""
+    """Check who reads along: somebody must be named in a channel; in direct messages there is only one."""
     user = str(arguments.get("recipient_user_id") or "")
     if channel.kind != "im" and not arguments.get("recipient_team_id"):
         return "missing_recipient_team_id"
@@ -82,7 +82,7 @@ def _find_running(team: Workspace, arguments: Json) -> tuple[Channel, Stream]:
 
 
 def _extend(stream: Stream, arguments: Json) -> StreamContent:
-    """All of the stream with what the call brings."""
+    """Return all of the stream with what the call brings."""
     whole = stream.content + read_content(arguments, stream.mode)
     raise_error(check_content(whole))
     return whole

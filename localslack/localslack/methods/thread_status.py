@@ -12,7 +12,7 @@ KNOWN = frozenset("channel_id thread_ts status loading_messages icon_emoji icon_
 
 
 def set_status(team: Workspace, arguments: Json) -> Json:
-    """``thread_ts`` may be a message without replies yet: the thread is then the one it would begin."""
+    """Set a thread's status. ``thread_ts`` may be a message without replies yet: the thread it would begin."""
     status = arguments.get("status")
     raise_error(None if arguments.keys() <= KNOWN and STATUS(status) else "invalid_arguments")
     raise_error(None if LOADING_MESSAGES(_read_loading_messages(arguments)) else "invalid_arguments")

@@ -35,7 +35,7 @@ def make_blocks_check(inputs: dict[str, Shape]) -> Check:
 
 
 def is_consistent(view: Json) -> bool:
-    """No two blocks of one name, one focus, and something to submit with where something is put in."""
+    """Return whether no two blocks have one name, one focus at most, and inputs have a button to submit."""
     blocks = view["blocks"]
     asks = any(block["type"] == "input" for block in blocks)
     sendable = not asks or view["type"] == "home" or "submit" in view
@@ -61,7 +61,7 @@ VIEW = typed(
 
 
 def read_view(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json:
-    """The view if Slack would take it under this id."""
+    """Return the view if Slack would take it under this id."""
     view = _parse_view(arguments.get("view"))
     if view.get("type") != kind or not VIEW(view):
         raise SlackError("invalid_arguments")
@@ -73,7 +73,7 @@ def read_view(team: Workspace, arguments: Json, kind: str, view_id: str) -> Json
 
 
 def _parse_view(view: object) -> Json:
-    """Without the keys that are null: those count as not there."""
+    """Return the view without the keys that are null: those count as not there."""
     try:
         found: Any = json.loads(view) if isinstance(view, str) else view
     except ValueError:
@@ -84,12 +84,12 @@ def _parse_view(view: object) -> Json:
 
 
 def find_by_external_id(views: list[Json], external_id: object) -> str | None:
-    """The id of the view with this external id."""
+    """Return the id of the view with this external id."""
     return next((view["id"] for view in views if view.get("external_id") == external_id), None)
 
 
 def store_view(team: Workspace, view_id: str, view: Json, **more: Any) -> Json:
-    """Each time it is stored its hash is another one."""
+    """Store a view. Each time it is stored its hash is another one."""
     own = {"id": view_id, "team_id": team.team_id, "bot_id": BOT_ID, "app_id": APP_ID, "root_view_id": view_id}
     mark = f"{int(team.now())}.{team.make_id('h')}"
     team.views[view_id] = {**copy.deepcopy(view), **own, "hash": mark, **more}
@@ -114,7 +114,7 @@ def get_home_id(user: str) -> str:
 
 
 def open_view(team: Workspace, arguments: Json) -> Json:
-    """A view that is refused leaves the trigger as it was; whether Slack's does is not documented."""
+    """Open a modal. One that is refused leaves the trigger as it was; whether Slack's does is not documented."""
     trigger = _read_trigger(team, arguments)
     view = read_view(team, arguments, "modal", "")
     team.triggers.spend(trigger)
@@ -126,7 +126,7 @@ def open_view(team: Workspace, arguments: Json) -> Json:
 
 
 def push_view(team: Workspace, arguments: Json) -> Json:
-    """On top of the view that the trigger is from. The code for one that is from elsewhere is a guess."""
+    """Push a view on top of the trigger's. The code for a trigger from elsewhere is a guess."""
     trigger = _read_trigger(team, arguments)
     below = team.triggers.get_origin(trigger).view
     raise_error(None if team.views.get(below, {}).get("type") == "modal" else "invalid_trigger_id")
@@ -159,14 +159,14 @@ def update_view(team: Workspace, arguments: Json) -> Json:
 
 
 def replace_view(team: Workspace, view_id: str, view: Json) -> Json:
-    """It stays where it is among the views of its modal."""
+    """Store another view in its place: it stays where it is among the views of its modal."""
     stored = team.views[view_id]
     around = {key: stored[key] for key in ("root_view_id", "previous_view_id") if key in stored}
     return store_view(team, view_id, view, **around)
 
 
 def get_stack(team: Workspace, view_id: str) -> list[str]:
-    """The views of one modal, the first one first."""
+    """Return the views of one modal, the first one first."""
     root = team.views[view_id]["root_view_id"]
     return [other["id"] for other in team.views.values() if other["root_view_id"] == root]
 
@@ -178,7 +178,7 @@ def close_views(team: Workspace, view_ids: list[str]) -> None:
 
 
 def describe_view(team: Workspace, view_id: str) -> Json:
-    """A view as Slack tells the app of it, with what its elements are set to."""
+    """Return a view as Slack tells the app of it, with what its elements are set to."""
     view = copy.deepcopy(team.views[view_id])
     blocks = named_blocks(view["blocks"])
     own = {"app_installed_team_id": team.team_id, "state": team.shown[view_id].state, "blocks": blocks}
@@ -193,6 +193,6 @@ def _read_trigger(team: Workspace, arguments: Json) -> str:
 
 
 def _check_hash(stored: Json | None, arguments: Json) -> None:
-    """A hash says which state of the view the change was made for."""
+    """Check the hash: it says which state of the view the change was made for."""
     wanted = arguments.get("hash")
     raise_error("hash_conflict" if wanted and stored and wanted != stored["hash"] else None)

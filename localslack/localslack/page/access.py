@@ -30,7 +30,7 @@ class Access:
         return f"{self._url}/?{_TOKEN}={self._token}"
 
     def find_refusal(self, request: Request) -> str:
-        """Why a request is none of a visitor's; empty if it is one."""
+        """Return why a request is none of a visitor's; empty if it is one."""
         if not self._is_from_here(request):
             return "This page answers to the browser of this machine only."
         if not self._has_token(request):
@@ -38,7 +38,7 @@ class Access:
         return ""
 
     def redirect_newcomer(self, request: Request) -> Response | None:
-        """The way on for who comes with the first address; None for everybody else."""
+        """Return the way on for who comes with the first address; None for everybody else."""
         if request.method != "GET" or request.path != "/" or _TOKEN not in request.query:
             return None
         # Lax, not Strict: whoever follows a link from a terminal in the browser comes from another site
@@ -51,7 +51,7 @@ class Access:
         return f"localslack-{self._port}"
 
     def _is_from_here(self, request: Request) -> bool:
-        """Whether a browser asks for this page by its name, and posts from it."""
+        """Return whether a browser asks for this page by its name, and posts from it."""
         hosts = {f"{name}:{self._port}" for name in ("127.0.0.1", "localhost")}
         if request.headers.get("host") not in hosts:
             return False

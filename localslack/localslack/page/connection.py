@@ -17,17 +17,17 @@ class Connection:
 
     def __init__(self, patience: float = _STARTS) -> None:
         self._patience = patience
-        self._wire: Transport | None = None
+        self._transport: Transport | None = None
         self._is_there = threading.Event()
 
-    def connect(self, wire: Transport) -> None:
-        """The bot takes requests now."""
-        self._wire = wire
+    def connect(self, transport: Transport) -> None:
+        """Send through this from now on: the bot takes requests."""
+        self._transport = transport
         self._is_there.set()
 
     def send(self, kind: str, payload: Json, *, retry: int = 0) -> Ack:
-        """Deliver it. Raises Misuse where the bot does not start in time."""
+        """Deliver it. Raises InvalidAction where the bot does not start in time."""
         self._is_there.wait(self._patience)
-        if self._wire is None:
+        if self._transport is None:
             raise InvalidAction("The bot is still starting: try again in a moment.")
-        return self._wire.send(kind, payload, retry=retry)
+        return self._transport.send(kind, payload, retry=retry)

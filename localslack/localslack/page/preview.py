@@ -21,7 +21,7 @@ class Preview:
         self._names = names
 
     def render(self, text: str) -> dict[str, str]:
-        """``html``, or an ``error`` in a sentence with Slack's code."""
+        """Return ``html``, or an ``error`` in a sentence with Slack's code."""
         try:
             found = json.loads(text)
         except ValueError as error:

@@ -47,11 +47,11 @@ class Screen:
         self._drawn = lru_cache(maxsize=2_000)(self._draw)
 
     def has_conversation(self, place: str) -> bool:
-        """Whether there is such a place besides Home."""
+        """Return whether there is such a place besides Home."""
         return any(place == each.id for each in self.places)
 
     def render_at(self, place: str, thread: str = "") -> Json:
-        """All that is to be seen at a place, with a thread of it open beside.
+        """Return all that is to be seen at a place, with a thread of it open beside.
 
         Each piece has a ``key``, which stays, and ``html``.
         """
@@ -71,7 +71,7 @@ class Screen:
         return self._dated(place, self._with_whispers(place, "", messages), open_thread)
 
     def _dated(self, place: str, messages: Sequence[Json], open_thread: str) -> list[Json]:
-        """The messages with a line before the first of each day."""
+        """Return the messages with a line before the first of each day."""
         found: list[Json] = []
         day = ""
         for message in messages:
@@ -89,7 +89,7 @@ class Screen:
         return [self._piece(place, message, in_thread=True) for message in (root, *replies)]
 
     def _with_whispers(self, place: str, thread: str, messages: Sequence[Json]) -> list[Json]:
-        """The messages and what only this user sees among them, oldest first; no ``thread`` is the channel."""
+        """Return the messages and what only this user sees, oldest first. No ``thread`` is the channel."""
         where = (place, self._user, thread)
         own = [m for m in self._slack.ephemerals if (m["channel"], m["user"], m.get("thread_ts") or "") == where]
         return sorted([*messages, *own], key=lambda message: float(message["ts"]))
@@ -142,5 +142,5 @@ class Screen:
 
 
 def _find_latest(messages: Sequence[Json]) -> str:
-    """When something came last, in a thread or not."""
+    """Return when something came last, in a thread or not."""
     return str(max((m.get("latest_reply") or m["ts"] for m in messages), key=float, default="0"))

@@ -133,7 +133,7 @@ class Page(Loopback):
         return Response(200, headers=headers, chunks=self._changing(place, thread))
 
     def _changing(self, place: str, thread: str) -> Iterator[bytes]:
-        """The screen, again and again as it changes."""
+        """Yield the screen, again and again as it changes."""
         seen, last = -1, ""
         while not self._closed.is_set():
             seen = self._slack.changes.wait(seen, _ALIVE)
@@ -217,7 +217,7 @@ class Page(Loopback):
 
 
 def _read_names(asked: Json) -> tuple[str, str]:
-    """The names of an element and of its block."""
+    """Return the names of an element and of its block."""
     return str(asked["action"]), str(asked["block"])
 
 
@@ -232,7 +232,7 @@ def _respond(outcome: ActionResult) -> Response:
 
 
 def _refuse(notice: str, status: int = 200) -> Response:
-    """What a visitor can't do is no failure of the page: browsers complain of other answers than 200."""
+    """Answer what a visitor can't do: no failure of the page, as browsers complain of other answers than 200."""
     said = {"notice": notice, "errors": {}, "options": [], "failed": True}
     return Response.of_json(said, status, _HEADERS)
 

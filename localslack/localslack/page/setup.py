@@ -35,7 +35,7 @@ class Reader:
 
 def make_page(
     slack: LocalSlack,
-    wire: Transport,
+    transport: Transport,
     about: About,
     token: str,
     *,
@@ -44,12 +44,12 @@ def make_page(
     terminal: str = "bot",
     port: int = 0,
 ) -> Page:
-    """Return the page on which ``reader`` uses the app behind ``wire``; it is served while it is entered.
+    """Return the page on which ``reader`` uses the app behind ``transport``; it is served while it is entered.
 
     ``token`` opens it, ``terminal`` is what runs in the terminal where the bot says what went wrong.
     Raises OSError where the ``port`` can't be had.
     """
-    visitor = Visitor(slack, Person(slack, wire, reader.id, reader.name.lower()), commands, terminal)
+    visitor = Visitor(slack, Person(slack, transport, reader.id, reader.name.lower()), commands, terminal)
     # their messages are there as soon as somebody looks
     slack.get_channel(visitor.direct)
     places = (

@@ -38,7 +38,7 @@ class ActionResult:
 
 
 class Visitor:
-    """Everything that one person can do on the page. Raises Misuse where Slack's client would not let them.
+    """Everything that one person can do on the page. Raises InvalidAction where Slack's client would not let them.
 
     ``terminal`` is what runs in the terminal where the bot says what went wrong.
     """
@@ -113,7 +113,7 @@ class Visitor:
         )
 
     def find_shown(self, place: str, ts: str) -> Json:
-        """A message, or what only this person sees. Raises SlackError, KeyError where it is not there."""
+        """Return a message, or what only this person sees. Raises SlackError, KeyError where it is not there."""
         whispered = (shown for shown in self._slack.ephemerals if (shown["ts"], shown["user"]) == (ts, self.user))
         return next(whispered, None) or self._slack.get_message(place, ts)
 
@@ -156,7 +156,7 @@ class Visitor:
         return ActionResult(options=self._person.suggest(view, action, typed))
 
     def _report(self, done: Delivery) -> ActionResult:
-        """Whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
+        """Return whether the bot has taken it, as Slack says so: within three seconds and with a 200."""
         if done.ack.status == _OK:
             return ActionResult()
         cause = f"HTTP {done.ack.status}" if done.ack.status else "no answer within three seconds"

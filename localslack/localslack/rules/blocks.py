@@ -90,7 +90,7 @@ COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=flag)
 
 
 def has_valid_rows(block: Json) -> bool:
-    """A header without rich text, and rows that are all as wide as it."""
+    """Return whether the header has no rich text, and all rows are as wide as it."""
     header, *rows = block["rows"]
     return all(map(typed(RAW), header)) and all(len(row) == len(header) for row in rows)
 
@@ -134,7 +134,7 @@ TABLES = frozenset({"table", "data_table"})
 
 
 def read_blocks(arguments: Json) -> list[Any]:
-    """The blocks of a message, or nothing when they cannot be read."""
+    """Return the blocks of a message, or nothing when they cannot be read."""
     try:
         return parse_blocks(arguments.get("blocks"))
     except ValueError:
@@ -142,7 +142,7 @@ def read_blocks(arguments: Json) -> list[Any]:
 
 
 def parse_blocks(value: object) -> list[Any]:
-    """A list that came as JSON or as a form's string."""
+    """Return a list that came as JSON or as a form's string."""
     found = json.loads(value) if isinstance(value, str) and value else value
     if found in (None, ""):
         return []
@@ -152,7 +152,7 @@ def parse_blocks(value: object) -> list[Any]:
 
 
 def count_characters(value: object) -> int:
-    """Characters of text in blocks. Whether a rich text link's address counts is not known: it does here."""
+    """Return the characters of text in blocks. Whether a link's address counts is not known: it does here."""
     if isinstance(value, list):
         return sum(map(count_characters, value))
     if not isinstance(value, dict):

@@ -31,7 +31,7 @@ IDENTIFIER = string(255)
 
 
 def is_zone(value: object) -> bool:
-    """A name of the IANA's."""
+    """Return whether it is a name of the IANA's."""
     try:
         return isinstance(value, str) and bool(ZoneInfo(value))
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -80,7 +80,7 @@ GROUP = shape({"label": plain(75), "options": items(OPTION, 1, 100)})
 
 
 def list_options(menu: Json) -> list[Json]:
-    """All the options of a menu, those in groups too."""
+    """Return all the options of a menu, those in groups too."""
     groups = menu.get("option_groups") or ()
     return [*(menu.get("options") or ()), *(choice for group in groups for choice in group["options"])]
 
@@ -90,7 +90,7 @@ def list_initial_options(menu: Json) -> list[Json]:
 
 
 def has_valid_options(menu: Json) -> bool:
-    """What is chosen at first is an option word for word, and options are told apart by their values.
+    """Return whether what is chosen at first is an option word for word, and values tell options apart.
 
     Both are documented; that Slack refuses what has one value twice is a guess.
     """
@@ -215,11 +215,11 @@ def input_block(inputs: dict[str, Shape]) -> Check:
 
 
 def list_elements(block: Json) -> list[Json]:
-    """Everything in a block that somebody can use or look at."""
+    """Return everything in a block that somebody can use or look at."""
     found = [*block.get("elements", ()), block.get("accessory"), block.get("element")]
     return [element for element in found if isinstance(element, dict)]
 
 
 def count_focused(blocks: list[Json]) -> int:
-    """How many elements want to be the one that is ready to be typed in."""
+    """Return how many elements want to be the one that is ready to be typed in."""
     return sum(element.get("focus_on_load") is True for block in blocks for element in list_elements(block))

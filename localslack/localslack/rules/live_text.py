@@ -40,7 +40,7 @@ RICH_MENTIONS = {
 
 
 def find_mentions(arguments: Json) -> list[str]:
-    """Everything that pings or becomes a live name, as Slack's token for it (bare words as written).
+    """Return all that pings or becomes a live name, as Slack's token for it (bare words as written).
 
     Bare ``@here`` counts in text and in mrkdwn that is not verbatim; in markdown blocks nobody has tested it.
     """
@@ -48,7 +48,7 @@ def find_mentions(arguments: Json) -> list[str]:
 
 
 def find_links(arguments: Json) -> list[str]:
-    """Every URL a reader can follow, entities decoded."""
+    """Return every URL a reader can follow, entities decoded."""
     own = (node["url"] for node in _iterate_nodes(arguments) if isinstance(node.get("url"), str))
     return list(chain(_find_in_texts(arguments, _find_links_in), own))
 
@@ -96,12 +96,12 @@ def _iterate_texts(arguments: Json) -> Iterator[LiveText]:
 
 
 def _is_repeated(text: str, arguments: Json) -> bool:
-    """Whether it is there for notifications only, as the text of what came as markdown is."""
+    """Return whether it is there for notifications only, as the text of what came as markdown is."""
     return any(node.get("type") == "markdown" and node.get("text") == text for node in _iterate_nodes(arguments))
 
 
 def _iterate_nodes(arguments: Json) -> Iterator[Json]:
-    """Every object in the blocks, in the order of reading."""
+    """Yield every object in the blocks, in the order of reading."""
 
     def walk(value: object) -> Iterator[Json]:
         if isinstance(value, dict):
@@ -114,7 +114,7 @@ def _iterate_nodes(arguments: Json) -> Iterator[Json]:
 
 
 def _iterate_strings(value: object) -> Iterator[str]:
-    """Every string of a legacy attachment: nearly all of its fields are mrkdwn."""
+    """Yield every string of a legacy attachment: nearly all of its fields are mrkdwn."""
     if isinstance(value, str):
         yield value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

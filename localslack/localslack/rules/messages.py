@@ -24,7 +24,7 @@ METADATA_BYTES = 8_000  # the error is documented and its threshold is not: a ca
 
 
 def check_message(arguments: Json, *, text_limit: int = TEXT) -> str | None:
-    """Slack's error code for the arguments of a post, or None if it takes them."""
+    """Return Slack's error code for the arguments of a post, or None if it takes them."""
     try:
         blocks = parse_blocks(arguments.get("blocks"))
     except ValueError:
@@ -62,7 +62,7 @@ def _check_text(arguments: Json, blocks: list[Any], text_limit: int) -> str | No
 
 
 def check_blocks(blocks: list[Any], above: Sequence[Json] = ()) -> str | None:
-    """``above`` is what the message shows already: it counts for the lengths, and not for how many there are."""
+    """Return Slack's error code. ``above`` is shown already: it counts for lengths, not for how many there are."""
     everything = [*above, *blocks]
     if len(blocks) > MESSAGE_BLOCKS or not all(map(BLOCK, blocks)) or not unique("block_id", everything):
         return "invalid_blocks"

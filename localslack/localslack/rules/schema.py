@@ -64,7 +64,7 @@ def shape(required: dict[str, Check], rule: Check = anything, **optional: Check)
 
 
 def typed(shapes: dict[str, Shape]) -> Check:
-    """Objects that say what they are in ``type``."""
+    """Return a check of objects that say what they are in ``type``."""
     with_type = {kind: Shape({"type": anything, **s.required}, s.optional, s.rule) for kind, s in shapes.items()}
 
     def check(value: object) -> bool:

@@ -13,13 +13,13 @@ class ChangeCounter:
         self._count = 0
 
     def notify(self) -> None:
-        """Something may look different now."""
+        """Count that something may look different now."""
         with self._condition:
             self._count += 1
             self._condition.notify_all()
 
     def wait(self, seen: int, seconds: float) -> int:
-        """The count as soon as it is not the one that was ``seen``; the same again after that many seconds."""
+        """Return the count once it is not the one that was ``seen``, or the same after that many seconds."""
         with self._condition:
             self._condition.wait_for(lambda: self._count != seen, seconds)
             return self._count

@@ -33,7 +33,7 @@ class TeamChannels:
         several: bool = False,
         people: Collection[str] | None = None,
     ) -> None:
-        """``several`` are people who write to each other directly, with the bot among them: a group DM.
+        """Add a channel. ``several`` is a group DM: people who write to each other, with the bot among them.
 
         ``people`` are those who are in it; else everybody is, of the team and less its guests.
         """
@@ -61,7 +61,7 @@ class TeamChannels:
             self.workspace.channels[channel].archived = True
 
     def unarchive_channel(self, channel: str) -> None:
-        """The bot is in it as before; whether Slack brings bots back is not documented."""
+        """Bring it back with the bot in it as before; whether Slack does so is not documented."""
         with self._lock:
             self.workspace.channels[channel].archived = False
 
@@ -74,13 +74,13 @@ class TeamChannels:
             self.workspace.channels[channel].member = True
 
     def join(self, channel: str, user: str) -> None:
-        """Somebody comes into a channel."""
+        """Let somebody come into a channel."""
         with self._lock:
             place = self.workspace.channels[channel]
             place.people = frozenset({*self._list_people(channel), user})
 
     def leave(self, channel: str, user: str) -> None:
-        """Somebody goes."""
+        """Let somebody leave a channel."""
         with self._lock:
             place = self.workspace.channels[channel]
             place.people = self._list_people(channel) - {user}
@@ -90,12 +90,12 @@ class TeamChannels:
         return frozenset(self.workspace.list_members(place)) - {BOT_USER}
 
     def register_user(self, user: str, team: str) -> None:
-        """Somebody uses the app, who is known from then on."""
+        """Know somebody from now on, because they use the app."""
         with self._lock:
             self.workspace.people.setdefault(user, replace(self.workspace.get_profile(user), team=team))
 
     def can_write(self, channel: str, user: str) -> bool:
-        """Whether somebody is in a channel; where nobody has said who is, all are but guests."""
+        """Return whether somebody is in a channel; where nobody has said who is, all are but guests."""
         with self._lock:
             place = self.workspace.get_channel(channel)
             if place.kind == "im" or place.people is not None:
@@ -109,11 +109,11 @@ class TeamChannels:
             self.workspace.people[user] = replace(self.workspace.get_profile(user), **facts)
 
     def has_direct(self, user: str) -> bool:
-        """Whether somebody and the bot have written to each other directly."""
+        """Return whether somebody and the bot have written to each other directly."""
         with self._lock:
             return get_direct_id(user) in self.workspace.channels
 
     def get_channel(self, channel: str) -> Channel:
-        """A channel that a person is in: one that was added, or direct messages."""
+        """Return a channel that a person is in: one that was added, or direct messages."""
         with self._lock:
             return self.workspace.get_channel(channel)

@@ -75,7 +75,7 @@ class LocalSlack(SlackTeam):
             return list(self._calls)
 
     def list_calls_to(self, method: str) -> list[Json]:
-        """The arguments of every call to one method."""
+        """Return the arguments of every call to one method."""
         return [arguments for name, arguments in self.calls if name == method]
 
     @property
@@ -84,7 +84,7 @@ class LocalSlack(SlackTeam):
         with self._lock:
             return list(self._refusals)
 
-    # the wire
+    # the connection
 
     def handle(self, request: Request) -> Response:
         if _OF_BROWSERS & request.headers.keys():
@@ -100,7 +100,7 @@ class LocalSlack(SlackTeam):
             self.changes.notify()
 
     def _attend(self, request: Request, method: str, arguments: Json) -> Response:
-        """The answer to a call that could be read."""
+        """Return the answer to a call that could be read."""
         return self._answer(request, method, arguments)
 
     def _parse(self, request: Request) -> tuple[str, Json]:
@@ -152,7 +152,7 @@ class LocalSlack(SlackTeam):
         return method.call(self.workspace, arguments)
 
     def _admit(self, token: str, method: Method) -> None:
-        """The app's token opens connections and does nothing else; the bot's does the rest."""
+        """Check the token: the app's opens connections and does nothing else; the bot's does the rest."""
         if token not in {self.token, self.app_token}:
             raise SlackError("invalid_auth" if token else "not_authed")
         if (token == self.app_token) != method.for_app:
@@ -169,6 +169,6 @@ class LocalSlack(SlackTeam):
 
 
 def make_failure(error: str, status: int = 200, retry_after: int | None = None, **more: str) -> Response:
-    """An answer of the Web API with ``ok`` false."""
+    """Return an answer of the Web API with ``ok`` false."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return Response.of_json({"ok": False, "error": error, **more}, status, headers)

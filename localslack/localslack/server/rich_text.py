@@ -34,7 +34,7 @@ _NAMED = {
 
 
 def compose_rich_text(text: str) -> list[Json]:
-    """The blocks of a message with that text; none where there is no text."""
+    """Return the blocks of a message with that text; none where there is no text."""
     parts = _FENCED.split(text)
     elements = [_fenced(part) if number % 2 else _section(part) for number, part in enumerate(parts) if part]
     return [{"type": "rich_text", "block_id": "typed", "elements": elements}] if elements else []

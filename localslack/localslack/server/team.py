@@ -25,7 +25,7 @@ from localslack.state.workspace import START, Json, Workspace
 
 
 def refuse_socket() -> str:
-    """Events come over HTTP here."""
+    """Refuse a WebSocket: events come over HTTP here."""
     raise SlackError("unknown_method")
 
 
@@ -77,7 +77,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     def add_message(
         self, channel: str, text: str, user: str = "U0HUMAN", thread_ts: str | None = None, **more: Any
     ) -> str:
-        """A message of somebody else; its ts."""
+        """Add a message of somebody else; return its ts."""
         with self._lock:
             typed = {} if "bot_id" in more else {"blocks": compose_rich_text(text) or None}
             said = self.workspace.add(
@@ -87,7 +87,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         return str(said["ts"])
 
     def edit_message(self, channel: str, ts: str, text: str) -> Json:
-        """Somebody writes something else in a message of theirs; it as readers get it then."""
+        """Write something else in somebody's message; return it as readers get it then."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
             message = place.find(ts)
@@ -99,28 +99,28 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
             return place.format_message(message)
 
     def make_ts(self) -> str:
-        """That of something which happens now."""
+        """Return the ts of something that happens now."""
         with self._lock:
             return self.workspace.make_ts()
 
     def list_messages(self, channel: str) -> list[Json]:
-        """Top level, oldest first."""
+        """Return the messages at the top level, oldest first."""
         with self._settle_streams():
             return self.workspace.channels[channel].list_top_level()
 
     def list_replies(self, channel: str, ts: str) -> list[Json]:
-        """The replies under a message, oldest first and without it."""
+        """Return the replies under a message, oldest first and without it."""
         with self._settle_streams():
             return self.workspace.channels[channel].list_thread(ts)[1:]
 
     def get_message(self, channel: str, ts: str) -> Json:
-        """A message wherever it is, as readers get it."""
+        """Return a message wherever it is, as readers get it."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
             return place.format_message(place.find(ts))
 
     def find_channel_of(self, ts: str) -> str:
-        """The channel that a message is in."""
+        """Return the channel that a message is in."""
         with self._lock:
             for channel in self.workspace.channels.values():
                 if any(message["ts"] == ts for message in channel.messages):
@@ -128,7 +128,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         raise InvalidAction(f"no channel has a message {ts}")
 
     def show_ephemeral(self, channel: str, user: str, text: str, **more: Any) -> str:
-        """Show somebody what only they see, such as the answer to a command; its ts."""
+        """Show somebody what only they see, such as the answer to a command; return its ts."""
         with self._lock:
             ts = self.workspace.make_ts()
             self.workspace.ephemerals.append({"channel": channel, "user": user, "ts": ts, "text": text, **more})
@@ -136,7 +136,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
         return ts
 
     def dismiss(self, user: str, ts: str) -> None:
-        """Somebody has read what only they see."""
+        """Put away what only this person sees."""
         with self._lock:
             seen = self.workspace.ephemerals
             seen[:] = [shown for shown in seen if (shown["user"], shown["ts"]) != (user, ts)]
@@ -145,21 +145,21 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     # streams and statuses
 
     def stop_stream(self, channel: str, ts: str) -> None:
-        """The person presses stop."""
+        """Press stop, as the person does."""
         self._end_stream(channel, ts, STOPPED_BY_USER)
 
     def end_stream(self, channel: str, ts: str) -> None:
-        """Slack ends the stream now, as it does by itself after ``stream_seconds``."""
+        """End the stream now, as Slack does by itself after ``stream_seconds``."""
         self._end_stream(channel, ts, ENDED)
 
     def is_streaming(self, channel: str, ts: str) -> bool:
-        """Whether more can come; readers see it in the message's ``streaming_state``."""
+        """Return whether more can come; readers see it in the message's ``streaming_state``."""
         with self._settle_streams():
             place = self.workspace.channels[channel]
             return self.workspace.streams.is_running(channel, place.find(ts))
 
     def collect_live(self, channel: str, ts: str) -> set[str]:
-        """Every mention and every link target that was live in any state of a message, however short."""
+        """Return every mention and link target that was live in any state of a message, however short."""
         with self._settle_streams():
             message = self.workspace.channels[channel].find(ts)
             stream = self.workspace.streams.find(channel, message)
@@ -172,7 +172,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
             return copy.deepcopy(self.workspace.statuses.history)
 
     def get_status(self, channel: str, thread_ts: str) -> str:
-        """What the thread shows now, or nothing."""
+        """Return what the thread shows now, or nothing."""
         with self._lock:
             return self.workspace.statuses.get_current(channel, thread_ts)
 
@@ -201,7 +201,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     def make_response_url(
         self, channel: str, user: str, thread_ts: str | None = None, *, origin: str | None = None
     ) -> str:
-        """Takes five answers within half an hour. ``origin`` is the ts of the message whose button was pressed.
+        """Return a URL for five answers in half an hour. ``origin`` is the ts of a pressed button's message.
 
         With ``thread_ts`` the answers go into that thread, which Slack's own do not do by themselves.
         """
@@ -225,7 +225,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
 
     @contextmanager
     def _settle_streams(self) -> Iterator[None]:
-        """The lock, with streams whose time is over ended."""
+        """Hold the lock, with the streams ended whose time is over."""
         with self._lock:
             self.workspace.streams.settle()
             yield

@@ -44,18 +44,18 @@ class TeamViews:
             return copy.deepcopy(list(self.workspace.views.values()))
 
     def get_home(self, user: str) -> Json | None:
-        """What is published for somebody."""
+        """Return what is published for somebody."""
         with self._lock:
             return copy.deepcopy(self.workspace.views.get(get_home_id(user)))
 
     def get_modal(self, user: str) -> Json | None:
-        """The view in front of somebody: the last one opened that was not closed."""
+        """Return the view in front of somebody: the last one opened that was not closed."""
         with self._lock:
             front = self._find_front(user)
             return copy.deepcopy(self.workspace.views[front]) if front else None
 
     def get_views(self, user: str) -> tuple[Json | None, Json | None]:
-        """Somebody's home, and the modal in front of them, each with what its elements are set to."""
+        """Return somebody's home and the modal in front of them, each with what its elements are set to."""
         with self._lock:
             home = get_home_id(user) if get_home_id(user) in self.workspace.views else None
             found = (
@@ -64,19 +64,19 @@ class TeamViews:
             return next(found), next(found)
 
     def enable_home(self, *, enabled: bool = True) -> None:
-        """Whether the app has a Home tab at all."""
+        """Set whether the app has a Home tab at all."""
         with self._lock:
             self.workspace.home_enabled = enabled
 
     def make_trigger_id(self, user: str = "", place: str = "", view: str = "") -> str:
-        """Opens one view within ``triggers.seconds``, in front of the user who did something there."""
+        """Return an id that opens one view within ``triggers.seconds``, in front of who did something there."""
         with self._lock:
             return self.workspace.triggers.mint(TriggerOrigin(user, place, view))
 
     # for people
 
     def press(self, blocks: list[Json], channel: str, used: Control, value: str | None) -> tuple[Json, Json]:
-        """Use something in a message; the action, and the state of all that is in the message."""
+        """Use something in a message; return the action, and the state of all that is in the message."""
         with self._lock:
             place = self.workspace.get_channel(channel)
             shown = ElementState("", place, get_initial_settings(blocks, place))
@@ -85,7 +85,7 @@ class TeamViews:
     def press_in(
         self, view: str | Json, user: str, action_id: str, value: str | None, *, block_id: str | None = None
     ) -> tuple[Json, Json]:
-        """Use something in a view; the action, and the view as it is then."""
+        """Use something in a view; return the action, and the view as it is then."""
         with self._lock:
             view_id = self._require_usable(view, user)
             blocks = add_default_ids(self.workspace.views[view_id]["blocks"])
@@ -96,7 +96,7 @@ class TeamViews:
             return add_emoji_flags(action), describe_view(self.workspace, view_id)
 
     def fill(self, view: str | Json, user: str, values: Values) -> Json:
-        """Put the values in and press the button; the view as it is then."""
+        """Put the values in and press the button; return the view as it is then."""
         with self._lock:
             view_id = self._require_usable(view, user)
             stored, shown = self.workspace.views[view_id], self.workspace.shown[view_id]
@@ -115,12 +115,12 @@ class TeamViews:
             return describe_view(self.workspace, view_id)
 
     def apply_answer(self, view: Json, body: str | Json) -> Json:
-        """What the answer to a submission does; the errors that the person reads."""
+        """Do what the answer to a submission says; return the errors that the person reads."""
         with self._lock:
             return apply_answer(self.workspace, view["id"], body)
 
     def close(self, view: str | Json, user: str) -> tuple[Json, bool]:
-        """The view as it was, and whether all below it went too."""
+        """Close a view; return it as it was, and whether all below it went too."""
         with self._lock:
             view_id = self._require_usable(view, user)
             told, stack = describe_view(self.workspace, view_id), get_stack(self.workspace, view_id)
@@ -130,7 +130,7 @@ class TeamViews:
             return told, cleared
 
     def enter_home(self, user: str) -> Json | None:
-        """What somebody finds there, set as the app has set it; nothing that they chose the last time."""
+        """Return what somebody finds there, as the app has set it; nothing that they chose the last time."""
         with self._lock:
             if get_home_id(user) not in self.workspace.views:
                 return None
@@ -139,7 +139,7 @@ class TeamViews:
             return describe_view(self.workspace, get_home_id(user))
 
     def type_into(self, view: str | Json, user: str, action_id: str, typed: str) -> tuple[Key, Json]:
-        """Type into a menu that finds its options in the app; the menu's names, and the view."""
+        """Type into a menu that finds its options in the app; return the menu's names, and the view."""
         with self._lock:
             view_id = self._require_usable(view, user)
             menus = {
@@ -152,7 +152,7 @@ class TeamViews:
             return key, describe_view(self.workspace, view_id)
 
     def add_options(self, view: Json, key: Key, body: str | Json) -> list[Json]:
-        """The options that came; they can be chosen from now on."""
+        """Return the options that came; they can be chosen from now on."""
         found = parse_options(body)
         with self._lock:
             self.workspace.shown[view["id"]].offered[key] = copy.deepcopy(found)
@@ -163,7 +163,7 @@ class TeamViews:
         return next((found for found in reversed(open_now) if self.workspace.shown[found].user == user), None)
 
     def _require_usable(self, view: str | Json, user: str) -> str:
-        """The id of a view that this person has in front of them."""
+        """Return the id of a view that this person has in front of them."""
         view_id = view if isinstance(view, str) else str(view["id"])
         require(view_id in self.workspace.views, f"the view {view_id} is not open any more")
         owner = self.workspace.shown[view_id].user
@@ -182,7 +182,7 @@ def _is_missing(block: Json, setting: Json) -> bool:
 
 
 def _find_key(name: str | Key, keys: list[Key]) -> Key:
-    """The one input with this action_id; the pair with its block_id tells apart those of one name."""
+    """Return the one input with this action_id; the pair with its block_id tells apart those of one name."""
     found = [key for key in keys if name in (key, key[1])]
     there = ", ".join(key[1] for key in keys) or "nothing"
     require(found, f"the view does not ask for {name}; it asks for {there}")

@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def parse_ts(ts: object, error: str = "message_not_found") -> Decimal:
-    """A ts as a number: as text, "9" would sort after "10"."""
+    """Return a ts as a number: as text, "9" would sort after "10"."""
     try:
         found = Decimal(str(ts))
     except InvalidOperation:
@@ -46,7 +46,7 @@ class Channel:
         return "groups" if self.private else "channels"
 
     def to_json(self) -> Json:
-        """Direct messages have somebody they are with, and neither a name nor members."""
+        """Return it as the API shows it: direct messages have somebody they are with, no name and no members."""
         shown = {
             "id": self.id,
             "is_archived": self.archived,
@@ -73,26 +73,26 @@ class Channel:
         return found
 
     def find_parent(self, thread_ts: object) -> Json:
-        """The message a reply goes under; which code Slack has for a reply's own ts is not measured."""
+        """Return the message a reply goes under; which code Slack has for a reply's own ts is not measured."""
         found = self.find(thread_ts, "thread_not_found")
         if is_reply(found):
             raise SlackError("cannot_reply_to_message")
         return found
 
     def list_thread(self, ts: object) -> list[Json]:
-        """Parent first, then its replies, oldest first; ``ts`` may be any message of the thread."""
+        """Return a thread, parent first, replies oldest first; ``ts`` may be any message of it."""
         found = self.find(ts, "thread_not_found")
         root = found.get("thread_ts", found["ts"])
         thread = [message for message in self.messages if message.get("thread_ts", message["ts"]) == root]
         return [self.format_message(message) for message in thread]
 
     def list_top_level(self) -> list[Json]:
-        """Oldest first; a reply that was broadcast is part of the channel too."""
+        """Return the channel, oldest first; a reply that was broadcast is part of it too."""
         shown = (m for m in self.messages if not is_reply(m) or m.get("subtype") == "thread_broadcast")
         return [self.format_message(message) for message in shown]
 
     def format_message(self, message: Json) -> Json:
-        """A copy as readers get it: a parent counts its replies."""
+        """Return a copy as readers get it: a parent counts its replies."""
         replies = [m for m in self.messages if is_reply(m) and m["thread_ts"] == message["ts"]]
         users = list(dict.fromkeys(reply["user"] for reply in replies))
         counted = {
@@ -106,7 +106,7 @@ class Channel:
 
 
 def get_direct_id(user: str) -> str:
-    """The conversation of the bot with somebody alone, which is there as soon as one of them writes in it."""
+    """Return the id of somebody's direct messages with the bot, which are there once one of them writes."""
     return f"D{user[1:]}"
 
 

@@ -71,7 +71,7 @@ class ElementState:
 
 
 def add_default_ids(blocks: list[Json]) -> list[Json]:
-    """Blocks as readers get them: Slack gives a name to those that have none, and to what is in them."""
+    """Return blocks as readers get them: Slack names those that have no name, and what is in them."""
     found = copy.deepcopy(blocks)
     for at, block in enumerate(found):
         block.setdefault("block_id", f"block{at}")
@@ -81,7 +81,7 @@ def add_default_ids(blocks: list[Json]) -> list[Json]:
 
 
 def iterate_elements(blocks: list[Json]) -> Iterator[tuple[Key, Json, Json]]:
-    """Every element that has a name, with its block."""
+    """Yield every element that has a name, with its block."""
     for block in blocks:
         for element in _list_usable(block):
             if "block_id" in block and "action_id" in element:
@@ -102,7 +102,7 @@ def get_value(setting: Json) -> Any:
 
 
 def get_initial_settings(blocks: list[Json], place: Conversation | None) -> Settings:
-    """What the app has set its elements to."""
+    """Return what the app has set its elements to."""
     stateful = ((key, element) for key, _, element in iterate_elements(blocks) if element["type"] in KINDS)
     return {key: make_setting(element, _get_initial_value(element, place)) for key, element in stateful}
 
@@ -116,7 +116,7 @@ def _get_initial_value(element: Json, place: Conversation | None) -> Any:
 
 
 def is_listed(menu: Json, place: Conversation) -> bool:
-    """Whether a menu of conversations has this one. All direct messages here are with the bot."""
+    """Return whether a menu of conversations has this one. All direct messages here are with the bot."""
     wanted = menu.get("filter", {})
     if place.shared and wanted.get("exclude_external_shared_channels"):
         return False
@@ -126,7 +126,7 @@ def is_listed(menu: Json, place: Conversation) -> bool:
 
 
 def carry_over_settings(blocks: list[Json], before: Mapping[Key, Json], place: Conversation | None) -> Settings:
-    """What elements are set to once these blocks are in the place of others.
+    """Return what elements are set to once these blocks are in the place of others.
 
     What was set stays where the app gives both its names again, whatever the app says it is at first: documented
     of input blocks, and met by others with all. Names that Slack gave are new ones each time.
@@ -141,7 +141,7 @@ def carry_over_settings(blocks: list[Json], before: Mapping[Key, Json], place: C
 
 
 def _fits(element: Json, before: Json) -> bool:
-    """What Slack does with a choice that is no option any more is not documented: here it is gone."""
+    """Return whether it is still a choice. What Slack does otherwise is not documented: here it is gone."""
     if element["type"] != before["type"]:
         return False
     if element["type"] == "external_select" or KINDS[element["type"]] not in (OPTION, OPTIONS):
@@ -152,7 +152,7 @@ def _fits(element: Json, before: Json) -> bool:
 
 
 def add_emoji_flags(value: Any) -> Any:
-    """Slack says of each plain text in a view that it may have emoji."""
+    """Return it with what Slack says of each plain text in a view: that it may have emoji."""
     if isinstance(value, list):
         return [add_emoji_flags(part) for part in value]
     if not isinstance(value, dict):

@@ -47,7 +47,7 @@ class Profile:
         return self.restricted or self.ultra_restricted
 
     def to_json(self, team_id: str, now: float) -> Json:
-        """Of somebody who was deactivated Slack does not tell the zone, as others have measured."""
+        """Return what Slack tells: not the zone of somebody who was deactivated, as others have measured."""
         named = {"id": self.id, "team_id": self.team or team_id, "name": self.name.lower()}
         rights = {
             "is_admin": self.admin,
@@ -62,7 +62,7 @@ class Profile:
 
 
 def _format_zone(tz: str | None, now: float) -> Json:
-    """Slack's label is longer (Pacific Standard Time); without a zone it has been seen to say those of its own."""
+    """Return the zone. Slack's label is longer; without a zone it has been seen to say that of its own."""
     local = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(tz or "America/Los_Angeles"))
     offset = local.utcoffset()
     return {"tz": tz, "tz_label": local.tzname(), "tz_offset": int(offset.total_seconds()) if offset else 0}

@@ -49,7 +49,7 @@ class StreamContent:
 
 
 def _merge_task(old: Json, new: Json) -> Json:
-    """As others have measured: the same id again adds to what the card says below its title."""
+    """Add to what a card says below its title when the same id comes again, as others have measured."""
     grown = {key: old.get(key, "") + new.get(key, "") for key in JOINED if key in old or key in new}
     return {**old, **new, **grown}
 
@@ -95,7 +95,7 @@ class Streams:
         return self._known.setdefault((channel, message["ts"]), Stream(message, self.clock()))
 
     def find(self, channel: str, message: Json) -> Stream | None:
-        """The stream that a message is or was."""
+        """Return the stream that a message is or was."""
         return self._known.get((channel, message["ts"]))
 
     def is_running(self, channel: str, message: Json) -> bool:

@@ -42,7 +42,7 @@ class Triggers:
         return self._from[trigger]
 
     def find_fault(self, trigger: str) -> str | None:
-        """Slack's error code if this one opens nothing."""
+        """Return Slack's error code if this one opens nothing."""
         if trigger not in self._born:
             return "invalid_trigger_id"
         if trigger in self._spent:

@@ -58,12 +58,12 @@ class Workspace:
     _count: int = 0
 
     def require_scope(self, *needed: str) -> None:
-        """One of the scopes must be there."""
+        """Raise SlackError unless one of the scopes is there."""
         if self.scopes.isdisjoint(needed):
             raise SlackError("missing_scope", needed=",".join(needed), provided=",".join(sorted(self.scopes)))
 
     def make_ts(self) -> str:
-        """Unique and increasing, like 1772300000.000100."""
+        """Return the next ts, unique and increasing, like 1772300000.000100."""
         self._last = max(self._last, int(self.now() * 1_000_000)) + STEP
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
@@ -72,13 +72,13 @@ class Workspace:
         return f"{prefix}{self._count:08d}"
 
     def get_profile(self, user: str) -> Profile:
-        """Anybody with the id of a person is one of the team."""
+        """Return somebody's profile: anybody with the id of a person is one of the team."""
         if not USER(user):
             raise SlackError("user_not_found")
         return self.people.get(user) or Profile(user, user, is_bot=user == BOT_USER)
 
     def list_members(self, channel: Channel) -> list[str]:
-        """Who is in a channel, the app's bot among them."""
+        """Return who is in a channel, the app's bot among them."""
         bot = [BOT_USER] if channel.member or channel.kind == "im" else []
         if channel.kind == "im":
             return [channel.user, *bot]
@@ -87,13 +87,13 @@ class Workspace:
         return sorted({*(found if named is None else named), *bot})
 
     def is_in(self, channel: Channel, user: str) -> bool:
-        """Whether somebody is in a channel."""
+        """Return whether somebody is in a channel."""
         if channel.kind == "im" or channel.people is not None:
             return user in self.list_members(channel)
         return self._is_regular(self.get_profile(user), channel)
 
     def _is_regular(self, who: Profile, channel: Channel) -> bool:
-        """Whether they are in a channel of which nobody has said who is in it."""
+        """Return whether they are in a channel of which nobody has said who is in it."""
         is_own = who.team in ("", self.team_id)
         return not (who.deleted or who.is_guest or who.is_bot) and (is_own or channel.shared)
 
@@ -104,7 +104,7 @@ class Workspace:
         return found
 
     def find_addressed(self, wanted: object) -> Channel:
-        """By id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
+        """Find by id, ``#name``, or a user's id for the direct messages with them: only posts can be sent so."""
         name = str(wanted)
         if USER(name):
             return self.open_direct(name)
@@ -113,26 +113,26 @@ class Workspace:
         )
 
     def open_direct(self, user: str) -> Channel:
-        """Its messages can be written even where nobody is left to read them, as others have measured."""
+        """Open direct messages, even where nobody is left to read them, as others have measured."""
         raise_error("cannot_dm_bot" if self.get_profile(user).is_bot else None)
         return self._open_im(get_direct_id(user), user)
 
     def get_channel(self, name: str) -> Channel:
-        """A channel that a person is in; direct messages are there as soon as somebody writes in them."""
+        """Return a channel that a person is in; direct messages are there as soon as somebody writes in them."""
         return self._open_im(name, f"U{name[1:]}") if name.startswith("D") else self.channels[name]
 
     def _open_im(self, name: str, user: str) -> Channel:
         return self.channels.setdefault(name, Channel(name, "directmessage", private=True, user=user))
 
     def find_readable(self, wanted: object, right: str) -> Channel:
-        """A channel whose kind the token may read: ``right`` is history or read."""
+        """Return a channel whose kind the token may read: ``right`` is history or read."""
         self.require_scope(*(f"{kind}:{right}" for kind in KINDS))
         found = self.find_channel(wanted)
         self.require_scope(f"{found.kind}:{right}")
         return found
 
     def find_writable(self, wanted: object, *, by_name: bool = False) -> Channel:
-        """That it is archived counts first: nobody is in such a channel any more."""
+        """Return a channel to write in. That it is archived counts first: nobody is in such a one any more."""
         found = self.find_addressed(wanted) if by_name else self.find_channel(wanted)
         raise_error("is_archived" if found.archived else None)
         raise_error(None if found.member else "not_in_channel")
@@ -153,7 +153,7 @@ class Workspace:
         return message
 
     def show(self, channel: Channel, user: str, shown: Json) -> str:
-        """Show one person a message; its ts.
+        """Show one person a message; return its ts.
 
         In a thread that nobody has replied to it is taken, and shown to nobody, as Slack's reference says.
         """
@@ -164,7 +164,7 @@ class Workspace:
         return str(whole["ts"])
 
     def remove(self, channel: Channel, message: Json) -> None:
-        """A parent with replies leaves a tombstone, anything else is gone."""
+        """Remove a message: a parent with replies leaves a tombstone."""
         if "reply_count" not in channel.format_message(message):
             channel.messages.remove(message)
             return
@@ -173,14 +173,14 @@ class Workspace:
         message |= {"type": "message", "subtype": "tombstone", "ts": ts, "user": "USLACKBOT", "text": TOMBSTONE}
 
     def reserve_file(self, name: str, length: int) -> Json:
-        """A file that was announced and has no content yet; who knows its ``key`` may bring that."""
+        """Return a file that was announced and has no content yet; who knows its ``key`` may bring that."""
         file_id = self.make_id("F")
         own = {"id": file_id, "key": self.secret(), "name": name, "length": length}
         self.uploads[file_id] = {**own, "content": None, "shared": False}
         return self.uploads[file_id]
 
     def find_uploaded(self, file_id: object) -> Json:
-        """A file that has its content and was shared nowhere yet."""
+        """Return a file that has its content and was shared nowhere yet."""
         file = self.uploads.get(str(file_id))
         if file is None or file["content"] is None or file["shared"]:
             raise SlackError("file_not_found")
@@ -191,7 +191,7 @@ class Workspace:
 
 
 def format_file(file: Json) -> Json:
-    """A file as the API shows it, without its content."""
+    """Return a file as the API shows it, without its content."""
     mimetype = mimetypes.guess_type(file["name"])[0] or "application/octet-stream"
     return {
         "id": file["id"],

@@ -33,7 +33,7 @@ class Failure:
 def plan_failure(
     error: str | None, status: int, retry_after: int | None, *, after_effect: bool, hang_up: bool
 ) -> Failure:
-    """A rate limit, however it is asked for, is a 429 with Retry-After, as Slack's always are."""
+    """Return how a call is to go wrong. A rate limit is a 429 with Retry-After, as Slack's always are."""
     if status == 429 or error == "ratelimited" or (retry_after is not None and status == 200):
         status, retry_after = 429, 1 if retry_after is None else retry_after
     code = error or STATUS_ERRORS.get(status, "internal_error")

@@ -81,16 +81,16 @@ class Parsed(HTMLParser):
         self.faults.append(f"an instruction: {data}")
 
     def find_all(self, name: str = "", **attributes: str) -> list[Tag]:
-        """Tags of this name with these attributes; ``data_action`` means ``data-action``."""
+        """Return tags of this name with these attributes; ``data_action`` means ``data-action``."""
         wanted = {key.replace("_", "-"): value for key, value in attributes.items()}
         return [tag for tag in self.tags if name in ("", tag.name) and wanted.items() <= tag.attributes.items()]
 
     def find_by_class(self, name: str) -> list[Tag]:
-        """Tags of this class."""
+        """Return tags of this class."""
         return [tag for tag in self.tags if name in tag.attributes.get("class", "").split()]
 
     def find_one(self, name: str = "", **attributes: str) -> Tag:
-        """The one tag of this name with these attributes."""
+        """Return the one tag of this name with these attributes."""
         found = self.find_all(name, **attributes)
         if len(found) != 1:
             raise AssertionError(f"{len(found)} of {name} {attributes}")

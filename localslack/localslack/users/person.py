@@ -50,7 +50,7 @@ class Person(ViewUser):
     def mention(
         self, text: str, channel: str | None = None, thread_ts: str | None = None, *, twin: bool = False
     ) -> Delivery:
-        """The message is in the channel first. With ``twin`` its ``message`` event comes after the mention.
+        """Mention the bot in a message. With ``twin`` its ``message`` event comes after the mention.
 
         A text that does not name the bot begins with its name.
         """
@@ -62,7 +62,7 @@ class Person(ViewUser):
         return mention
 
     def send_twin(self, mention: Delivery) -> Delivery:
-        """The ``message`` event that Slack sends for a mention too: another event_id, the same ts."""
+        """Send the ``message`` event that Slack sends for a mention too: another event_id, the same ts."""
         said = mention.payload["event"]
         return self._send_event({**said, "type": "message", **self._describe_channel(said["channel"])})
 
@@ -131,7 +131,7 @@ class Person(ViewUser):
     # how Slack tells the app
 
     def _say(self, text: str, channel: str, thread_ts: str | None, **fields: Any) -> Json:
-        """Put a message into the channel; what an event tells of it. Only a person's client has ids of its own."""
+        """Post it and return what an event tells of it. Only a person's client has ids of its own."""
         origin = {"user_team": self.home, "source_team": self.home} if self.is_guest else {}
         self._require_member(channel)
         typed = {} if "bot_id" in fields else {"client_msg_id": str(uuid.uuid4())}
@@ -141,16 +141,16 @@ class Person(ViewUser):
         return stored | {"channel": channel, "event_ts": ts}
 
     def _require_member(self, channel: str) -> Channel:
-        """A channel that they write in: Slack shows others a public one to read, and the buttons there."""
+        """Return a channel that they write in: Slack shows others a public one to read, and the buttons there."""
         require(self.slack.can_write(channel, self.user), f"{self.user} is not in {channel}")
         return self.slack.get_channel(channel)
 
     def _describe_channel(self, channel: str) -> Json:
-        """Mentions do not say it; messages do."""
+        """Return the channel's type: mentions do not say it; messages do."""
         return {"channel_type": CHANNEL_TYPES[self.slack.get_channel(channel).kind]}
 
     def _make_action(self, message: Json, channel: Channel) -> Json:
-        """An ephemeral message is not in the payload: Slack does not keep it."""
+        """Return the payload of a press. An ephemeral message is not in it: Slack does not keep it."""
         hidden = "type" not in message
         payload = self._make_interaction(
             "block_actions",
@@ -163,7 +163,7 @@ class Person(ViewUser):
 
 
 def get_channel_name(channel: Channel) -> str:
-    """Private channels are not named to apps."""
+    """Return the name that apps get: private channels are not named to them."""
     return CHANNEL_NAMES.get(channel.kind, channel.name)
 
 

@@ -33,7 +33,7 @@ class Sender:
     """Somebody in the team, or in another ``team`` that shares a channel with it."""
 
     slack: LocalSlack
-    wire: Transport
+    transport: Transport
     user: str = "U0ASKER"
     name: str = "ada"
     team: str | None = None
@@ -48,12 +48,12 @@ class Sender:
         return self.home != self.slack.workspace.team_id
 
     def redeliver(self, delivery: Delivery) -> Delivery:
-        """The very same once more. Slack itself does so only for events."""
+        """Send the very same once more. Slack itself does so only for events."""
         return self._deliver(delivery.kind, delivery.payload, delivery.retry + 1)
 
     def _deliver(self, kind: str, payload: Json, retry: int = 0) -> Delivery:
         self.slack.register_user(self.user, self.team or "")
-        ack = self.wire.send(kind, payload, retry=retry)
+        ack = self.transport.send(kind, payload, retry=retry)
         return Delivery(kind, payload, ack, retry)
 
     def _send_event(self, event: Json) -> Delivery:
@@ -75,7 +75,7 @@ class Sender:
         return self._deliver("events_api", payload | ({"enterprise_id": grid} if grid else {}))
 
     def _make_interaction(self, kind: str, **more: Any) -> Json:
-        """What every use of something tells of the person."""
+        """Return what every use of something tells of the person."""
         grid = None if self.is_guest else self.enterprise
         return {
             "type": kind,

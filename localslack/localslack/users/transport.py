@@ -61,14 +61,14 @@ class HttpTransport:
         return self.post(body, {"Content-Type": content_type, **signed, **again})
 
     def sign(self, body: bytes, *, secret: str | None = None, age: float | None = None) -> dict[str, str]:
-        """The headers that say when and by whom the body was sent."""
+        """Return the headers that say when and by whom the body was sent."""
         stamp = str(int(self.now() - (self.age if age is None else age)))
         key = (self.signing_secret if secret is None else secret).encode()
         digest = hmac.new(key, b"v0:" + stamp.encode() + b":" + body, hashlib.sha256).hexdigest()
         return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={digest}"}
 
     def post(self, body: bytes, headers: dict[str, str]) -> Ack:
-        """Any request at all, just as it is given."""
+        """Send any request at all, just as it is given."""
         url, started = urlsplit(self.url), time.monotonic()
         connection = HTTPConnection(url.hostname or "", url.port, timeout=self.patience)
         try:
@@ -83,7 +83,7 @@ class HttpTransport:
 
 
 def encode_request(kind: str, payload: Json) -> tuple[bytes, str]:
-    """The body of a request and its type: events are JSON, the others forms."""
+    """Return the body of a request and its type: events are JSON, the others forms."""
     if kind == "events_api":
         return json.dumps(payload).encode(), JSON
     fields = {"payload": json.dumps(payload)} if kind == "interactive" else payload

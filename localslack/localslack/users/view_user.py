@@ -17,7 +17,7 @@ class ViewUser(Sender):
     """A view is named by its id, or given as it was once read: what counts is how it is now."""
 
     def open_home(self, tab: Literal["home", "messages"] = "home") -> Delivery:
-        """What is published for the person comes with the event, unless they only open the messages."""
+        """Open Home or the messages. What is published for the person comes with the event of the first."""
         channel = self.slack.get_channel(get_direct_id(self.user)).id
         event = {"type": "app_home_opened", "user": self.user, "channel": channel, "tab": tab}
         view = self.slack.enter_home(self.user) if tab == "home" else None
@@ -35,7 +35,7 @@ class ViewUser(Sender):
     def submit(self, view: Json | str, values: Values | None = None, /, **more: Any) -> Delivery:
         """Fill in by action_id and send; what is not named stays as it is.
 
-        An answer that Slack would not understand is a ``Misuse``; one that is not a 200, or none in time,
+        An answer that Slack would not understand is a ``InvalidAction``; one that is not a 200, or none in time,
         leaves the view open.
         """
         wanted: dict[Any, Any] = {**(values or {}), **more}
@@ -49,14 +49,14 @@ class ViewUser(Sender):
         return replace(delivery, errors=self.slack.apply_answer(shown, delivery.ack.body))
 
     def close(self, view: Json | str) -> Delivery | None:
-        """The app hears of it if it has asked to."""
+        """Close a view; the app hears of it if it has asked to."""
         shown, cleared = self.slack.close(view, self.user)
         if not shown["notify_on_close"]:
             return None
         return self._deliver("interactive", self._make_interaction("view_closed", view=shown, is_cleared=cleared))
 
     def suggest(self, view: Json | str, action_id: str, typed: str = "") -> list[Json]:
-        """The options that the app has for what was typed, those in groups too."""
+        """Return the options that the app has for what was typed, those in groups too."""
         key, shown = self.slack.type_into(view, self.user, action_id, typed)
         asked = {"container": _make_container(shown), "block_id": key[0], "action_id": key[1], "value": typed}
         found = self._deliver("interactive", self._make_interaction("block_suggestion", **asked, view=shown))
@@ -73,7 +73,7 @@ def _make_container(view: Json) -> Json:
 
 
 def _find_targets(view: Json) -> list[tuple[str, str, str]]:
-    """The menus whose conversation can be answered in, with what they are set to."""
+    """Return the menus whose conversation can be answered in, with what they are set to."""
     menus = [key for key, _, part in iterate_elements(view["blocks"]) if part.get("response_url_enabled")]
     chosen = [(*key, get_value(view["state"]["values"][key[0]][key[1]])) for key in menus]
     return [target for target in chosen if target[2]]

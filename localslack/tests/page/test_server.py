@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+from html import unescape
 
 import pytest
 from slack_sdk import WebClient
@@ -227,3 +228,26 @@ def test_the_first_address_leads_to_one_without_the_token(stage: Stage) -> None:
     kept, *attributes = answer.headers["Set-Cookie"].split("; ")
     assert kept == stage.cookie
     assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Lax"}
+
+
+def test_the_page_says_what_whoever_runs_it_has_told_it(stage: Stage) -> None:
+    about = About(
+        "Mine",
+        program="my program",
+        command="my command",
+        without_script="Use <another> browser.",
+        example='*Hi* from "me" <b>',
+        icon="<svg id='mine'/>",
+    )
+    with Page(stage.slack, stage.visitor, stage.screen, about, TOKEN) as page:
+        mine = Stage(stage.slack, stage.visitor, stage.screen, page, stage.bot)
+        index = mine.ask("GET", "/").text
+        assert "<title>Mine</title>" in index
+        assert 'data-program="my program"' in index
+        assert "Use &lt;another&gt; browser." in index
+        pasted = re.search(r"<textarea[^>]*>(.*?)</textarea>", mine.ask("GET", "/preview").text, re.DOTALL)
+        assert pasted
+        assert json.loads(unescape(pasted[1]))[0]["text"]["text"] == about.example
+        assert mine.ask("GET", "/static/icon.svg").text == about.icon
+        assert "`my command`" in mine.ask("GET", "/", headers={"Cookie": ""}).text
+        page.close()

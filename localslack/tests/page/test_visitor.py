@@ -99,6 +99,26 @@ def test_an_app_that_does_not_take_it_is_said(stage: Stage, status: int, part: s
     assert part in stage.do("say", place=HOME, text=text)["notice"]
 
 
+def test_an_answer_for_all_is_in_the_channel_and_one_for_the_person_is_not(stage: Stage) -> None:
+    stage.bot.body = {"response_type": "in_channel", "text": "for all"}
+    assert stage.do("say", place=HOME, text="/echo hi")["notice"] == ""
+    stage.bot.body = {"text": "for you"}
+    stage.do("say", place=HOME, text="/echo hi")
+    assert [message["text"] for message in stage.slack.list_messages(HOME)] == ["for all"]
+    assert [message["text"] for message in stage.slack.ephemerals] == ["for you"]
+
+
+def test_an_answer_that_slack_would_not_take_is_said(stage: Stage) -> None:
+    stage.bot.body = {"response_type": "in_channel", "blocks": [{"type": "nonsense"}]}
+    assert stage.do("say", place=HOME, text="/echo hi")["notice"] == "Slack: invalid_blocks"
+
+
+def test_without_commands_none_is_offered(stage: Stage) -> None:
+    plain = Visitor(stage.slack, Person(stage.slack, stage.bot, YOU, "you"), ())
+    with pytest.raises(InvalidAction, match=r"^/echo is no command here\.$"):
+        plain.say(HOME, "/echo hi")
+
+
 def test_while_the_bot_starts_it_is_said(stage: Stage) -> None:
     early = Visitor(stage.slack, Person(stage.slack, Connection(patience=0), YOU, "you"), stage.visitor.commands)
     with pytest.raises(InvalidAction, match="still starting"):

@@ -253,7 +253,7 @@ def test_a_conversation_can_be_answered_in(slack: SlackEmulator, ada: Person) ->
 
 def test_a_view_is_in_front_of_who_asked_for_it(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
     view = opened(ada)
-    bob = Person(slack, ada.wire, "U0BOB", "bob")
+    bob = Person(slack, ada.transport, "U0BOB", "bob")
     assert slack.get_modal("U0ASKER") == view
     assert slack.get_modal("U0BOB") is None
     with pytest.raises(InvalidAction, match="in front of U0ASKER"):

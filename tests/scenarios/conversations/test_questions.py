@@ -110,7 +110,7 @@ def as_mention(person: Person, message: Delivery) -> Delivery:
         "event_id": person.slack.make_id("Ev"),
         "event": {**said, "type": "app_mention"},
     }
-    return Delivery("events_api", payload, person.wire.send("events_api", payload))
+    return Delivery("events_api", payload, person.transport.send("events_api", payload))
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["mention first", "message first"])

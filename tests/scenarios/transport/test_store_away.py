@@ -89,7 +89,7 @@ def test_a_command_is_told_to_come_again_and_the_next_one_is_answered(bot: Bot, 
 
 
 def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, redis: Store) -> None:
-    number, channel, ada = bot.pull(), bot.channel(), bot.person(wire=replace(bot.wire, patience=1.5))
+    number, channel, ada = bot.pull(), bot.channel(), bot.person(transport=replace(bot.wire, patience=1.5))
     with redis.away():
         click = ada.press(old_button("share_summary", str(number)), "share_summary", channel=channel)
         mention = ada.mention(str(number), channel)
@@ -101,7 +101,7 @@ def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, 
 
 
 def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: Store) -> None:
-    channel, ada = bot.channel(), bot.person(wire=replace(bot.wire, patience=1.5))
+    channel, ada = bot.channel(), bot.person(transport=replace(bot.wire, patience=1.5))
     ada.send_command("/prdigest", "schedule", channel)
     view = form_of(bot, ada)
     with redis.away():

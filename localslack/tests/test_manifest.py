@@ -1,0 +1,38 @@
+"""What the local Slack reads in an app's manifest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from localslack.manifest import Manifest, SlashCommand, read_manifest
+from localslack.methods.registry import ALL_SCOPES
+
+
+def test_a_manifest_names_the_bot_its_commands_and_its_scopes() -> None:
+    command = {"command": "/hello", "usage_hint": "[name]", "description": "Say hello", "url": "https://a.example"}
+    found = read_manifest(
+        json.dumps(
+            {
+                "display_information": {"name": "Greeter"},
+                "features": {
+                    "bot_user": {"display_name": "greeter"},
+                    "slash_commands": [command, {"command": "/bye"}],
+                    "app_home": {"home_tab_enabled": True},
+                },
+                "oauth_config": {"scopes": {"bot": ["chat:write"]}},
+            }
+        )
+    )
+    commands = (SlashCommand("/hello", "[name]", "Say hello"), SlashCommand("/bye"))
+    assert found == Manifest("greeter", commands, frozenset({"chat:write"}), has_home=True)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "name"),
+    [({}, "bot"), ({"display_information": {"name": "Greeter"}, "features": None}, "Greeter")],
+)
+def test_what_a_manifest_does_not_say_has_a_default(manifest: dict[str, Any], name: str) -> None:
+    assert read_manifest(json.dumps(manifest)) == Manifest(name, (), ALL_SCOPES, has_home=False)
