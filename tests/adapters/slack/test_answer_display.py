@@ -20,9 +20,9 @@ from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import Attachment, Display
 from bot.render.conversations.answers import below
+from tests.emulators.slack.blocks import markdown
 from tests.emulators.slack.client import HOME, Json, client_of
 from tests.emulators.slack.server import SlackEmulator
-from tests.emulators.slack_blocks import markdown
 
 KEY = "answer:Ev1:question"
 BELOW = below("", "2 diffs", "", 0)

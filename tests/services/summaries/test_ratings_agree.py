@@ -99,8 +99,8 @@ class House:
         replies = Replies(
             SlackMessenger(client), SlackWhispers(client), RedisPostRecords(self.store), lambda: self.now
         )
-        trigger = self.slack.trigger_id()
-        url = self.slack.response_url(HOME, "U0ASKER")
+        trigger = self.slack.make_trigger_id()
+        url = self.slack.make_response_url(HOME, "U0ASKER")
         asked = visit(key=f"action:{trigger}", response_url=url)
         Details(self.entries, SlackViews(client), replies).show(asked, trigger, SEVEN)
         return json.dumps(self.slack.views[-1]["blocks"])

@@ -1,1 +1,0 @@
-"""What a reader can try without an account: the sample day."""
