@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.command import ROOT
 
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
-CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest", *PACKAGE]
+CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *PACKAGE, "pytest"]
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh
 echo "python3 $*" >> "$LOG"

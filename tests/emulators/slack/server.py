@@ -8,7 +8,7 @@ from typing import Any
 
 from localslack.testing.emulator import SlackEmulator as AnySlack
 
-_MANIFEST = Path(__file__).parents[2] / "manifest.json"
+_MANIFEST = Path(__file__).parents[3] / "manifest.json"
 SCOPES = frozenset(json.loads(_MANIFEST.read_text())["oauth_config"]["scopes"]["bot"])
 
 
