@@ -78,9 +78,13 @@ class RedisLine:
         return _loaded(found[0]) if found else None
 
     def leave(self, place: str, question: Question) -> None:
-        """This one has its answer."""
+        """This one has its answer.
+
+        It goes by its time: what another version wrote of it has other fields, and would never be removed.
+        """
+        ts = float(question.ts)
         with translate_redis_errors():
-            self._client.zrem(self._keys.make(_name(place)), _dumped(question))
+            self._client.zremrangebyscore(self._keys.make(_name(place)), ts, ts)
 
     @contextmanager
     def serve(self, place: str) -> Iterator[bool]:

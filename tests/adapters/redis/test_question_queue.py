@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -47,6 +48,14 @@ def served(line: RedisLine, place: str = PLACE) -> list[Question]:
 
 def test_nobody_waits_at_first(line: RedisLine) -> None:
     assert line.first(PLACE) is None
+
+
+def test_a_question_that_another_version_wrote_leaves_too(store: Redis, line: RedisLine) -> None:
+    fields = {"key": "Ev1", "team": "T0TEAM", "channel": "C0HOME", "user": "U0ASKER"}
+    written = json.dumps({"text": "Why?", "ts": "1772300001.000100", "visit": fields})
+    store.zadd(f"waiting:{PLACE}", {written: 1772300001.0001})
+    line.join(PLACE, question("1772300001.000101"))
+    assert [each.ts for each in served(line)] == ["1772300001.000100", "1772300001.000101"]
 
 
 # the last differ in the last digit of what Slack gives, and in nothing that text sorts by
