@@ -8,11 +8,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.clock import Clock
 from bot.container import Wiring, required
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
+from bot.domain.keyspace.keys import READY
 from bot.http_server import serving
 from bot.jobs import Jobs
 from bot.services.operations import deadlines
@@ -29,8 +30,6 @@ _LAST_WORK = 12.0
 _PUTTING_BACK = 4.0
 # seconds between two questions to a Slack that does not answer
 _ASK_AGAIN = 5.0
-# how long the key stays that is written when somebody asks whether the process is ready
-_READY = timedelta(minutes=1)
 # a web process serves the world; Slack's signature guards it
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
 _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
@@ -234,7 +233,7 @@ def _desk(wiring: Wiring) -> Desk:
 def _answers(wiring: Wiring) -> bool:
     """Whether the store takes what is written: one that only reads can't take a command."""
     try:
-        wiring.hurried_cache.put("ready", "1", _READY)
+        wiring.hurried_cache.put(READY.key(), "1", READY.lifetime)
     except StoreUnavailable:
         return False
     return True

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import StoreUnavailable, UsageError
+from bot.domain.keyspace.keys import ASKED
 from bot.domain.text.strings import shorten
 from bot.domain.time.day import Today
 from bot.ports import Cache, Line, Queue
@@ -24,7 +24,6 @@ from bot.services.slack.welcomes import Welcomes
 log = logging.getLogger(__name__)
 
 # longer than Slack goes on delivering a request again
-_REMEMBERED = timedelta(hours=1)
 _LONGEST = 600
 
 
@@ -122,10 +121,10 @@ class Desk:
     def _remember(self, visit: Visit, said: str) -> None:
         """Spare the work of a second delivery; without it, its job finds that it was done."""
         try:
-            self.cache.put(_key(visit), said, _REMEMBERED)
+            self.cache.put(_key(visit), said, ASKED.lifetime)
         except StoreUnavailable as error:
             log.warning("a request is not remembered [%s]: %s", visit.reference, error)
 
 
 def _key(visit: Visit) -> str:
-    return f"asked:{visit.key}"
+    return ASKED.key(visit.key)

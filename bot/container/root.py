@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
@@ -35,6 +35,7 @@ from bot.container.sources import GitHubAndClaude
 from bot.container.subscriptions import Scheduling
 from bot.domain.conversations.commands import Repositories
 from bot.domain.errors import NotSetUp
+from bot.domain.keyspace.keys import ANSWER
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, today
@@ -58,9 +59,6 @@ from bot.services.summaries.summarizer import Summariser
 from bot.settings import Settings
 
 log = logging.getLogger(__name__)
-
-# Slack delivers again for minutes, and a job may wait for a worker over a night
-_ANSWERED = timedelta(days=1)
 
 
 class Wiring:
@@ -320,7 +318,7 @@ class Wiring:
     @cached_property
     def answered(self) -> PostRecords:
         """How far each request was answered."""
-        return RedisPostRecords(self.store, _ANSWERED, self.keys)
+        return RedisPostRecords(self.store, ANSWER.lifetime, self.keys)
 
     @cached_property
     def _asker(self) -> Asker | None:

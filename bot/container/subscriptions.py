@@ -19,6 +19,7 @@ from bot.adapters.redis import (
 from bot.adapters.slack import SlackHomes, SlackPlaces, SlackViews
 from bot.container.from_settings import fixed_subscription
 from bot.container.part import Part
+from bot.domain.keyspace.keys import REPORT
 from bot.domain.subscriptions.models import Edition
 from bot.ports import Agenda, Journal, PostRecords, Subscriptions
 from bot.services.digest.composer import Editions
@@ -34,9 +35,6 @@ from bot.services.subscriptions.permissions import Rights
 from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
 from bot.services.subscriptions.subscription_commands import Regular
-
-# of messages to operators: how long what ended is still edited into them
-_REPORTED = timedelta(days=30)
 
 
 class Scheduling(Part):
@@ -109,7 +107,7 @@ class Scheduling(Part):
     @cached_property
     def watchdog(self) -> Watchdog:
         """Tells of what goes wrong."""
-        records = RedisPostRecords(self._root.store, _REPORTED, self._root.keys)
+        records = RedisPostRecords(self._root.store, REPORT.lifetime, self._root.keys)
         admin = self._settings.prdigest_admin_channel or ""
         return Watchdog(self.agenda, self._root.cache, records, self._root.messenger, admin)
 

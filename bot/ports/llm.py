@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from bot.domain.keyspace.keys import COMPLETION
 from bot.domain.operations.budget import Need
 from bot.domain.operations.usage import Usage
 
@@ -31,7 +32,7 @@ class Prompt:
     def key(self) -> str:
         """Address of the answer by content: equal for equal model, version, schema and rendered input."""
         parts = [self.model, self.version, self.system, self.user, self.schema]
-        return "llm:" + hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return COMPLETION.key(hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
 from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
 from bot.clock import Clock
 from bot.container import Wiring
+from bot.domain.keyspace.keys import TICKED
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.services.subscriptions.scheduler import TICKED
 from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
 from tests.emulators.github.store import changed_file, pull
@@ -108,8 +108,8 @@ class Newsroom:
     def assert_goes_on(self, *channels: str) -> None:
         """Another clock plans the next digests, and posts none of these again."""
         cache, agenda = RedisCache(self.site.store), RedisAgenda(self.site.store)
-        before, clock = cache.get(TICKED), self.clock()
-        eventually(lambda: cache.get(TICKED) != before)
+        before, clock = cache.get(TICKED.key()), self.clock()
+        eventually(lambda: cache.get(TICKED.key()) != before)
         names = [Subscription(channel, REPO, self.timing).id for channel in channels]
         tomorrow = self.timing.next_after(self.due)
         eventually(lambda: [agenda.at(name) for name in names] == [tomorrow] * len(names))

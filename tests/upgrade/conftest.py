@@ -2,162 +2,31 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from pathlib import Path
-from threading import Event
-from zoneinfo import ZoneInfo
+from datetime import timedelta
 
 import pytest
-from pydantic import SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
 from bot.adapters.embedded.server import embedded_url
 from bot.adapters.redis.connection import connect
-from bot.config import Settings
-from bot.container import Wiring
-from bot.demo.sample.sources import Sample
-from bot.jobs import Jobs
-from bot.processes import ended_in_time, running
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Delivery, Person
-from bot.sandbox.slack.people.wire import HttpWire
-from bot.services.operations import deadlines
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.sample_team import SampleTeam, start_bot
 from tests.upgrade.left_behind import read_last_moment, restore_slack, restore_store
 
-ZONE = ZoneInfo("America/Los_Angeles")
-_SECRET = "signing-secret"
-_PATIENCE = 60.0
 
-
-class _Given(Settings):
-    """Settings that nothing in the environment changes: the fixture lives longer than a test's clean one."""
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
-
-
-@dataclass
-class Hands:
-    """A clock that runs, and that a test can put forward."""
-
-    instant: datetime
-    began: float = field(default_factory=time.monotonic)
-
-    def now(self) -> datetime:
-        return self.instant + timedelta(seconds=time.monotonic() - self.began)
-
-    def go_to(self, hour: int, minute: int, *, days: int = 0) -> None:
-        """Put it to a local time of 1 March 2026, or of a day after it; never back."""
-        there = datetime(2026, 3, 1, hour, minute, tzinfo=ZONE) + timedelta(days=days)
-        self.instant += max(there - self.now(), timedelta())
-
-
-@dataclass
-class OldTeam:
-    """The team of the day that was left behind, with the bot of today in it."""
-
-    slack: SlackEmulator
-    store: Redis
-    hands: Hands
-    wiring: Wiring
-    jobs: Jobs
-    url: str
-
-    def person(self, user: str) -> Person:
-        return Person(self.slack, HttpWire(self.url, _SECRET), user, user.removeprefix("U0").lower())
-
-    def settle(self) -> None:
-        """Wait until all jobs are done."""
-        eventually(lambda: not waiting_jobs(self.store), _PATIENCE)
-
-    def do(self, delivery: Delivery) -> None:
-        """Wait for what comes of something that a person did."""
-        assert delivery.ack.status == 200, delivery.ack
-        self.settle()
-
-    def tick(self, times: int = 2) -> None:
-        """Let the clock look at what is due, and do it."""
-        for _ in range(times):
-            self.wiring.scheduling.schedule.tick(
-                self.hands.now(), self.jobs.deliver, self.jobs.mend, self.jobs.watch
-            )
-            self.settle()
-
-    def posted(self, channel: str) -> list[Json]:
-        """Return what the bot has posted at the top level of a channel."""
-        return [message for message in self.slack.messages(channel) if "bot_id" in message]
-
-    def replies(self, channel: str, thread: str) -> list[Json]:
-        """Return what the bot has replied in a thread."""
-        return [message for message in self.slack.replies(channel, thread) if "bot_id" in message]
-
-    def shown(self, user: str) -> list[Json]:
-        """Return what only that person sees."""
-        return [message for message in self.slack.ephemerals if message["user"] == user]
-
-    def find(self, channel: str, beginning: str) -> Json:
-        """Return the first message of the bot in a channel that begins so."""
-        return next(message for message in self.posted(channel) if message["text"].startswith(beginning))
-
-
-@contextmanager
-def start_bot(store_url: str, state: Path, *, is_restored: bool = True) -> Iterator[OldTeam]:
-    """Start the bot on a store, in the Slack of that day; ``is_restored``: the store gets all its keys first."""
-    hands = Hands(read_last_moment() + timedelta(seconds=30))
-    sample, stopped = Sample(), Event()
-    with ExitStack() as parts:
-        slack = parts.enter_context(SlackEmulator(now=lambda: hands.now().timestamp()))
-        store = parts.enter_context(connect(store_url))
-        restore_slack(slack)
-        if is_restored:
-            restore_store(store, slack.url)
-        settings = _Given(
-            slack_api_url=slack.url,
-            slack_bot_token=SecretStr("xoxb-test"),
-            slack_signing_secret=SecretStr(_SECRET),
-            redis_url=store_url,
-            port=0,
-            prdigest_state_dir=state,
-            prdigest_channel="C0DIGEST",
-            prdigest_admin_channel="C0OPS",
-            prdigest_user_limit=1_000,
-            prdigest_repo=sample.repository,
-            prdigest_name=sample.name,
-            prdigest_timezone=sample.day.zone,
-            prdigest_post_at=dt.time(9),
-        )
-        wiring = parts.enter_context(closing(Wiring(settings, hands.now, deadlines.sleep, sample)))
-        ending = parts.enter_context(ended_in_time(stopped))
-        port = parts.enter_context(running(settings, wiring, hands.now, ending, "127.0.0.1"))
-        jobs = Jobs(wiring, wiring.store)
-        parts.callback(jobs.close)
-        team = OldTeam(slack, store, hands, wiring, jobs, f"http://127.0.0.1:{port}/slack/events")
-        team.settle()
-        yield team
+def restore_both(slack: SlackEmulator, store: Redis) -> None:
+    restore_slack(slack)
+    restore_store(store, slack.url)
 
 
 @pytest.fixture(scope="package")
-def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OldTeam]:
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleTeam]:
     """The team half a minute later: jobs that waited are done, and the clock has ticked."""
     folder = tmp_path_factory.mktemp("left-behind")
     url = embedded_url(folder / "store")
     with pytest.MonkeyPatch.context() as environment, connect(url) as keeper:
         environment.setenv("no_proxy", "*")
         keeper.ping()
-        with start_bot(url, folder) as found:
+        with start_bot(url, folder, read_last_moment() + timedelta(seconds=30), restore_both) as found:
             yield found

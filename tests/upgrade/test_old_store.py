@@ -17,8 +17,8 @@ from redis import Redis
 from bot.adapters.embedded.server import embedded_url
 from bot.adapters.redis.connection import connect
 from tests.helpers.command import prdigest
-from tests.upgrade.conftest import OldTeam, start_bot
-from tests.upgrade.left_behind import EXPORT, read_export
+from tests.helpers.sample_team import SampleTeam, start_bot
+from tests.upgrade.left_behind import EXPORT, read_export, read_last_moment, restore_slack
 
 LEAD, SUMMARY = "vLLM · Saturday 28 February 2026", "#35617 "
 YOU, ADA = "U0YOU", "U0ADA"
@@ -30,7 +30,7 @@ def read(message: dict[str, Any]) -> str:
     return str(message["text"]) + json.dumps(message.get("blocks") or [], ensure_ascii=False)
 
 
-def leads(team: OldTeam, channel: str) -> list[str]:
+def leads(team: SampleTeam, channel: str) -> list[str]:
     """Return the timestamps of the digests in a channel: what is shared there has another key."""
     return [message["ts"] for message in team.posted(channel) if key_of(message).startswith("digest:")]
 
@@ -39,7 +39,7 @@ def key_of(message: dict[str, Any]) -> str:
     return str(message["metadata"]["event_payload"]["key"])
 
 
-def votes(team: OldTeam) -> list[dict[str, Any]]:
+def votes(team: SampleTeam) -> list[dict[str, Any]]:
     return [json.loads(unpack(vote)) for vote in cast("list[bytes]", team.store.hvals("votes"))]
 
 
@@ -51,19 +51,19 @@ def unpack(value: bytes) -> str:
 
 
 @pytest.mark.parametrize("channel", ["C0DIGEST", "C0MENDED", "C0GAPS", "C0DUE"])
-def test_no_digest_is_posted_a_second_time(channel: str, team: OldTeam) -> None:
+def test_no_digest_is_posted_a_second_time(channel: str, team: SampleTeam) -> None:
     team.tick()
     team.do(team.person(YOU).slash("/prdigest", "2026-02-28"))
     assert len(leads(team, channel)) == 1
 
 
-def test_who_asks_for_the_digest_again_is_led_to_it(team: OldTeam) -> None:
+def test_who_asks_for_the_digest_again_is_led_to_it(team: SampleTeam) -> None:
     team.do(team.person(ADA).slash("/prdigest", "2026-02-28"))
     (lead,) = leads(team, "C0DIGEST")
     assert f"p{lead.replace('.', '')}" in read(team.shown(ADA)[-1])
 
 
-def test_what_was_posted_incomplete_is_completed_in_its_place(team: OldTeam) -> None:
+def test_what_was_posted_incomplete_is_completed_in_its_place(team: SampleTeam) -> None:
     team.hands.go_to(10, 10)
     team.tick()
     (gaps,) = team.posted("C0GAPS")
@@ -71,20 +71,20 @@ def test_what_was_posted_incomplete_is_completed_in_its_place(team: OldTeam) -> 
     assert not team.store.zscore("agenda", "mend:digest:T0TEAM:C0GAPS:vllm-project/vllm:2026-02-28:b610340f")
 
 
-def test_what_failed_and_was_not_reported_is_reported_once(team: OldTeam) -> None:
+def test_what_failed_and_was_not_reported_is_reported_once(team: SampleTeam) -> None:
     team.tick()
     reports = [read(message) for message in team.posted("C0OPS") if "C0NEXT" in read(message)]
     assert len(reports) == 1
     assert "Channel C0NEXT is archived" in reports[0]
 
 
-def test_how_a_reported_failure_ended_is_written_into_its_report(team: OldTeam) -> None:
+def test_how_a_reported_failure_ended_is_written_into_its_report(team: SampleTeam) -> None:
     team.tick()
     (report,) = [read(message) for message in team.posted("C0OPS") if "C0MENDED" in read(message)]
     assert "posted after all" in report
 
 
-def test_the_watch_for_reverts_goes_on(team: OldTeam) -> None:
+def test_the_watch_for_reverts_goes_on(team: SampleTeam) -> None:
     team.hands.go_to(15, 10)
     team.tick()
     planned = team.store.zscore("agenda", "watch:vllm-project/vllm")
@@ -95,13 +95,13 @@ def test_the_watch_for_reverts_goes_on(team: OldTeam) -> None:
 # --- jobs that waited
 
 
-def test_jobs_that_waited_are_done(team: OldTeam) -> None:
+def test_jobs_that_waited_are_done(team: SampleTeam) -> None:
     assert team.find("C0TEAM", "#35441 ")
     assert any(m["channel"] == "C0TEAM" and m["text"].startswith("Risky changes") for m in team.shown(YOU))
     assert any(m["channel"] == "C0OPS" and m["text"].startswith("Subscribed") for m in team.shown(YOU))
 
 
-def test_the_vote_that_waited_and_those_before_are_counted(team: OldTeam) -> None:
+def test_the_vote_that_waited_and_those_before_are_counted(team: SampleTeam) -> None:
     counted = {(vote["user"], vote["verdict"], vote["question"]) for vote in votes(team)}
     assert counted >= {
         (YOU, "good", "what does it change?"),
@@ -113,20 +113,20 @@ def test_the_vote_that_waited_and_those_before_are_counted(team: OldTeam) -> Non
 # --- threads
 
 
-def test_the_question_that_waited_is_answered_from_what_was_said_before_it(team: OldTeam) -> None:
+def test_the_question_that_waited_is_answered_from_what_was_said_before_it(team: SampleTeam) -> None:
     (lead,) = leads(team, "C0DIGEST")
     answers = [message["text"] for message in team.replies("C0DIGEST", lead)]
     # of the day's 18, the last answer was about #34931
     assert any(answer.startswith("**The largest of the 1 pull request**") for answer in answers)
 
 
-def test_a_digests_thread_answers(team: OldTeam) -> None:
+def test_a_digests_thread_answers(team: SampleTeam) -> None:
     (lead,) = leads(team, "C0DIGEST")
     team.do(team.person(YOU).message("who wrote #35600?", "C0DIGEST", thread_ts=lead))
     assert "DarkLight1337" in team.replies("C0DIGEST", lead)[-1]["text"]
 
 
-def test_a_muted_thread_answers_mentions_alone(team: OldTeam) -> None:
+def test_a_muted_thread_answers_mentions_alone(team: SampleTeam) -> None:
     summary, ada = team.find("C0DIGEST", SUMMARY)["ts"], team.person(ADA)
     before = len(team.replies("C0DIGEST", summary))
     team.do(ada.message("and what does it risk?", "C0DIGEST", thread_ts=summary))
@@ -135,7 +135,7 @@ def test_a_muted_thread_answers_mentions_alone(team: OldTeam) -> None:
     assert "lailoo" in team.replies("C0DIGEST", summary)[-1]["text"]
 
 
-def test_direct_messages_go_on(team: OldTeam) -> None:
+def test_direct_messages_go_on(team: SampleTeam) -> None:
     asked = team.person(YOU).message("who wrote #35617?", "D0YOU")
     team.do(asked)
     (answer,) = team.replies("D0YOU", asked.payload["event"]["ts"])
@@ -148,7 +148,9 @@ def test_direct_messages_go_on(team: OldTeam) -> None:
 @pytest.mark.parametrize(
     ("beginning", "action", "number"), [(SUMMARY, "details", 35617), (LEAD, "details_of", 35441)]
 )
-def test_an_old_details_button_opens_its_window(beginning: str, action: str, number: int, team: OldTeam) -> None:
+def test_an_old_details_button_opens_its_window(
+    beginning: str, action: str, number: int, team: SampleTeam
+) -> None:
     value = f"vllm-project/vllm#{number}"
     team.do(team.person(YOU).press(team.find("C0DIGEST", beginning), action, value=value, channel="C0DIGEST"))
     window = team.slack.modal_of(YOU)
@@ -165,7 +167,7 @@ def test_an_old_details_button_opens_its_window(beginning: str, action: str, num
         (ADA, "share_digest", "vLLM · Saturday 28 February 2026"),
     ],
 )
-def test_an_old_share_button_shows_everybody(user: str, action: str, beginning: str, team: OldTeam) -> None:
+def test_an_old_share_button_shows_everybody(user: str, action: str, beginning: str, team: SampleTeam) -> None:
     (private,) = [shown for shown in team.shown(user) if action in json.dumps(shown.get("blocks"))]
     before = len(team.posted("C0DIGEST"))
     team.do(team.person(user).press(private, action))
@@ -173,7 +175,7 @@ def test_an_old_share_button_shows_everybody(user: str, action: str, beginning: 
     assert [message["text"].startswith(beginning) for message in shared] == [True]
 
 
-def test_an_old_answer_takes_a_vote(team: OldTeam) -> None:
+def test_an_old_answer_takes_a_vote(team: SampleTeam) -> None:
     (lead,) = leads(team, "C0DIGEST")
     answer = next(m for m in team.replies("C0DIGEST", lead) if "to do with" in m["text"])
     team.do(team.person(YOU).press(answer, "answer_vote", value="bad", channel="C0DIGEST"))
@@ -182,7 +184,7 @@ def test_an_old_answer_takes_a_vote(team: OldTeam) -> None:
     assert "34931" in vote["answer"]
 
 
-def test_old_subscription_buttons_work(team: OldTeam) -> None:
+def test_old_subscription_buttons_work(team: SampleTeam) -> None:
     you = team.person(YOU)
     (listed,) = [shown for shown in team.shown(YOU) if shown["text"] == "1 digest comes here"]
     team.do(you.press(listed, "subscription_pause", value=TEAMS, channel="C0TEAM"))
@@ -196,7 +198,7 @@ def test_old_subscription_buttons_work(team: OldTeam) -> None:
     assert "weekdays" in json.dumps(form)
 
 
-def test_an_old_button_removes_a_subscription(team: OldTeam) -> None:
+def test_an_old_button_removes_a_subscription(team: SampleTeam) -> None:
     you = team.person(YOU)
     (mine,) = [
         shown for shown in team.shown(YOU) if shown["channel"] == "C0NEXT" and "Subscribed" in shown["text"]
@@ -209,7 +211,7 @@ def test_an_old_button_removes_a_subscription(team: OldTeam) -> None:
 # --- subscriptions, scores
 
 
-def test_subscriptions_are_listed_paused_and_resumed(team: OldTeam) -> None:
+def test_subscriptions_are_listed_paused_and_resumed(team: SampleTeam) -> None:
     you = team.person(YOU)
     said = []
     for words in ("list", f"resume {RISKY}", "list", "pause"):
@@ -221,14 +223,14 @@ def test_subscriptions_are_listed_paused_and_resumed(team: OldTeam) -> None:
     assert said[3].startswith("Paused")
 
 
-def test_somebodys_own_digest_is_still_theirs(team: OldTeam) -> None:
+def test_somebodys_own_digest_is_still_theirs(team: SampleTeam) -> None:
     team.do(team.person(ADA).open_home())
     home = team.slack.home_of(ADA)
     assert home
     assert "Europe/Berlin" in json.dumps(home)
 
 
-def test_the_score_reads_the_ratings_of_old_digests(team: OldTeam) -> None:
+def test_the_score_reads_the_ratings_of_old_digests(team: SampleTeam) -> None:
     team.do(team.person(YOU).slash("/prrisks", "score"))
     scores = [message for message in team.posted("C0DIGEST") if message["text"].startswith("How good was")]
     assert len(scores) == 2
@@ -251,7 +253,7 @@ def test_a_bot_on_an_imported_store_posts_no_digest_again(tmp_path: Path) -> Non
         keeper.ping()
         done = prdigest("import", str(EXPORT), settings={"REDIS_URL": url}, folder=tmp_path)
         assert done.returncode == 0, done.stderr
-        with start_bot(url, tmp_path, is_restored=False) as team:
+        with start_bot(url, tmp_path, read_last_moment(), lambda slack, _: restore_slack(slack)) as team:
             team.tick()
             assert [len(leads(team, channel)) for channel in ("C0DIGEST", "C0MENDED", "C0GAPS", "C0DUE")] == [
                 1

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from pydantic import TypeAdapter
 
+from bot.domain.keyspace.keys import FILES
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, Merged, PullRequests
 from bot.ports.cached_json import read_back
 
 _FILES = TypeAdapter(tuple[ChangedFile, ...])
-# follow-up questions are asked about the last weeks; patches are the largest thing in the store
-_LIFETIME = timedelta(days=30)
 
 
 class CachedFiles:
@@ -34,11 +32,11 @@ class CachedFiles:
 
     def with_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files, from the cache where they are."""
-        key = f"files:{pull.repository}:{pull.number}:{pull.commit}"
+        key = FILES.key(pull.repository, pull.number, pull.commit)
         found = read_back(_FILES, self._cache.get(key))
         if found is not None:
             return replace(pull, files=found)
         loaded = self._behind.with_files(pull)
         if loaded.files:
-            self._cache.put(key, _FILES.dump_json(loaded.files).decode(), _LIFETIME)
+            self._cache.put(key, _FILES.dump_json(loaded.files).decode(), FILES.lifetime)
         return loaded

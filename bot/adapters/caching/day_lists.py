@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 
 from pydantic import TypeAdapter
 
+from bot.domain.keyspace.keys import DAY
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.ports import Cache, Merged, PullRequests
 from bot.ports.cached_json import read_back
 
 _MERGED = TypeAdapter(Merged)
-# titles, labels and descriptions may still be edited; what is merged on a day that is over stays
-_LIFETIME = timedelta(hours=12)
 # GitHub's search index lags behind by minutes
 _SETTLED = timedelta(hours=1)
 
@@ -29,13 +28,13 @@ class CachedDays:
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
         """The list of a day. One that is empty or not complete, or whose day is hardly over, is not kept."""
-        key = f"day:{repository}:{day.date}:{day.zone}"
+        key = DAY.key(repository, day.date, day.zone)
         found = read_back(_MERGED, self._cache.get(key))
         if found is not None:
             return found
         listed = self._behind.merged_on(repository, day)
         if listed.pulls and not listed.doubt and self._now() >= day.end + _SETTLED:
-            self._cache.put(key, _MERGED.dump_json(listed).decode(), _LIFETIME)
+            self._cache.put(key, _MERGED.dump_json(listed).decode(), DAY.lifetime)
         return listed
 
     def pull(self, repository: Repository, number: int) -> PullRequest:

@@ -14,13 +14,13 @@ from redis import Redis
 from bot.adapters.redis.connection import packed, unpacked
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.domain.keyspace.keys import AGENDA, JOURNAL, SUBSCRIPTIONS
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.models import Subscription
 from bot.ports.cached_json import read_back
 
 log = logging.getLogger(__name__)
 
-SUBSCRIPTIONS, AGENDA, JOURNAL = "subscriptions", "agenda", "journal"
 # a year of one digest a day, or a week of fifty channels; kilobytes
 _REMEMBERED = 400
 _SUBSCRIPTION = TypeAdapter(Subscription)
@@ -43,7 +43,7 @@ class RedisSubscriptions:
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
-        self._key = keys.make(SUBSCRIPTIONS)
+        self._key = keys.make(SUBSCRIPTIONS.key())
 
     def all(self) -> Sequence[Subscription]:
         """Every one."""
@@ -83,7 +83,7 @@ class RedisAgenda:
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
-        self._key = keys.make(AGENDA)
+        self._key = keys.make(AGENDA.key())
         self._move = client.register_script(_MOVE)
 
     def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
@@ -145,7 +145,7 @@ class RedisJournal:
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
-        self._key = keys.make(JOURNAL)
+        self._key = keys.make(JOURNAL.key())
 
     def note(self, run: Run) -> None:
         """Add a run."""

@@ -10,8 +10,7 @@ from redis import Redis
 from bot.adapters.redis.connection import packed, unpacked
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
-
-_NAME = "votes"
+from bot.domain.keyspace.keys import VOTES
 
 
 class RedisBallot:
@@ -24,10 +23,10 @@ class RedisBallot:
     def put(self, name: str, vote: str) -> None:
         """Keep a vote, in place of the one of that name."""
         with translate_redis_errors():
-            self._client.hset(self._keys.make(_NAME), name, packed(vote))
+            self._client.hset(self._keys.make(VOTES.key()), name, packed(vote))
 
     def all(self) -> Iterator[str]:
         """Every vote."""
         with translate_redis_errors():
-            found = cast("Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(self._keys.make(_NAME)))
+            found = cast("Iterator[tuple[bytes, bytes]]", self._client.hscan_iter(self._keys.make(VOTES.key())))
             yield from (unpacked(vote) for _, vote in found)

@@ -23,6 +23,7 @@ from bot.adapters.redis.connection import packed, unpacked
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.domain.history.backfill import Fill
+from bot.domain.keyspace.keys import BACKFILLED, HISTORY
 from bot.domain.pull_requests.models import PullRequest, Repository, newest_first
 from bot.domain.text.redaction import without_secrets
 from bot.domain.text.strings import without_comments
@@ -95,11 +96,11 @@ class RedisBackfilled:
 
 
 def _history(repository: Repository, date: dt.date) -> str:
-    return f"history:{_name(repository)}:{date}"
+    return HISTORY.key(_name(repository), date)
 
 
 def _backfilled(repository: Repository, day: LocalDay) -> str:
-    return f"backfilled:{_name(repository)}:{day.zone}"
+    return BACKFILLED.key(_name(repository), day.zone)
 
 
 def _name(repository: Repository) -> str:

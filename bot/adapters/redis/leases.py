@@ -14,12 +14,13 @@ from redis.exceptions import LockNotOwnedError, RedisError
 from redis.lock import Lock
 
 from bot.adapters.redis.keyspace import Keyspace
+from bot.domain.keyspace.keys import LEASE
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 
-# seconds after which the lease of a process that died is free again; a living one renews three times in it
-LIFETIME = 6.0
+# seconds
+LIFETIME = LEASE.lifetime.total_seconds()
 _POLL = 0.1
 # seconds between two looks whether the process ends
 _LOOK = 1.0
@@ -36,7 +37,7 @@ def lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = 
         Stopping: the process ends.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
-    lock = Lock(client, keys.make(f"lease:{name}"), timeout=LIFETIME, sleep=_POLL, thread_local=False)
+    lock = Lock(client, keys.make(LEASE.key(name)), timeout=LIFETIME, sleep=_POLL, thread_local=False)
     held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.left()))
     if not held:
         yield False

@@ -8,8 +8,7 @@ from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
-
-_NAME = "owner"
+from bot.domain.keyspace.keys import OWNER
 
 
 class RedisOwner:
@@ -17,7 +16,7 @@ class RedisOwner:
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
-        self._key = keys.make(_NAME)
+        self._key = keys.make(OWNER.key())
 
     def read(self) -> str | None:
         """The id of the workspace."""

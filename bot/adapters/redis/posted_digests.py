@@ -10,6 +10,7 @@ from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.domain.keyspace.keys import ISSUED
 from bot.domain.pull_requests.models import Repository
 
 
@@ -37,4 +38,4 @@ class RedisIssued:
 
 def _issued(repository: Repository) -> str:
     """GitHub's names are the same in any case."""
-    return f"issued:{str(repository).lower()}"
+    return ISSUED.key(str(repository).lower())

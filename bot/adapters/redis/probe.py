@@ -15,10 +15,11 @@ from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.adapters.redis.owner import RedisOwner
 from bot.adapters.redis.transfer.schema import SCHEMA, version
+from bot.domain.keyspace.keys import PROBE, name_jobs
 from bot.ports.probes import Server
 
 # as Dramatiq and bot/jobs.py name them
-_HEARTBEATS = "dramatiq:__heartbeats__"
+_HEARTBEATS = name_jobs("__heartbeats__")
 QUEUES = ("prdigest", "prdigest-long", "prdigest-questions")
 _SOMEWHERE = "the server of REDIS_URL"
 
@@ -57,7 +58,7 @@ class RedisProbe:
     def write(self) -> None:
         """A key that is gone after a minute."""
         with translate_redis_errors():
-            self._client.set(self._keys.make("doctor:written"), "1", ex=60)
+            self._client.set(self._keys.make(PROBE.key()), "1", ex=PROBE.lifetime)
 
     def owner(self) -> str | None:
         """As the bot wrote it down at its first start."""
@@ -75,7 +76,7 @@ class RedisProbe:
     def waiting(self) -> Mapping[str, int]:
         """By queue, all of them."""
         with translate_redis_errors():
-            return {queue: self._client.llen(self._keys.make(f"dramatiq:{queue}")) for queue in QUEUES}
+            return {queue: self._client.llen(self._keys.make(name_jobs(queue))) for queue in QUEUES}
 
     def _snapshots(self) -> str | None:
         """Hosted servers let nobody read their configuration."""

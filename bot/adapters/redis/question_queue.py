@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import timedelta
 from itertools import chain
 from typing import cast
 
@@ -18,16 +17,14 @@ from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.adapters.redis.leases import lease
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
+from bot.domain.keyspace.keys import HELD, SPENT, WAITING
 from bot.domain.operations.budget import Hold
 
 log = logging.getLogger(__name__)
 
-# a question may wait for a worker over a weekend
-_WAITING = timedelta(days=3)
-_COUNTED = timedelta(days=2)
 _MICRO = 1_000_000
-# seconds after which what a process reserved that died is free again; no call takes half as long
-_HELD = 600
+# seconds
+_HELD = int(HELD.lifetime.total_seconds())
 # KEYS: for each name the counter of what was spent, then for each its reservations by the end of their time, as a
 # token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, how many names; then for
 # each cap the place of its name, and its millionths
@@ -68,7 +65,7 @@ class RedisLine:
         key = self._keys.make(_name(place))
         with translate_redis_errors(), self._client.pipeline() as together:
             together.zadd(key, {_dumped(question): float(question.ts)})
-            together.expire(key, _WAITING)
+            together.expire(key, WAITING.lifetime)
             together.execute()
 
     def first(self, place: str) -> Question | None:
@@ -123,14 +120,14 @@ class RedisSpending:
             for name in hold.names:
                 together.zrem(self._held(name), _member(hold))
                 together.incrby(self._spent(name), round(dollars * _MICRO))
-                together.expire(self._spent(name), _COUNTED)
+                together.expire(self._spent(name), SPENT.lifetime)
             together.execute()
 
     def _spent(self, name: str) -> str:
-        return self._keys.make(f"spent:{name}")
+        return self._keys.make(SPENT.key(name))
 
     def _held(self, name: str) -> str:
-        return self._keys.make(f"held:{name}")
+        return self._keys.make(HELD.key(name))
 
 
 def _member(hold: Hold) -> str:
@@ -138,7 +135,7 @@ def _member(hold: Hold) -> str:
 
 
 def _name(place: str) -> str:
-    return f"waiting:{place}"
+    return WAITING.key(place)
 
 
 def _dumped(question: Question) -> str:

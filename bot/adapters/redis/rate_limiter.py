@@ -8,8 +8,7 @@ from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
-
-_WINDOW = 60  # seconds
+from bot.domain.keyspace.keys import RATE
 
 
 class RedisLimiter:
@@ -22,7 +21,8 @@ class RedisLimiter:
 
     def admits(self, name: str) -> bool:
         """Count a request; whether it is within the limit. A refused one does not count."""
-        key = self._keys.make(f"rate:{name}")
-        window = WindowRateLimiter(self._backend, key, limit=self._limit, window=_WINDOW)  # type: ignore[no-untyped-call]
+        key = self._keys.make(RATE.key(name))
+        seconds = int(RATE.lifetime.total_seconds())
+        window = WindowRateLimiter(self._backend, key, limit=self._limit, window=seconds)  # type: ignore[no-untyped-call]
         with translate_redis_errors(), window.acquire(raise_on_failure=False) as admitted:
             return bool(admitted)

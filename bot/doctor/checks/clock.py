@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from bot.domain.keyspace.keys import TICKED
 from bot.domain.operations.finding import Finding
 from bot.domain.operations.lost_job import LostJob
 from bot.ports.probes import Records, StoreProbe
-from bot.services.subscriptions.scheduler import TICKED
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
 ASIDE = "Job set aside"
@@ -54,7 +54,7 @@ def process_checks(
     if isinstance(records, str):
         yield from (Finding.unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
         return
-    yield _clock(records.cache.get(TICKED), now())
+    yield _clock(records.cache.get(TICKED.key()), now())
     heard = records.probe.heartbeats()
     is_alive = _beats(records.probe, heard, sleep)
     waiting = records.probe.waiting()

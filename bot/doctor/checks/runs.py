@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from bot.domain.keyspace.keys import parse_digest
 from bot.domain.operations.finding import Finding, Status
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.models import Subscription
@@ -40,12 +41,8 @@ class _Digest:
     @classmethod
     def of(cls, key: str) -> _Digest | None:
         """None if it is the key of something else."""
-        kind, _, *parts = key.split(":") if key.count(":") in (4, 5) else ("", "")
-        if kind != "digest":
-            return None
-        channel, repository, days, *view = parts
-        dates, _, offsets = days.partition("@")
-        return cls(channel, repository, dates, "".join(view), offsets)
+        found = parse_digest(key)
+        return cls(found.channel, found.repository, found.days, found.view, found.offsets) if found else None
 
     def is_in(self, zone: ZoneInfo) -> bool:
         """Whether its days are those of a zone: people ask by hand for days of others."""

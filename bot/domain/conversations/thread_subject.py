@@ -8,13 +8,13 @@ from enum import StrEnum
 
 from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import parse_digest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span, span_of
 from bot.domain.time.day import LocalDay, Today
 
-# digest:{team}:{channel}:{repository}:{date}, the key of a digest that was posted before messages said what they
-# are about
-_DIGEST = re.compile(r"digest:[^:]*:[^:]*:(?P<repository>[^:]+):(?P<date>[\d-]+)")
+# a date, or the first and last of several
+_DAYS = re.compile(r"[\d.-]+")
 
 
 class About(StrEnum):
@@ -48,9 +48,9 @@ def subject_of(about: str, repositories: Repositories, today: LocalDay, today_in
 
     What can't be read, or is about a repository that the bot no longer speaks of, is the usual subject.
     """
-    digest = _DIGEST.fullmatch(about)
-    if digest:
-        about = About.DIGEST.of(f"{digest['date']} repo:{digest['repository']}")
+    # of one that was posted before messages said what they are about
+    if (digest := parse_digest(about)) and _DAYS.fullmatch(digest.days):
+        about = About.DIGEST.of(f"{digest.days} repo:{digest.repository}")
     kind, _, request = about.partition(" ")
     try:
         return _parsed(kind, request, repositories, today, today_in)

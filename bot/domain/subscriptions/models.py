@@ -16,6 +16,7 @@ from itertools import count
 from zoneinfo import ZoneInfo
 
 from bot.domain.digest.view import WHOLE, View
+from bot.domain.keyspace.keys import DigestName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -43,15 +44,15 @@ class Edition:
 
         A zone counts by the intervals of UTC that it makes of the dates: Berlin and Paris share a digest.
         """
-        return self._key(team, f"{self.span}@{self.span.offsets}")
+        return self._name(team, self.span.offsets).key
 
     def dated_key(self, team: str) -> str:
         """The key as it was while dates alone made it up: one for all zones. Records of then are still read."""
-        return self._key(team, str(self.span))
+        return self._name(team).key
 
-    def _key(self, team: str, days: str) -> str:
-        parts = ["digest", team, self.channel, str(self.repository), days]
-        return ":".join([*parts, *([self.view.mark] if self.view else [])])
+    def _name(self, team: str, offsets: str = "") -> DigestName:
+        view = self.view.mark if self.view else ""
+        return DigestName(team, self.channel, str(self.repository), str(self.span), offsets, view)
 
 
 @lru_cache(maxsize=4_096)

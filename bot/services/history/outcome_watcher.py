@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.errors import SlackRefused
 from bot.domain.history.outcomes import TakenBack, outcomes_among
+from bot.domain.keyspace.keys import LOOKED
 from bot.domain.pull_requests.models import Repository, each_once
 from bot.domain.subscriptions.models import Edition
 from bot.domain.time.day import LocalDay, date_of
@@ -66,7 +67,7 @@ class Aftermath:
         """The next look begins there, unless it begins earlier."""
         known = self._cache.get(_looked(repository))
         if known is None or str(date) < known:
-            self._cache.put(_looked(repository), str(date), WATCHED_FOR)
+            self._cache.put(_looked(repository), str(date), LOOKED.lifetime)
 
     def look(self, repository: Repository, amends: Queue) -> None:
         """Look at what was merged since the last look; ``amends`` takes the key of each digest to be amended.
@@ -93,7 +94,7 @@ class Aftermath:
         first = max(date_of(last) if last else today, today - ON) - _DAY
         for days in range((today - first).days + 1):
             self._chronicle.follow(repository, LocalDay(first + days * _DAY, _UTC))
-        self._cache.put(name, str(today), WATCHED_FOR)
+        self._cache.put(name, str(today), LOOKED.lifetime)
 
     def _forget(self, repository: Repository, before: datetime) -> None:
         """What was posted is kept as long as it may be amended: it is by far the largest part of a record."""
@@ -133,7 +134,7 @@ class Aftermath:
 
 def _looked(repository: Repository) -> str:
     """Where the UTC date of the last look is kept."""
-    return f"looked:{repository}"
+    return LOOKED.key(repository)
 
 
 def _news(record: Mapping[str, str], outcomes: Iterable[TakenBack]) -> list[TakenBack]:

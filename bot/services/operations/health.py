@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from bot.domain.keyspace.keys import TICKED
 from bot.domain.operations.bot_health import Health
 from bot.domain.operations.finding import Status
 from bot.domain.operations.run import Outcome, Run
@@ -12,7 +13,6 @@ from bot.ports import Cache, Journal
 from bot.ports.probes import Server
 from bot.services.operations.budget import Budget
 from bot.services.operations.store_memory import check_memory
-from bot.services.subscriptions.scheduler import TICKED
 
 _GOOD = (Outcome.POSTED, Outcome.MENDED)
 _LOOKED_AT = 50
@@ -41,7 +41,7 @@ class Healths:
     def read(self) -> Health:
         """As it is now. Raises StoreUnavailable."""
         runs = self._journal.recent(_LOOKED_AT)
-        ticked = self._cache.get(TICKED)
+        ticked = self._cache.get(TICKED.key())
         spent, budget = self._budget.spent_today()
         memory = check_memory(self._server())
         return Health(

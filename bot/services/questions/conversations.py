@@ -11,6 +11,7 @@ from typing import Any
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import PrdigestError, SlackRefused
+from bot.domain.keyspace.keys import ANSWER
 from bot.ports import Display, Displays, Line, PostRecords
 from bot.render.blocks.sanitize import literal
 from bot.render.conversations.answers import private_answer
@@ -173,7 +174,7 @@ class Conversations:
 
 
 def _key(question: Question) -> str:
-    return f"answer:{question.visit.key}:question"
+    return ANSWER.key(question.visit.key, "question")
 
 
 def _dumped(draft: Draft) -> str:

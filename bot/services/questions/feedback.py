@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from bot.domain.conversations.slack_request import Visit
+from bot.domain.keyspace.keys import ANSWERED
 from bot.ports import Ballot, Cache
 
 log = logging.getLogger(__name__)
-
-# how long an answer can be voted on
-_LIFETIME = timedelta(days=30)
 
 
 class Votes:
@@ -27,7 +25,7 @@ class Votes:
 
     def remember(self, channel: str, message: str, inputs: Mapping[str, Any]) -> None:
         """What the answer in a message was made of. Raises StoreUnavailable."""
-        self._cache.put(_key(channel, message), json.dumps(inputs), _LIFETIME)
+        self._cache.put(_key(channel, message), json.dumps(inputs), ANSWERED.lifetime)
 
     def vote(self, visit: Visit, message: str, verdict: str) -> bool:
         """Keep what somebody thinks of an answer, in place of what they thought before; whether it is known still.
@@ -50,4 +48,4 @@ class Votes:
 
 
 def _key(channel: str, message: str) -> str:
-    return f"answered:{channel}:{message}"
+    return ANSWERED.key(channel, message)

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from bot.domain.conversations.slack_text import labelled, typed
 from bot.domain.conversations.thread import Memory, Said, is_remark
 from bot.domain.errors import SlackRefused
+from bot.domain.keyspace.keys import DIGEST, THREAD
 from bot.domain.text.strings import shorten
 from bot.ports import Contexts, ThreadMessage, Threads
 from bot.ports.cached_json import read_back
@@ -72,7 +73,7 @@ class Memories:
 
 def _is_talk(message: ThreadMessage) -> bool:
     """What is not only a nod, nor a part of a digest, which the record holds."""
-    return not message.key.startswith("digest:") if message.is_own else not is_remark(message.text)
+    return not DIGEST.holds(message.key) if message.is_own else not is_remark(message.text)
 
 
 def _said(message: ThreadMessage) -> Said:
@@ -92,4 +93,4 @@ def posted(about: str, text: str) -> str:
 
 
 def _key(channel: str, thread: str) -> str:
-    return f"thread:{channel}:{thread}"
+    return THREAD.key(channel, thread)

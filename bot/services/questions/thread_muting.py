@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.keyspace.keys import ATTENTION
 from bot.ports import Contexts
 
 _QUIET, _AWAKE, _BEGUN = "quiet", "awake", "begun"
@@ -35,4 +36,4 @@ class Attention:
 
 
 def _key(channel: str, thread: str) -> str:
-    return f"attention:{channel}:{thread}"
+    return ATTENTION.key(channel, thread)

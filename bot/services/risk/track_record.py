@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.outcomes import outcomes_among
+from bot.domain.keyspace.keys import SPARING
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import today
@@ -25,7 +26,6 @@ log = logging.getLogger(__name__)
 _MONTH = timedelta(days=31)
 # what decides how much a digest lists: long enough for a verdict, short enough to follow a change
 _LOOK_BACK = timedelta(days=180)
-_REMEMBERED = timedelta(days=1)
 _YES, _NO = "yes", "no"
 
 
@@ -59,12 +59,12 @@ class Scoring:
 
         What can't be known changes nothing.
         """
-        key = f"sparing:{str(repository).lower()}"
+        key = SPARING.key(str(repository).lower())
         try:
             known = self._cache.get(key)
             if known is None:
                 known = _YES if self._is_sparing(repository) else _NO
-                self._cache.put(key, known, _REMEMBERED)
+                self._cache.put(key, known, SPARING.lifetime)
         except StoreUnavailable as error:
             log.warning("how good the lists of %s were is not known: %s", repository, error)
             return False

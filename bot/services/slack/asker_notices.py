@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import RateLimited, SlackUnavailable
+from bot.domain.keyspace.keys import ANSWER
 from bot.ports import PostRecords, Whispers
 from bot.render.conversations.notices import later, notice
 from bot.services.operations import deadlines
@@ -76,7 +77,7 @@ class AskerNotices:
 
     def put_off(self, visit: Visit, error: RateLimited | SlackUnavailable) -> bool:
         """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
-        key, now = f"answer:{visit.key}:later", self._now()
+        key, now = ANSWER.key(visit.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
         since = datetime.fromisoformat(record.get("since", now.isoformat()))
         if now + pause - since > timedelta(seconds=self._promises.later):

@@ -23,6 +23,7 @@ from bot.domain.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
+from bot.domain.keyspace.keys import ANSWER
 from bot.domain.time.day import LocalDay
 from bot.ports import Messenger, Post, PostRecords, Whispers
 from bot.ports.slack import SKEW
@@ -104,7 +105,7 @@ class Replies:
         Raises:
             SlackUnavailable, StoreUnavailable, InProgress, RateLimited: trying again goes on from there.
         """
-        key = f"answer:{visit.key}:{part}"
+        key = ANSWER.key(visit.key, part)
         with self._records.exclusive(key):
             record = self._records.load(key)
             if "done" in record:

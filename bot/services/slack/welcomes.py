@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.keyspace.keys import WELCOMED
 from bot.ports import Contexts
 
 _WELCOMED = "yes"
@@ -23,4 +24,4 @@ class Welcomes:
 
 
 def _key(user: str) -> str:
-    return f"welcomed:{user}"
+    return WELCOMED.key(user)

@@ -18,6 +18,7 @@ from hashlib import sha256
 from pydantic import TypeAdapter
 
 from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
+from bot.domain.keyspace.keys import REPORT, TOLD, TROUBLE
 from bot.domain.operations.incident import Kind, Trouble
 from bot.ports import Agenda, Cache, Messenger, PostRecords
 from bot.ports.cached_json import read_back
@@ -31,9 +32,8 @@ _TELL, _SETTLE = "tell:", "settle:"
 _GATHER = timedelta(seconds=30)
 # a place that refused the message may have been mended by then
 _LATER = timedelta(hours=1)
-_REMEMBERED = timedelta(days=30)
 # the record of what a speaker is about to post
-_BEGUN = "report:begun"
+_BEGUN = REPORT.key("begun")
 _TROUBLE = TypeAdapter(Trouble)
 
 
@@ -59,7 +59,7 @@ class Watchdog:
             return
         found = self._load(trouble.id)
         if found is None:
-            self._cache.add(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), _REMEMBERED)
+            self._cache.add(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), TROUBLE.lifetime)
         if not (found and found.settled) and not self._message(trouble.id):
             self._agenda.add(_TELL + trouble.id, trouble.at + _GATHER)
 
@@ -152,7 +152,7 @@ class Watchdog:
             log.warning("nobody is told in %s: %s", place, error)
             message = ""
         for name in names if message else ():
-            self._cache.put(_told(name), message, _REMEMBERED)
+            self._cache.put(_told(name), message, TOLD.lifetime)
             self._agenda.drop(_TELL + name)
             if (found := self._load(name)) and found.settled:
                 self._agenda.put(_SETTLE + name, now)
@@ -162,7 +162,7 @@ class Watchdog:
     def _post(self, place: str, troubles: Sequence[Trouble], now: datetime) -> str:
         """The key of the message."""
         names = [trouble.id for trouble in troubles]
-        key = "report:" + sha256(json.dumps([place, *names]).encode()).hexdigest()[:16]
+        key = REPORT.key(sha256(json.dumps([place, *names]).encode()).hexdigest()[:16])
         record = self._records.load(key)
         if "ts" in record:
             return key
@@ -194,7 +194,7 @@ class Watchdog:
         return (trouble for name in names if (trouble := self._load(name)))
 
     def _keep(self, trouble: Trouble) -> None:
-        self._cache.put(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), _REMEMBERED)
+        self._cache.put(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), TROUBLE.lifetime)
 
     def _load(self, name: str) -> Trouble | None:
         return read_back(_TROUBLE, self._cache.get(_key(name)))
@@ -205,8 +205,8 @@ class Watchdog:
 
 
 def _key(name: str) -> str:
-    return f"trouble:{name}"
+    return TROUBLE.key(name)
 
 
 def _told(name: str) -> str:
-    return f"told:{name}"
+    return TOLD.key(name)

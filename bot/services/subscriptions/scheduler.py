@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import PrdigestError
+from bot.domain.keyspace.keys import TICKED, name_try
 from bot.domain.operations.incident import Kind, Trouble
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.models import Edition, Subscription
@@ -25,7 +26,6 @@ from bot.services.subscriptions.retry_policy import MEND, next_mend, skipped_bef
 
 log = logging.getLogger(__name__)
 
-TICKED = "clock:ticked"
 _DAY = timedelta(days=1)
 # a job that was lost is put on the queue again after that long; one that was done does nothing the second time
 _AGAIN = timedelta(minutes=10)
@@ -80,7 +80,7 @@ class Schedule:
         Raises:
             StoreUnavailable, SlackRefused, SlackUnavailable: the next tick looks again.
         """
-        self._cache.put(TICKED, now.isoformat(), _DAY)
+        self._cache.put(TICKED.key(), now.isoformat(), TICKED.lifetime)
         if not self._is_complete:
             self._complete(now)
         due = self._agenda.due(now)
@@ -165,7 +165,7 @@ class Schedule:
     def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
         tries, retry = due.record.get("tries", "0"), due.record.get("retry")
         is_time = not retry or now >= datetime.fromisoformat(retry)
-        if is_time and self._cache.add(f"{_sent(due)}:{tries}", "1", _AGAIN):
+        if is_time and self._cache.add(name_try(due.name, due.at.isoformat(), tries), "1", _AGAIN):
             self._cache.add(_sent(due), now.isoformat(), self._window)
             digests.send(due.name, due.at.isoformat())
 
@@ -227,7 +227,7 @@ class Schedule:
 
 def _sent(due: _Due) -> str:
     """Where it is kept when that was first sent."""
-    return f"sent:{due.name}:{due.at.isoformat()}"
+    return name_try(due.name, due.at.isoformat())
 
 
 @contextmanager

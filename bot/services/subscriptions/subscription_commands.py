@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import TypeAdapter
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import COMMAND_RESULT
 from bot.domain.subscriptions.models import Edition, Subscription
 from bot.domain.subscriptions.request import ID, Which, Wish
 from bot.domain.time.date_range import Span
@@ -51,8 +52,6 @@ class _Done:
 
 
 _DONE = TypeAdapter(_Done)
-# longer than a job is tried again
-_REMEMBERED = timedelta(hours=1)
 _PREVIEW = "A preview for you alone: nothing was posted."
 
 
@@ -80,11 +79,11 @@ class Regular:
 
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
-        key = f"regular:{visit.key}"
+        key = COMMAND_RESULT.key(visit.key)
         done = read_back(_DONE, self._cache.get(key))
         if done is None:
             done = self._done(visit, verb, text, channel, replaces)
-            self._cache.put(key, _DONE.dump_json(done).decode(), _REMEMBERED)
+            self._cache.put(key, _DONE.dump_json(done).decode(), COMMAND_RESULT.lifetime)
         for each in done.news:
             self._replies.announce(visit, each.subscription.channel, each.subscription.id, each.post)
         return done.answer

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
 from pydantic import TypeAdapter
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import ENTRY
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
 from bot.domain.pull_requests.reference import Reference
@@ -20,8 +20,6 @@ from bot.ports.cached_json import read_back
 from bot.services.summaries.reader import Reader
 
 _ENTRY = TypeAdapter(Entry)
-# as long as the model's answers
-_LIFETIME = timedelta(days=90)
 
 
 class Entries:
@@ -53,7 +51,7 @@ class Entries:
         # an open pull request will change, and a model that was away may be back
         if pull.is_merged and not entry.summary.is_fallback:
             key = self._key(Reference(pull.repository, pull.number))
-            self._cache.put(key, _ENTRY.dump_json(_without_patches(entry)).decode(), _LIFETIME)
+            self._cache.put(key, _ENTRY.dump_json(_without_patches(entry)).decode(), ENTRY.lifetime)
         return entry
 
     def read_and_rate(self, pull: PullRequest) -> Entry:
@@ -101,7 +99,7 @@ class Entries:
     def _key(self, reference: Reference) -> str:
         made_with = f"{self._version} {self._classes_of(reference.repository).fingerprint}"
         version = hashlib.sha256(made_with.encode()).hexdigest()[:12]
-        return f"entry:{version}:{reference.repository}#{reference.number}"
+        return ENTRY.key(version, reference)
 
 
 def _without_patches(entry: Entry) -> Entry:

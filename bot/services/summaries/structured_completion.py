@@ -20,6 +20,7 @@ from tenacity import (
 from tenacity.stop import stop_any, stop_base
 
 from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelError, ModelTruncated
+from bot.domain.keyspace.keys import COMPLETION
 from bot.domain.operations.usage import NOTHING, Usage
 from bot.ports import Cache, Model, Prompt
 
@@ -58,7 +59,7 @@ class Asker:
         cache: Cache,
         sleep: Callable[[float], None],
         patience: Patience = Patience(),
-        lifetime: timedelta = timedelta(days=90),
+        lifetime: timedelta = COMPLETION.lifetime,
     ) -> None:
         self._model = model
         self._cache = cache

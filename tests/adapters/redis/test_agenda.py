@@ -13,10 +13,11 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import AGENDA, JOURNAL, SUBSCRIPTIONS, RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import Patience, connect, packed, unpacked
 from bot.domain.digest.view import Only, View
 from bot.domain.errors import StoreUnavailable
+from bot.domain.keyspace.keys import SUBSCRIPTIONS
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
@@ -56,11 +57,11 @@ def journal(store: Redis) -> RedisJournal:
 
 
 def written(store: Redis, subscription: Subscription) -> str:
-    return unpacked(cast("bytes", store.hget(SUBSCRIPTIONS, subscription.id)))
+    return unpacked(cast("bytes", store.hget(SUBSCRIPTIONS.key(), subscription.id)))
 
 
 def write(store: Redis, subscription: Subscription, text: str) -> None:
-    store.hset(SUBSCRIPTIONS, subscription.id, cast("str", packed(text)))
+    store.hset(SUBSCRIPTIONS.key(), subscription.id, cast("str", packed(text)))
 
 
 class TestSubscriptions:
@@ -200,7 +201,7 @@ def test_none_of_it_expires(
     agenda.put("a", NINE)
     agenda.move("a", NINE, NINE + HOUR)
     journal.note(Run(NINE, "digest:1", Outcome.POSTED))
-    assert [store.ttl(key) for key in (SUBSCRIPTIONS, AGENDA, JOURNAL)] == [-1, -1, -1]
+    assert [store.ttl(key) for key in ("subscriptions", "agenda", "journal")] == [-1, -1, -1]
 
 
 AWAY: dict[str, Callable[[Redis], object]] = {

@@ -16,9 +16,9 @@ from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from bot.adapters.redis.keyspace import WHOLE
 from bot.container import Wiring
 from bot.doctor.checks.clock import duration, process_checks, time_checks
+from bot.domain.keyspace.keys import TICKED
 from bot.domain.operations.lost_job import Loss, LostJob
 from bot.jobs import Jobs
-from bot.services.subscriptions.scheduler import TICKED
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
 
@@ -102,7 +102,7 @@ TICKS = {
 
 @pytest.mark.parametrize(("tick", "said"), TICKS.values(), ids=TICKS)
 def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, said: str) -> None:
-    RedisCache(store).put(TICKED, tick, timedelta(days=1))
+    RedisCache(store).put(TICKED.key(), tick, timedelta(days=1))
     assert clock_line(store) == said
 
 

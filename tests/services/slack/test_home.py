@@ -12,6 +12,7 @@ from bot.adapters.redis.question_queue import RedisSpending
 from bot.adapters.slack.directory import SlackHomes
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.errors import SlackUnavailable
+from bot.domain.keyspace.keys import TICKED
 from bot.domain.operations.budget import Need
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.models import Subscription
@@ -21,7 +22,6 @@ from bot.ports.probes import Server
 from bot.services.operations.budget import Budget
 from bot.services.operations.health import Healths
 from bot.services.slack.home import Home
-from bot.services.subscriptions.scheduler import TICKED
 from tests.emulators.slack.server import SlackEmulator
 from tests.services.subscriptions.subscribers import (
     ANGELES,
@@ -181,7 +181,7 @@ def health(team: Team, **model: Any) -> list[str]:
     ],
 )
 def test_whether_the_clock_runs_is_seen(team: Team, age: timedelta, line: str) -> None:
-    team.cache.put(TICKED, (team.now - age).isoformat(), DAY)
+    team.cache.put(TICKED.key(), (team.now - age).isoformat(), DAY)
     assert health(team)[0] == line
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.agenda import SUBSCRIPTIONS, RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import RedisPostRecords, connect
 from bot.domain.conversations.commands import Repositories
 from bot.domain.errors import StoreUnavailable
+from bot.domain.keyspace.keys import SUBSCRIPTIONS, TICKED
 from bot.domain.operations.run import Outcome
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Wish
@@ -30,7 +31,7 @@ from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.permissions import Rights
 from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.retry_policy import MEND
-from bot.services.subscriptions.scheduler import TICKED, Schedule
+from bot.services.subscriptions.scheduler import Schedule
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.aging_cache import AgingCache
 from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
@@ -250,7 +251,7 @@ def test_a_time_that_was_changed_holds_for_what_was_planned_before(
 def test_it_is_known_when_a_clock_ticked_last(tower: Tower) -> None:
     tower.tick()
     tower.tick(MINUTE)
-    assert tower.cache.get(TICKED) == (DUE + MINUTE).isoformat()
+    assert tower.cache.get(TICKED.key()) == (DUE + MINUTE).isoformat()
 
 
 # --- what a clock finds when it starts
@@ -331,7 +332,7 @@ def test_a_subscription_that_cant_be_read_keeps_no_other_from_its_time(
         tower.now = DUE
     tower.plan(DAILY)
     tower.agenda.put("00000000", DUE - MINUTE)
-    store.hset(SUBSCRIPTIONS, "00000000", "p{}")
+    store.hset(SUBSCRIPTIONS.key(), "00000000", "p{}")
     assert tower.tick() == SENT
     # it is left where it was, for a version that can read it
     assert tower.agenda.at("00000000") == DUE - MINUTE

@@ -25,8 +25,9 @@ from zoneinfo import ZoneInfo
 
 from redis import Redis
 
-from bot.adapters.redis.agenda import AGENDA, RedisAgenda, RedisJournal, RedisSubscriptions
+from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import RedisPostRecords, packed
+from bot.domain.keyspace.keys import AGENDA
 from bot.domain.operations.incident import Kind
 from bot.domain.subscriptions.models import Edition, Subscription, Timing
 from bot.domain.time.date_range import Span
@@ -317,7 +318,7 @@ class Year:
             return START
         is_relied_on = self.now() >= until and not self._is_busy(self.now())
         since = f"({int(self._seen.timestamp())}" if is_relied_on else "-inf"
-        found = self._client.zrangebyscore(AGENDA, since, "+inf", start=0, num=1, withscores=True)
+        found = self._client.zrangebyscore(AGENDA.key(), since, "+inf", start=0, num=1, withscores=True)
         return datetime.fromtimestamp(cast("list[tuple[bytes, float]]", found)[0][1], UTC)
 
     def _is_busy(self, instant: datetime) -> bool:

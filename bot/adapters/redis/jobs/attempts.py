@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
-from datetime import timedelta
 from typing import Any, cast
 
 from dramatiq import Broker, MessageProxy
@@ -15,6 +14,7 @@ from redis.exceptions import RedisError
 from bot.adapters.redis.jobs.retries import PutBack, SetAside, Waits
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.leases import lease
+from bot.domain.keyspace.keys import ATTEMPTS
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,6 @@ MOST = 3
 _SUSPECT = 2
 # milliseconds until such a one looks again whether it is its turn
 _TURN = 2_000
-_COUNTED = timedelta(days=1)
 
 
 class Attempts(Middleware):
@@ -59,7 +58,7 @@ class Attempts(Middleware):
 
     def _begin(self, job: str) -> None:
         # one call where it never began before, which is nearly always
-        if self._store.set(self._key(job), 1, nx=True, ex=_COUNTED):
+        if self._store.set(self._key(job), 1, nx=True, ex=ATTEMPTS.lifetime):
             return
         begun = int(cast("bytes | None", self._store.get(self._key(job))) or 0)
         if begun >= MOST:
@@ -68,7 +67,7 @@ class Attempts(Middleware):
             self._take_turn(job)
         with self._store.pipeline() as together:
             together.incr(self._key(job))
-            together.expire(self._key(job), _COUNTED)
+            together.expire(self._key(job), ATTEMPTS.lifetime)
             together.execute()
 
     def _take_turn(self, job: str) -> None:
@@ -84,4 +83,4 @@ class Attempts(Middleware):
             self._store.decr(self._key(job))
 
     def _key(self, job: str) -> str:
-        return self._keys.make(f"attempts:{job}")
+        return self._keys.make(ATTEMPTS.key(job))

@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from bot.adapters.redis.jobs.attempts import Attempts
 from bot.adapters.redis.jobs.retries import KeepTrying, Lost
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.domain.keyspace.keys import JOBS
 
 
 def broker_of(store: Redis, lost: Lost, keys: Keyspace = WHOLE) -> RedisBroker:
@@ -29,7 +30,7 @@ def broker_of(store: Redis, lost: Lost, keys: Keyspace = WHOLE) -> RedisBroker:
     middleware = [Attempts(store, keys), *usual]
     return _Broker(
         client=store,
-        namespace=keys.make("dramatiq"),
+        namespace=keys.make(JOBS),
         heartbeat_timeout=10_000,
         maintenance_chance=1_000_000,
         middleware=middleware,

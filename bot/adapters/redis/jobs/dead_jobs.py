@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import cast
 
 from pydantic import TypeAdapter
@@ -11,11 +11,11 @@ from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
+from bot.domain.keyspace.keys import ASIDE
 from bot.domain.operations.lost_job import LostJob
 from bot.ports.cached_json import read_back
 
 _MOST = 50
-_KEPT = timedelta(days=7)
 _JOB = TypeAdapter(LostJob)
 
 
@@ -24,14 +24,14 @@ class RedisAside:
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
-        self._key = keys.make("aside")
+        self._key = keys.make(ASIDE.key())
 
     def add(self, job: LostJob) -> None:
         """Keep one; noting it again changes nothing."""
         with translate_redis_errors(), self._client.pipeline() as together:
             together.zadd(self._key, {_JOB.dump_json(job).decode(): job.at.timestamp()})
             together.zremrangebyrank(self._key, 0, -_MOST - 1)
-            together.expire(self._key, _KEPT)
+            together.expire(self._key, ASIDE.lifetime)
             together.execute()
 
     def recent(self, now: datetime) -> Sequence[LostJob]:
@@ -39,4 +39,4 @@ class RedisAside:
         with translate_redis_errors():
             found = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
         jobs = (read_back(_JOB, line.decode(errors="replace")) for line in found)
-        return tuple(job for job in jobs if job and job.at > now - _KEPT)
+        return tuple(job for job in jobs if job and job.at > now - ASIDE.lifetime)

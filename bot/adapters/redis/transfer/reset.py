@@ -6,10 +6,8 @@ from redis import Redis
 
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.transfer.schema import SCHEMA_KEY
+from bot.domain.keyspace.keys import find_family
 
-# what is the same in every Slack: what models wrote, what GitHub said, the history of files, and what was spent
-_KEPT = ("llm:", "entry:", "files:", "day:", "history:", "backfilled:", "spent:")
 _TOGETHER = 500
 
 
@@ -26,4 +24,5 @@ def forget_talk(client: Redis, keys: Keyspace = WHOLE) -> None:
 
 
 def _is_kept(key: str) -> bool:
-    return key == SCHEMA_KEY or key.startswith(_KEPT)
+    family = find_family(key)
+    return family is not None and family.survives_reset

@@ -1,6 +1,7 @@
-"""What is kept for good: the families of its keys, the version of their schema, and the way from an older one.
+"""What is kept for good: the version of its schema, and the way from an older one.
 
-All other keys are cache, counters, leases or the job queue: they expire, or are Dramatiq's.
+Its families are those of :mod:`bot.domain.keyspace.keys` that are exported. All other keys are of this store
+alone, expire, or are Dramatiq's.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 from redis import Redis
@@ -17,49 +17,26 @@ from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.adapters.redis.leases import lease
 from bot.domain.errors import StoreUnavailable
+from bot.domain.keyspace.family import Durable
+from bot.domain.keyspace.keys import ATTENTION, THREAD
+from bot.domain.keyspace.keys import FAMILIES as ALL_FAMILIES
+from bot.domain.keyspace.keys import SCHEMA as SCHEMA_FAMILY
 from bot.domain.text.strings import quoted
 
 log = logging.getLogger(__name__)
 
 # 1: before the schema had a version; threads expired. 2: they do not.
 SCHEMA = 2
-SCHEMA_KEY = "schema"
+SCHEMA_KEY = SCHEMA_FAMILY.key()
 # in place of the version, before the mark of a file: half of what a digest rests on is worse than nothing
 _IMPORTING = "importing "
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Keys of one kind: the one of that ``name``, or all that begin with it if it ends in a colon.
-
-    ``type`` is as Redis names it. The values of hashes, lists and strings are packed.
-    """
-
-    name: str
-    type: str
-
-    def holds(self, key: str) -> bool:
-        """Whether a key is of this kind."""
-        return key.startswith(self.name) if self.name.endswith(":") else key == self.name
+FAMILIES = tuple(family for family in ALL_FAMILIES if isinstance(family, Durable) and family.is_exported)
 
 
-FAMILIES = (
-    Family("subscriptions", "hash"),
-    Family("agenda", "zset"),
-    Family("journal", "list"),
-    Family("votes", "hash"),
-    Family("digest:", "hash"),
-    Family("thread:", "string"),
-    Family("attention:", "string"),
-    Family("welcomed:", "string"),
-    Family("history:", "hash"),
-    Family("backfilled:", "hash"),
-    Family("issued:", "zset"),
-)
-
-
-def family_of(key: str) -> Family | None:
+def family_of(key: str) -> Durable | None:
     """The family of a key that is kept for good; None for any other."""
     return next((family for family in FAMILIES if family.holds(key)), None)
 
@@ -133,8 +110,8 @@ def _noted(client: Redis, keys: Keyspace = WHOLE) -> str:
 
 def _keep_threads(client: Redis, keys: Keyspace) -> None:
     with client.pipeline(transaction=False) as together:
-        for kind in ("thread:*", "attention:*"):
-            for name in keys.find(client, kind):
+        for family in (THREAD, ATTENTION):
+            for name in keys.find(client, f"{family.name}*"):
                 together.persist(keys.make(name))
         lasting = sum(together.execute())
     if lasting:

@@ -1,0 +1,166 @@
+"""A day with the whole bot on a real store: each key is of a listed family, and lives as long as that says."""
+
+from __future__ import annotations
+
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis import Redis
+
+from bot.adapters.embedded.server import embedded_url
+from bot.adapters.redis.connection import connect
+from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.adapters.redis.probe import RedisProbe
+from bot.adapters.redis.question_queue import RedisSpending
+from bot.domain.keyspace.keys import FAMILIES, JOBS, find_family
+from bot.domain.operations.budget import Hold
+from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.date_range import Span
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
+
+MORNING = datetime(2026, 3, 1, 9, 0, 5, tzinfo=ZONE)
+YOU, ADA = "U0YOU", "U0ADA"
+# seconds between two looks at the keys: some live only while a job runs
+_PAUSE = 0.02
+
+
+@dataclass
+class Seen:
+    """The keys that were seen, each with its types and the longest that it had to live, in milliseconds."""
+
+    store: Redis
+    types: dict[str, set[str]] = field(default_factory=dict)
+    lifetimes: dict[str, int] = field(default_factory=dict)
+
+    def look(self) -> None:
+        names = [cast("bytes", key).decode() for key in self.store.scan_iter("*", count=1_000)]
+        with self.store.pipeline() as together:
+            for name in names:
+                together.type(name)
+                together.pttl(name)
+            found = together.execute()
+        for name, kind, left in zip(names, found[::2], found[1::2], strict=True):
+            if kind != b"none" and left != -2:
+                self.types.setdefault(name, set()).add(kind.decode())
+                self.lifetimes[name] = max(left, self.lifetimes.get(name, left))
+
+
+@contextmanager
+def watched(store: Redis) -> Iterator[Seen]:
+    """Look at the store again and again while the block runs, and once at its end."""
+    seen, stopped = Seen(store), threading.Event()
+
+    def watch() -> None:
+        while not stopped.wait(_PAUSE):
+            seen.look()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        stopped.set()
+        watcher.join()
+        seen.look()
+
+
+def open_channels(slack: SlackEmulator, _: Redis) -> None:
+    for name in ("TEAM", "OPS", "GONE"):
+        slack.add_channel(f"C0{name}", name.lower())
+    slack.set_person(YOU, name="You", tz=ZONE.key)
+    slack.set_person(ADA, name="Ada", tz="Europe/Berlin")
+
+
+def live_a_day(team: SampleTeam) -> None:
+    """Do what leaves a key of each family."""
+    you, ada = team.person(YOU), team.person(ADA)
+    team.wiring.ownership.claim()
+    team.tick()
+    lead = team.find("C0DIGEST", "vLLM · Saturday 28 February 2026")
+    for text in ("35617", "35621 private"):
+        team.do(you.slash("/prsummary", text))
+    for text in ("2026-02-28", "score"):
+        team.do(you.slash("/prrisks", text))
+    for text in ("2026-02-27..2026-02-28", "subscribe at 10:00", "pause", "resume", "list"):
+        team.do(you.slash("/prdigest", text, channel="C0TEAM"))
+    team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))
+    team.do(ada.message("and who wrote them?", thread_ts=lead["ts"]))
+    answer = team.replies("C0DIGEST", lead["ts"])[-1]
+    team.do(ada.press(answer, "answer_vote", value="good", channel="C0DIGEST"))
+    team.do(you.mention("quiet", thread_ts=lead["ts"]))
+    team.do(ada.open_home())
+    team.do(ada.open_home("messages"))
+    fail_a_digest(team)
+    repository = Repository("vllm-project", "vllm")
+    yesterday = MORNING.date() - timedelta(days=1)
+    span = Span(yesterday, yesterday, ZONE)
+    assert list(team.wiring.looking_back.backfill.fill(repository, span, None, lambda _: None))
+    team.hands.go_to(15, 10)
+    team.tick()
+    with urllib.request.urlopen(team.url.replace("/slack/events", "/readyz"), timeout=10) as page:
+        assert page.status == 200
+
+
+def fail_a_digest(team: SampleTeam) -> None:
+    team.do(team.person(YOU).slash("/prdigest", "subscribe at 09:30 author:rjrock", channel="C0GONE"))
+    team.slack.archive_channel("C0GONE")
+    for minute in (31, 33):
+        team.hands.go_to(9, minute)
+        team.tick()
+    assert "C0GONE" in str(team.posted("C0OPS"))
+
+
+def pay_and_lose(store: Redis) -> None:
+    """Write what the sample day, which costs nothing and loses no job, leaves out."""
+    spending, account = RedisSpending(store), "2026-03-01:T0TEAM:U0YOU"
+    spending.settle(Hold("first", 0.1, (account,)), 0.1)
+    assert spending.hold(Hold("second", 0.1, (account,)), [(account, 1.0)]) is None
+    RedisAside(store).add(LostJob("7f", "summary", Loss.ENDLESS, datetime.now(UTC)))
+    RedisProbe(store).write()
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    folder: Path = tmp_path_factory.mktemp("day")
+    url = embedded_url(folder / "store")
+    with pytest.MonkeyPatch.context() as environment, connect(url) as store:
+        environment.setenv("no_proxy", "*")
+        store.ping()
+        with watched(store) as found, start_bot(url, folder, MORNING, open_channels) as team:
+            live_a_day(team)
+            pay_and_lose(store)
+            found.look()
+        yield found
+
+
+def test_every_key_belongs_to_a_listed_family(seen: Seen) -> None:
+    others = [name for name in seen.types if find_family(name) is None]
+    assert [name for name in others if not name.startswith(f"{JOBS}:")] == []
+
+
+def test_every_family_was_seen(seen: Seen) -> None:
+    assert {each.name for each in FAMILIES} - {
+        each.name for name in seen.types if (each := find_family(name))
+    } == set()
+
+
+def test_every_key_has_the_type_of_its_family(seen: Seen) -> None:
+    families = [(name, family) for name in seen.types if (family := find_family(name))]
+    assert {name: seen.types[name] for name, family in families if seen.types[name] != {family.type}} == {}
+
+
+def test_every_key_lives_as_long_as_its_family_promises(seen: Seen) -> None:
+    families = [(name, family) for name in seen.types if (family := find_family(name))]
+    endless = {name for name, family in families if family.lifetime is None}
+    assert {name: seen.lifetimes[name] for name in endless if seen.lifetimes[name] != -1} == {}
+    most = {name: family.lifetime.total_seconds() * 1_000 for name, family in families if family.lifetime}
+    assert {name: seen.lifetimes[name] for name in most if not 0 < seen.lifetimes[name] <= most[name]} == {}

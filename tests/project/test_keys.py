@@ -1,0 +1,57 @@
+"""Keys of the store are spelled in one module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.domain.keyspace.keys import FAMILIES, JOBS
+
+ROOT = Path(__file__).parents[2]
+KEYSPACE = ROOT / "bot" / "domain" / "keyspace"
+# what people type and read has words with colons too, and the local Slack and the demo have no store
+ELSEWHERE = (ROOT / "bot" / "sandbox", ROOT / "bot" / "demo")
+# a scope of Slack's
+_NO_KEYS = {"files:write"}
+PREFIXES = (*(each.name for each in FAMILIES if each.name.endswith(":")), f"{JOBS}:", "clock:ticked", "doctor:")
+
+
+def modules() -> Iterator[Path]:
+    for folder in ("bot", "handlers"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if KEYSPACE not in path.parents and not any(each in path.parents for each in ELSEWHERE):
+                yield path
+
+
+def spelled_keys(source: str) -> list[str]:
+    """Return the texts of a module that begin as keys do, and those that a keyspace is given as they are."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
+    begun = [node.value for node in texts if isinstance(node.value, str) and node.value.startswith(PREFIXES)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    made = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "make" and call.args]
+    begun = [text for text in begun if text not in _NO_KEYS]
+    return [*begun, *(ast.unparse(each) for each in made if isinstance(each, ast.Constant | ast.JoinedStr))]
+
+
+def test_no_other_module_spells_a_key() -> None:
+    found = {str(path.relative_to(ROOT)): spelled_keys(path.read_text()) for path in modules()}
+    assert len(found) > 200
+    assert {path: texts for path, texts in found.items() if texts} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('key = f"thread:{channel}:{thread}"', ["thread:"]),
+        ('client.set("schema", keys.make("owner"))', ["'owner'"]),
+        ('key.startswith("digest:")', ["digest:"]),
+        ('"""thread: what was said."""\nkeys.make(THREAD.key(channel, thread))', []),
+    ],
+)
+def test_a_spelled_key_is_seen(source: str, found: list[str]) -> None:
+    assert spelled_keys(source) == found
