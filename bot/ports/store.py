@@ -13,6 +13,7 @@ from bot.domain.operations.budget import Hold
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.operations.run import Run
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.subscriptions.due_items import DueItem
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
 
@@ -155,34 +156,34 @@ class Subscriptions(Protocol):
 
 
 class Agenda(Protocol):
-    """What is to be done next, and when: names with instants. Durable.
+    """What is to be done next, and when. Durable.
 
     Every method may raise StoreUnavailable.
     """
 
-    def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
-        """All that was to be done by now, the oldest first."""
+    def due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
+        """Return all that was to be done by now, the oldest first."""
 
-    def at(self, name: str) -> datetime | None:
-        """When it is to be done."""
+    def at(self, item: DueItem) -> datetime | None:
+        """Return when an item is to be done."""
 
-    def at_each(self, names: Sequence[str]) -> Sequence[datetime | None]:
-        """When each is to be done, in their order, at once."""
+    def at_each(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
+        """Return when each is to be done, in their order, at once."""
 
-    def put(self, name: str, instant: datetime) -> None:
-        """It is to be done then, whatever was planned before."""
+    def put(self, item: DueItem, instant: datetime) -> None:
+        """Plan an item for an instant, whatever was planned before."""
 
-    def add(self, name: str, instant: datetime) -> None:
-        """It is to be done then, unless it is on the agenda already."""
+    def add(self, item: DueItem, instant: datetime) -> None:
+        """Plan an item for an instant, unless it is planned already."""
 
-    def move(self, name: str, before: datetime, after: datetime) -> bool:
-        """It is to be done ``after`` if it is still planned for ``before``; whether it was."""
+    def move(self, item: DueItem, before: datetime, after: datetime) -> bool:
+        """Plan an item for ``after`` if it is still planned for ``before``; return whether it was."""
 
-    def move_each(self, moves: Sequence[tuple[str, datetime, datetime]]) -> None:
-        """The same for many, at once."""
+    def move_each(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
+        """Do the same for many, at once."""
 
-    def drop(self, name: str) -> None:
-        """It is not to be done any more."""
+    def drop(self, item: DueItem) -> None:
+        """Plan an item no more."""
 
 
 class Journal(Protocol):

@@ -22,6 +22,7 @@ from bot.adapters.redis.transfer.transfer import Moving
 from bot.container import Wiring
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.run import Outcome, Run
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import Jobs
 from bot.settings import load_settings
@@ -54,7 +55,7 @@ def use(there: World, store: Redis) -> None:
     """What a team does in a day: on the desk, through the queue, by the clock."""
     subscription = Subscription(CHANNEL, REPOSITORY, Timing(time(8), DAY.zone))
     RedisSubscriptions(store).put(subscription)
-    RedisAgenda(store).put(subscription.id, NOON)
+    RedisAgenda(store).put(NextDigest(subscription.id), NOON)
     RedisJournal(store).note(Run(NOON, f"digest:{CHANNEL}", Outcome.POSTED))
     lead = there.digest()[0]["ts"]
     asked = visit(channel=CHANNEL, thread=lead, response_url=HOOK)

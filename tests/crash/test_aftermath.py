@@ -15,9 +15,10 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
 from bot.container import Wiring
+from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
-from bot.services.history.outcome_watcher import EVERY, WATCH
-from bot.settings import load_settings
+from bot.sandbox.slack.kept.store import Json
+from bot.services.history.outcome_watcher import EVERY
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github.store import pull
@@ -27,7 +28,7 @@ from tests.services.doubles import Sleeps
 from tests.services.history.posted_worlds import lines
 from tests.services.subscriptions.scheduled import key_of
 
-LOOK = f"{WATCH}{REPO}"
+LOOK = OutcomeCheck(REPO)
 REVERTED, REVERT = 702, 709
 BEHIND = rf" — reverted after \d+\.\d h by #{REVERT}"
 AFTER_EDIT = Moment("chat.update", is_done=True)

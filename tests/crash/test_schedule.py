@@ -24,6 +24,7 @@ from bot.clock import Clock
 from bot.container import Wiring
 from bot.domain.keyspace.keys import TICKED
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_on
@@ -75,7 +76,7 @@ class Newsroom:
         """The second channel, too."""
         made = Subscription(SECOND, REPO, self.timing, by="U0ADA")
         RedisSubscriptions(self.site.store).put(made)
-        RedisAgenda(self.site.store).put(made.id, self.due)
+        RedisAgenda(self.site.store).put(NextDigest(made.id), self.due)
 
     def clock(self) -> Process:
         return self.site.start("clock")
@@ -112,7 +113,7 @@ class Newsroom:
         eventually(lambda: cache.get(TICKED.key()) != before)
         names = [Subscription(channel, REPO, self.timing).id for channel in channels]
         tomorrow = self.timing.next_after(self.due)
-        eventually(lambda: [agenda.at(name) for name in names] == [tomorrow] * len(names))
+        eventually(lambda: [agenda.at(NextDigest(name)) for name in names] == [tomorrow] * len(names))
         assert not self.site.store.keys("dramatiq:*.msgs")
         for channel in channels:
             self.assert_one_digest(channel)

@@ -16,6 +16,7 @@ from bot.doctor.checks.settings import Given
 from bot.doctor.checkup import Doctor, Plan, Worlds
 from bot.domain.errors import SlackRefused, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.ports.probes import GitHubAccess, Installed, Records
 from tests.doctor.checks.test_settings import GOOD, HOLD_TOKENS, KNOWN
@@ -109,7 +110,7 @@ def test_without_any_channel_it_says_so(store: Redis) -> None:
 
 
 def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Redis) -> None:
-    RedisAgenda(store).put(FIXED.id, NOW)
+    RedisAgenda(store).put(NextDigest(FIXED.id), NOW)
     assert examined(worlds(store))[-1] == (
         "+ Schedule: 1 subscription, the next is octo/engine for C0DIGEST at 2026-03-01 17:20 UTC"
     )

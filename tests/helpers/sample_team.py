@@ -12,19 +12,19 @@ from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
+from bot.config import Settings
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Delivery, Person
+from bot.sandbox.slack.people.wire import HttpWire
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
 from bot.adapters.redis.connection import connect
-from bot.config import Settings
 from bot.container import Wiring
 from bot.demo.sample.sources import Sample
 from bot.jobs import Jobs
 from bot.processes import ended_in_time, running
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Delivery, Person
-from bot.sandbox.slack.people.wire import HttpWire
 from bot.services.operations import deadlines
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually, waiting_jobs

@@ -16,6 +16,7 @@ from localslack.users.person import Person
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind
@@ -48,7 +49,7 @@ class Stage:
             kept.remove(each.id)
         self.made = replace(self.made, is_paused=is_paused)
         kept.put(self.made)
-        RedisAgenda(self.bot.store).put(self.made.id, dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
+        RedisAgenda(self.bot.store).put(NextDigest(self.made.id), dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
 
     def kept(self) -> list[Subscription]:
         return subscriptions(self.bot, self.target)

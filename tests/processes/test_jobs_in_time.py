@@ -18,6 +18,7 @@ from bot.container import Wiring
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import zone_of
 from bot.jobs import Jobs, Times
@@ -148,7 +149,7 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     scheduling, due = team.wiring.scheduling, datetime(2026, 3, 1, 9, tzinfo=UTC)
     name, key = subscription.id, scheduling.publisher.key(subscription.edition(due))
     RedisSubscriptions(team.wiring.store).put(subscription)
-    scheduling.agenda.add(name, due)
+    scheduling.agenda.add(NextDigest(name), due)
     team.slow("github")
     team.jobs.deliver.send(name, due.isoformat())
     records = RedisPostRecords(team.wiring.store)

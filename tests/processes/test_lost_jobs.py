@@ -25,6 +25,7 @@ from bot.container import Wiring
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.incident import Kind
+from bot.domain.subscriptions.due_items import write_item
 from bot.jobs import Jobs, Times
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending
@@ -82,7 +83,9 @@ class Team:
     @property
     def troubles(self) -> list[str]:
         """What the clock will tell operators of."""
-        names = (name for name, _ in self.wiring.scheduling.agenda.due(datetime(2100, 1, 1, tzinfo=UTC)))
+        names = (
+            write_item(item) for item, _ in self.wiring.scheduling.agenda.due(datetime(2100, 1, 1, tzinfo=UTC))
+        )
         return [name for name in names if name.endswith(f"#{Kind.LOST}")]
 
 

@@ -16,7 +16,9 @@ from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.domain.keyspace.keys import AGENDA, JOURNAL, SUBSCRIPTIONS
 from bot.domain.operations.run import Run
+from bot.domain.subscriptions.due_items import DueItem, read_item, write_item
 from bot.domain.subscriptions.models import Subscription
+from bot.domain.text.strings import quoted
 from bot.ports.cached_json import read_back
 
 log = logging.getLogger(__name__)
@@ -86,58 +88,58 @@ class RedisAgenda:
         self._key = keys.make(AGENDA.key())
         self._move = client.register_script(_MOVE)
 
-    def due(self, now: datetime) -> Sequence[tuple[str, datetime]]:
-        """All that was to be done by now."""
+    def due(self, now: datetime) -> Sequence[tuple[DueItem, datetime]]:
+        """Return all that was to be done by now."""
         with translate_redis_errors():
             found = cast(
                 "list[tuple[bytes, float]]",
                 self._client.zrangebyscore(self._key, "-inf", _seconds(now), withscores=True),
             )
-        return [(name.decode(), _instant(score)) for name, score in found]
+        return [(item, _instant(score)) for member, score in found if (item := _read_member(member))]
 
-    def at(self, name: str) -> datetime | None:
-        """When it is to be done."""
+    def at(self, item: DueItem) -> datetime | None:
+        """Return when it is to be done."""
         with translate_redis_errors():
-            found = self._client.zscore(self._key, name)
+            found = self._client.zscore(self._key, write_item(item))
         return None if found is None else _instant(found)
 
-    def at_each(self, names: Sequence[str]) -> Sequence[datetime | None]:
-        """When each is to be done."""
-        if not names:
+    def at_each(self, items: Sequence[DueItem]) -> Sequence[datetime | None]:
+        """Return when each is to be done."""
+        if not items:
             return ()
         with translate_redis_errors():
-            found = self._client.zmscore(self._key, list(names))
+            found = self._client.zmscore(self._key, [write_item(item) for item in items])
         return [None if score is None else _instant(score) for score in found]
 
-    def put(self, name: str, instant: datetime) -> None:
-        """It is to be done then."""
+    def put(self, item: DueItem, instant: datetime) -> None:
+        """Plan it."""
         with translate_redis_errors():
-            self._client.zadd(self._key, {name: _seconds(instant)})
+            self._client.zadd(self._key, {write_item(item): _seconds(instant)})
 
-    def add(self, name: str, instant: datetime) -> None:
-        """It is to be done then, unless it is there."""
+    def add(self, item: DueItem, instant: datetime) -> None:
+        """Plan it, unless it is there."""
         with translate_redis_errors():
-            self._client.zadd(self._key, {name: _seconds(instant)}, nx=True)
+            self._client.zadd(self._key, {write_item(item): _seconds(instant)}, nx=True)
 
-    def move(self, name: str, before: datetime, after: datetime) -> bool:
-        """It is to be done later, if nobody has moved it."""
-        return bool(self._moved([(name, before, after)]))
+    def move(self, item: DueItem, before: datetime, after: datetime) -> bool:
+        """Plan it for later, if nobody has moved it."""
+        return bool(self._move_all([(item, before, after)]))
 
-    def move_each(self, moves: Sequence[tuple[str, datetime, datetime]]) -> None:
-        """The same for many."""
+    def move_each(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> None:
+        """Do the same for many."""
         if moves:
-            self._moved(moves)
+            self._move_all(moves)
 
-    def drop(self, name: str) -> None:
-        """It is not to be done any more."""
+    def drop(self, item: DueItem) -> None:
+        """Plan it no more."""
         with translate_redis_errors():
-            self._client.zrem(self._key, name)
+            self._client.zrem(self._key, write_item(item))
 
-    def _moved(self, moves: Sequence[tuple[str, datetime, datetime]]) -> int:
-        """How many."""
-        named = [(name, str(_seconds(before)), str(_seconds(after))) for name, before, after in moves]
+    def _move_all(self, moves: Sequence[tuple[DueItem, datetime, datetime]]) -> int:
+        """Return how many were moved."""
+        texts = [(write_item(item), str(_seconds(before)), str(_seconds(after))) for item, before, after in moves]
         with translate_redis_errors():
-            return cast("int", self._move(keys=[self._key], args=[text for move in named for text in move]))
+            return cast("int", self._move(keys=[self._key], args=[text for move in texts for text in move]))
 
 
 class RedisJournal:
@@ -171,6 +173,16 @@ def _readable(kept: bytes) -> Subscription | None:
     if found is None:
         log.error("a subscription can't be read: %s", unpacked(kept))
     return found
+
+
+@lru_cache(maxsize=1_024)
+def _read_member(member: bytes) -> DueItem | None:
+    """Leave alone what another version planned, or nobody; it stays due, and the log has it once."""
+    text = member.decode(errors="replace")
+    item = read_item(text)
+    if item is None:
+        log.error("an item of the agenda is left alone, this version does not know it: %s", quoted(text))
+    return item
 
 
 def _seconds(instant: datetime) -> int:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.keyspace.keys import parse_digest
 from bot.domain.operations.finding import Finding, Status
 from bot.domain.operations.run import Outcome, Run
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import plural
 from bot.domain.time.date_range import written_span
@@ -114,7 +115,11 @@ def _schedule(
     records: Records, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
 ) -> Iterator[Finding]:
     wanted = {each.id: each for each in subscriptions if not each.is_paused}
-    overdue = [(wanted[name], due) for name, due in records.agenda.due(now - _LATE) if name in wanted]
+    overdue = [
+        (wanted[item.subscription], due)
+        for item, due in records.agenda.due(now - _LATE)
+        if isinstance(item, NextDigest) and item.subscription in wanted
+    ]
     for subscription, due in overdue:
         was_due = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
         found = f"the digest of {subscription.repository} for {subscription.channel} was due at {was_due}"
@@ -126,7 +131,7 @@ def _schedule(
 def _next(records: Records, wanted: Mapping[str, Subscription], paused: int, zone: ZoneInfo) -> Finding:
     if not wanted:
         return Finding.note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
-    planned = [(due, each) for name, each in wanted.items() if (due := records.agenda.at(name))]
+    planned = [(due, each) for name, each in wanted.items() if (due := records.agenda.at(NextDigest(name)))]
     if not planned:
         return Finding.note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
     due, first = min(planned, key=lambda each: each[0])

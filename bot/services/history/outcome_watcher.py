@@ -13,6 +13,7 @@ from bot.domain.errors import SlackRefused
 from bot.domain.history.outcomes import TakenBack, outcomes_among
 from bot.domain.keyspace.keys import LOOKED
 from bot.domain.pull_requests.models import Repository, each_once
+from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Edition
 from bot.domain.time.day import LocalDay, date_of
 from bot.ports import Agenda, Cache, Issued, PostRecords, Queue
@@ -23,8 +24,6 @@ from bot.services.history.merge_timeline import ON, Chronicle
 
 log = logging.getLogger(__name__)
 
-# how its place on the agenda begins; the repository follows
-WATCH = "watch:"
 # a revert is told of within hours; each look is one call to GitHub, or two
 EVERY = timedelta(hours=6)
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
@@ -61,7 +60,7 @@ class Aftermath:
         now, last = self._now(), edition.span.days[-1]
         self._issued.add(edition.repository, last.end, key)
         self._look_from(edition.repository, last.date if now >= last.end + _LATE else now.astimezone(UTC).date())
-        self._agenda.add(f"{WATCH}{edition.repository}", now + EVERY)
+        self._agenda.add(OutcomeCheck(edition.repository), now + EVERY)
 
     def _look_from(self, repository: Repository, date: dt.date) -> None:
         """The next look begins there, unless it begins earlier."""
@@ -79,7 +78,7 @@ class Aftermath:
         self._forget(repository, now - WATCHED_FOR)
         keys = self._issued.between(repository, now - WATCHED_FOR, now)
         if not keys:
-            self._agenda.drop(f"{WATCH}{repository}")
+            self._agenda.drop(OutcomeCheck(repository))
             return
         self._follow(repository, now)
         outcomes = self._outcomes(repository)

@@ -20,6 +20,7 @@ from bot.domain.errors import (
 )
 from bot.domain.operations.incident import Kind, Trouble
 from bot.domain.operations.run import Outcome, Run
+from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Edition, Subscription
 from bot.ports import Agenda, Journal, PostRecords
 from bot.ports.cached_json import read_back
@@ -30,7 +31,7 @@ from bot.services.digest.records import EDITION
 from bot.services.operations.payer import OPERATOR, bill_to, get_account
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.retry_policy import FIRST, MEND, MOST, skipped_before
+from bot.services.subscriptions.retry_policy import FIRST, MOST, skipped_before
 
 log = logging.getLogger(__name__)
 
@@ -76,9 +77,9 @@ class Delivery:
         subscription = self._directory.get(name)
         if subscription is None or subscription.is_paused:
             return
-        edition = subscription.edition(due)
+        edition, item = subscription.edition(due), NextDigest(name)
         [(key, record)] = self._publisher.digests.find([edition])
-        if self._agenda.at(name) != due and "lead" not in record:
+        if self._agenda.at(item) != due and "lead" not in record:
             log.info("%s is planned for another time, or was skipped", edition.title)
             return
         try:
@@ -96,7 +97,7 @@ class Delivery:
         else:
             self._look(subscription, edition, published)
             # whoever changes the zone now begins with the next day, not with this one in the other zone
-            self._agenda.move(name, due, subscription.timing.next_after(due))
+            self._agenda.move(item, due, subscription.timing.next_after(due))
 
     def publish(self, edition: Edition, build: Callable[[], Rendered] | None = None) -> Published:
         """Post an edition, once, and plan to mend it if it has gaps. Raises what the publisher raises.
@@ -110,7 +111,7 @@ class Delivery:
             detail = "; ".join([*published.gaps, *published.notes])
             self._journal.note(Run(self._now(), key, Outcome.POSTED, detail))
             if published.gaps:
-                self._agenda.add(MEND + key, self._now() + FIRST)
+                self._agenda.add(DigestRepair(key), self._now() + FIRST)
             self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
             # last: a try that died before did none of this, and the next one does all of it
             kept = EDITION.dump_json(edition).decode()
@@ -128,7 +129,7 @@ class Delivery:
         record = self._records.load(key)
         edition = read_back(EDITION, record.get("edition"))
         if edition is None:
-            self._agenda.drop(MEND + key)
+            self._agenda.drop(DigestRepair(key))
             return
         try:
             # whoever asked for it pays for this too, or asking would be a way around their budget
@@ -153,7 +154,7 @@ class Delivery:
 
     def _mended(self, key: str, published: Published) -> None:
         now = self._now()
-        self._agenda.drop(MEND + key)
+        self._agenda.drop(DigestRepair(key))
         self._journal.note(Run(now, key, Outcome.MENDED))
         self._watchdog.settle(key, Kind.INCOMPLETE, f"complete now, {published.address}", now)
 
@@ -166,8 +167,8 @@ class Delivery:
         if published.already:
             # somebody whose budget was used up may have asked for it before its time: the bot completes it
             self._records.save(key, payer="")
-        self._agenda.add(MEND + key, now + FIRST)
-        reason, retry = "; ".join(missing), self._agenda.at(MEND + key)
+        self._agenda.add(DigestRepair(key), now + FIRST)
+        reason, retry = "; ".join(missing), self._agenda.at(DigestRepair(key))
         self._watchdog.note(
             Trouble(key, Kind.INCOMPLETE, edition.title, reason, now, retry, edition.channel, subscription.by)
         )

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Which, Wish
 from bot.ports import Agenda, Subscriptions
@@ -144,7 +145,7 @@ class Subscribing:
 
     def next_of(self, subscription: Subscription) -> datetime:
         """When its next digest is due, in UTC; one that is due and not posted yet counts."""
-        return self._agenda.at(subscription.id) or subscription.timing.next_after(self._now())
+        return self._agenda.at(NextDigest(subscription.id)) or subscription.timing.next_after(self._now())
 
     def _made(self, visit: Visit, wish: Wish, target: str, *, is_open: bool) -> Subscription:
         named = Subscription(target, wish.repository, Timing(*self._usual), wish.view)
@@ -213,17 +214,17 @@ class Subscribing:
 
     def _keep(self, made: Subscription, before: Subscription | None) -> None:
         """Keep it and plan its next digest: the first that tells of what the one planned before would have."""
-        planned = self._agenda.at(before.id) if before else None
+        planned = self._agenda.at(NextDigest(before.id)) if before else None
         self._kept.put(made)
         if before and planned:
             due = made.timing.first_from(before.timing.covers(planned).first + _DAY)
         else:
             due = made.timing.next_after(self._now())
-        self._agenda.put(made.id, due)
+        self._agenda.put(NextDigest(made.id), due)
 
     def _forget(self, subscription: Subscription) -> Subscription:
         self._kept.remove(subscription.id)
-        self._agenda.drop(subscription.id)
+        self._agenda.drop(NextDigest(subscription.id))
         return subscription
 
     def _turned(self, subscription: Subscription, *, is_paused: bool) -> Change:
@@ -231,7 +232,7 @@ class Subscribing:
         if turned != subscription:
             self._kept.put(turned)
         if is_paused:
-            self._agenda.drop(turned.id)
+            self._agenda.drop(NextDigest(turned.id))
         else:
-            self._agenda.add(turned.id, turned.timing.next_after(self._now()))
+            self._agenda.add(NextDigest(turned.id), turned.timing.next_after(self._now()))
         return Change(turned, subscription)

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
 from bot.domain.keyspace.keys import REPORT, TOLD, TROUBLE
 from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
 from bot.ports import Agenda, Cache, Messenger, PostRecords
 from bot.ports.cached_json import read_back
 from bot.ports.slack import SKEW
@@ -27,7 +28,6 @@ from bot.render.subscriptions.incidents import troubles_post
 
 log = logging.getLogger(__name__)
 
-_TELL, _SETTLE = "tell:", "settle:"
 # what is wrong at the same time is told together
 _GATHER = timedelta(seconds=30)
 # a place that refused the message may have been mended by then
@@ -49,10 +49,6 @@ class Watchdog:
         self._messenger = messenger
         self._admin = admin
 
-    def owns(self, name: str) -> bool:
-        """Whether that is something on the agenda for :meth:`speak`."""
-        return name.startswith((_TELL, _SETTLE))
-
     def note(self, trouble: Trouble) -> None:
         """Something is wrong. Noting it again changes nothing. Raises StoreUnavailable."""
         if not any(self._places(trouble)):
@@ -61,7 +57,7 @@ class Watchdog:
         if found is None:
             self._cache.add(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), TROUBLE.lifetime)
         if not (found and found.settled) and not self._message(trouble.id):
-            self._agenda.add(_TELL + trouble.id, trouble.at + _GATHER)
+            self._agenda.add(IncidentReport(trouble.id), trouble.at + _GATHER)
 
     def settle(self, key: str, kind: Kind, how: str, now: datetime) -> None:
         """It is right again, if it was wrong; ``how`` says since when. Raises StoreUnavailable."""
@@ -71,10 +67,10 @@ class Watchdog:
             return
         if not found.settled:
             self._keep(replace(found, settled=how))
-        self._agenda.drop(_TELL + name)
+        self._agenda.drop(IncidentReport(name))
         # after it is kept, as whoever tells looks at it after: one of the two sees the other
         if self._message(name):
-            self._agenda.put(_SETTLE + name, now)
+            self._agenda.put(ReportUpdate(name), now)
 
     def give_up(self, key: str, kind: Kind, now: datetime) -> None:
         """There will be no more tries to mend it, if it was wrong. Raises StoreUnavailable."""
@@ -83,7 +79,7 @@ class Watchdog:
         if found and found.retry and not found.settled:
             self._keep(replace(found, retry=None))
             if self._message(name):
-                self._agenda.put(_SETTLE + name, now)
+                self._agenda.put(ReportUpdate(name), now)
 
     def speak(self, now: datetime) -> None:
         """Tell of all that nobody was told of. What Slack does not take now is told later.
@@ -94,15 +90,15 @@ class Watchdog:
         if not self._waiting(now):
             return
         with suppress(InProgress), self._records.exclusive("watchdog"):
-            names = self._waiting(now)
+            items = self._waiting(now)
             try:
-                self._tell([name.removeprefix(_TELL) for name in names if name.startswith(_TELL)], now)
-                self._edit([name.removeprefix(_SETTLE) for name in names if name.startswith(_SETTLE)])
+                self._tell([item.incident for item in items if isinstance(item, IncidentReport)], now)
+                self._edit([item.incident for item in items if isinstance(item, ReportUpdate)])
             except SlackUnavailable as error:
                 log.warning("troubles are told later: %s", error)
 
-    def _waiting(self, now: datetime) -> list[str]:
-        return [name for name, _ in self._agenda.due(now) if self.owns(name)]
+    def _waiting(self, now: datetime) -> list[IncidentReport | ReportUpdate]:
+        return [item for item, _ in self._agenda.due(now) if isinstance(item, IncidentReport | ReportUpdate)]
 
     def _tell(self, names: Sequence[str], now: datetime) -> None:
         # what an earlier try began may be posted: it is finished as it was, or it would be told again with others
@@ -114,7 +110,7 @@ class Watchdog:
         for name in names:
             trouble = self._load(name)
             if trouble is None or self._message(name) or self._is_over(trouble):
-                self._agenda.drop(_TELL + name)
+                self._agenda.drop(IncidentReport(name))
             else:
                 log.error("%s: %s", trouble.title, trouble.reason)
                 yield trouble
@@ -132,7 +128,7 @@ class Watchdog:
         for place, group in groups.items():
             if not place:
                 for trouble in group:
-                    self._agenda.put(_TELL + trouble.id, now + _LATER)
+                    self._agenda.put(IncidentReport(trouble.id), now + _LATER)
             elif not self._told_in(place, group, now):
                 self._tell_in(turn + 1, group, now)
 
@@ -153,9 +149,9 @@ class Watchdog:
             message = ""
         for name in names if message else ():
             self._cache.put(_told(name), message, TOLD.lifetime)
-            self._agenda.drop(_TELL + name)
+            self._agenda.drop(IncidentReport(name))
             if (found := self._load(name)) and found.settled:
-                self._agenda.put(_SETTLE + name, now)
+                self._agenda.put(ReportUpdate(name), now)
         self._records.save(_BEGUN, names="[]")
         return bool(message)
 
@@ -188,7 +184,7 @@ class Watchdog:
                 except SlackRefused as error:
                     log.info("how it ended is not told: %s", error)
         for name in names:
-            self._agenda.drop(_SETTLE + name)
+            self._agenda.drop(ReportUpdate(name))
 
     def _known(self, names: Iterable[str]) -> Iterator[Trouble]:
         return (trouble for name in names if (trouble := self._load(name)))

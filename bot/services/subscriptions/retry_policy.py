@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from bot.domain.subscriptions.models import Edition
 from bot.domain.time.date_range import Span, written_span
 
-# how its place on the agenda begins; the key of the digest follows
-MEND = "mend:"
 FIRST = timedelta(minutes=5)
 # most outages are over within minutes, and the index of GitHub's search is right within the hour; the last pause
 # is what the last try gets to end in

@@ -16,13 +16,21 @@ from bot.domain.errors import PrdigestError
 from bot.domain.keyspace.keys import TICKED, name_try
 from bot.domain.operations.incident import Kind, Trouble
 from bot.domain.operations.run import Outcome, Run
+from bot.domain.subscriptions.due_items import (
+    DigestRepair,
+    DueItem,
+    IncidentReport,
+    NextDigest,
+    OutcomeCheck,
+    ReportUpdate,
+)
 from bot.domain.subscriptions.models import Edition, Subscription
 from bot.ports import Agenda, Cache, Journal, PostRecords, Queue
 from bot.services.digest.records import DigestRecords
-from bot.services.history.outcome_watcher import EVERY, WATCH
+from bot.services.history.outcome_watcher import EVERY
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.retry_policy import MEND, next_mend, skipped_before
+from bot.services.subscriptions.retry_policy import next_mend, skipped_before
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +47,7 @@ _AWAY = "nothing was running at its time"
 class _Due:
     """A digest that is due: of which subscription, since when, and what its record says."""
 
-    name: str
+    item: NextDigest
     at: datetime
     subscription: Subscription
     edition: Edition
@@ -84,57 +92,53 @@ class Schedule:
         if not self._is_complete:
             self._complete(now)
         due = self._agenda.due(now)
-        spoken = [name for name, _ in due if self._watchdog.owns(name)]
-        others = [(name, at) for name, at in due if name.startswith((MEND, WATCH))]
-        posted = [(name, at) for name, at in due if not (name.startswith((MEND, WATCH)) or name in spoken)]
-        if posted:
-            self._attend(self._ready(posted), now, digests)
-        for name, at in others:
-            with _alone(name):
-                if name.startswith(MEND):
-                    self._mend(name, at, now, mends)
-                elif self._agenda.move(name, at, now + EVERY):
-                    watches.send(name.removeprefix(WATCH))
-        if spoken:
+        if next_digests := [(item, at) for item, at in due if isinstance(item, NextDigest)]:
+            self._attend(self._ready(next_digests), now, digests)
+        for item, at in due:
+            with _alone(item):
+                if isinstance(item, DigestRepair):
+                    self._mend(item, at, now, mends)
+                elif isinstance(item, OutcomeCheck) and self._agenda.move(item, at, now + EVERY):
+                    watches.send(str(item.repository))
+        if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
             self._watchdog.speak(now)
 
     def _complete(self, now: datetime) -> None:
         """Once: what is not on the agenda yet, or stands there for another time than it should."""
-        wanted = {each.id: each for each in self._directory.all() if not each.is_paused}
-        for (name, subscription), planned in zip(wanted.items(), self._agenda.at_each(list(wanted)), strict=True):
+        wanted = {NextDigest(each.id): each for each in self._directory.all() if not each.is_paused}
+        for (item, subscription), planned in zip(wanted.items(), self._agenda.at_each(list(wanted)), strict=True):
             timing = subscription.timing
             if planned is None:
                 # whoever sets the bot up in the afternoon wants to see the digest of that day
                 first = timing.first_on(now)
-                self._agenda.add(name, first if subscription.is_fixed else timing.next_after(now))
+                self._agenda.add(item, first if subscription.is_fixed else timing.next_after(now))
             elif not timing.is_due(planned):
-                self._agenda.move(name, planned, timing.first_on(planned))
+                self._agenda.move(item, planned, timing.first_on(planned))
         self._is_complete = True
 
-    def _mend(self, name: str, at: datetime, now: datetime, mends: Queue) -> None:
-        key = name.removeprefix(MEND)
-        tries = int(self._records.load(key).get("mends", "0"))
+    def _mend(self, item: DigestRepair, at: datetime, now: datetime, mends: Queue) -> None:
+        tries = int(self._records.load(item.digest).get("mends", "0"))
         later = next_mend(now, tries)
         if later is None:
-            self._agenda.drop(name)
-        elif self._agenda.move(name, at, later):
-            self._records.save(key, mends=str(tries + 1))
-            mends.send(key)
+            self._agenda.drop(item)
+        elif self._agenda.move(item, at, later):
+            self._records.save(item.digest, mends=str(tries + 1))
+            mends.send(item.digest)
 
-    def _ready(self, due: Sequence[tuple[str, datetime]]) -> Sequence[_Due]:
+    def _ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_Due]:
         """Those whose subscriptions still want them."""
-        known = self._directory.those([name for name, _ in due])
-        ready: list[tuple[str, datetime, Subscription, Edition]] = []
-        for name, at in due:
-            with _alone(name):
-                subscription = known.get(name) or self._directory.get(name)
+        known = self._directory.those([item.subscription for item, _ in due])
+        ready: list[tuple[NextDigest, datetime, Subscription, Edition]] = []
+        for item, at in due:
+            with _alone(item):
+                subscription = known.get(item.subscription) or self._directory.get(item.subscription)
                 if subscription is None or subscription.is_paused:
-                    self._agenda.drop(name)
+                    self._agenda.drop(item)
                 elif not subscription.timing.is_due(at):
                     # the rules of the zone have changed since it was planned
-                    self._agenda.move(name, at, subscription.timing.first_on(at))
+                    self._agenda.move(item, at, subscription.timing.first_on(at))
                 else:
-                    ready.append((name, at, subscription, subscription.edition(at)))
+                    ready.append((item, at, subscription, subscription.edition(at)))
         found = self._digests.find([edition for *_, edition in ready])
         return [_Due(*each, *kept) for each, kept in zip(ready, found, strict=True)]
 
@@ -142,10 +146,10 @@ class Schedule:
         """Plan the next after what stands, skip what is too late, send the rest."""
         standing = [each for each in ready if each.record.get("done")]
         self._agenda.move_each(
-            [(each.name, each.at, each.subscription.timing.next_after(each.at)) for each in standing]
+            [(each.item, each.at, each.subscription.timing.next_after(each.at)) for each in standing]
         )
         for each in ready:
-            with _alone(each.name):
+            with _alone(each.item):
                 if each.record.get("done"):
                     self._take_over(each, now)
                     continue
@@ -160,14 +164,14 @@ class Schedule:
         if due.record.get("payer") and due.record.get("gaps", "[]") != "[]":
             key = self._digests.key(due.edition)
             self._records.save(key, payer="", mends="0")
-            self._agenda.put(MEND + key, now)
+            self._agenda.put(DigestRepair(key), now)
 
     def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
         tries, retry = due.record.get("tries", "0"), due.record.get("retry")
         is_time = not retry or now >= datetime.fromisoformat(retry)
-        if is_time and self._cache.add(name_try(due.name, due.at.isoformat(), tries), "1", _AGAIN):
+        if is_time and self._cache.add(name_try(due.item.subscription, due.at.isoformat(), tries), "1", _AGAIN):
             self._cache.add(_sent(due), now.isoformat(), self._window)
-            digests.send(due.name, due.at.isoformat())
+            digests.send(due.item.subscription, due.at.isoformat())
 
     def _is_late(self, due: _Due, now: datetime) -> bool:
         """Counted from when the digest was first sent: a bot that has just been started is not late at once."""
@@ -201,7 +205,7 @@ class Schedule:
         if is_closed:
             # not before it is told: what is paused is not looked at again
             self._directory.pause(subscription)
-        if self._agenda.move(due.name, due.at, after):
+        if self._agenda.move(due.item, due.at, after):
             self._journal.note(Run(now, self._digests.key(missed), Outcome.SKIPPED, reason))
 
     def _trouble(
@@ -227,15 +231,15 @@ class Schedule:
 
 def _sent(due: _Due) -> str:
     """Where it is kept when that was first sent."""
-    return name_try(due.name, due.at.isoformat())
+    return name_try(due.item.subscription, due.at.isoformat())
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
+def _alone(item: DueItem) -> Iterator[None]:
     """One entry that can't be looked at shall not keep all others from being posted."""
     try:
         yield
     except PrdigestError:
         raise
     except Exception:
-        log.exception("%s is on the agenda and can't be looked at", name)
+        log.exception("%s is on the agenda and can't be looked at", item)

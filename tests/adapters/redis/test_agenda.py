@@ -17,10 +17,18 @@ from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscripti
 from bot.adapters.redis.connection import Patience, connect, packed, unpacked
 from bot.domain.digest.view import Only, View
 from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import SUBSCRIPTIONS
+from bot.domain.keyspace.keys import AGENDA, SUBSCRIPTIONS
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import (
+    DigestRepair,
+    DueItem,
+    IncidentReport,
+    NextDigest,
+    OutcomeCheck,
+    ReportUpdate,
+)
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import zone_of
 from tests.helpers.builders import REPOSITORY
@@ -112,31 +120,72 @@ class TestSubscriptions:
         assert "Asia/Atlantis" in caplog.text
 
 
+A, B, C = NextDigest("a"), DigestRepair("digest:b"), OutcomeCheck(Repository("octo", "engine"))
+OLD, NOTHING = IncidentReport("digest:b#missing"), ReportUpdate("digest:b#missing")
+# as the versions up to 6336eb6 wrote them, with what they are
+WRITTEN: dict[str, DueItem] = {
+    "5d2cea88": NextDigest("5d2cea88"),
+    "mend:digest:T0TEAM:C0GAPS:octo/engine:2026-02-28": DigestRepair(
+        "digest:T0TEAM:C0GAPS:octo/engine:2026-02-28"
+    ),
+    "tell:digest:T0TEAM:C0NEXT:octo/engine:2026-02-28#missing": IncidentReport(
+        "digest:T0TEAM:C0NEXT:octo/engine:2026-02-28#missing"
+    ),
+    "settle:digest:T0TEAM:C0MENDED:octo/engine:2026-02-28#missing": ReportUpdate(
+        "digest:T0TEAM:C0MENDED:octo/engine:2026-02-28#missing"
+    ),
+    "watch:octo/engine": OutcomeCheck(Repository("octo", "engine")),
+}
+
+
 class TestAgenda:
+    def test_what_older_versions_planned_is_read_moved_and_dropped(
+        self, agenda: RedisAgenda, store: Redis
+    ) -> None:
+        store.zadd(AGENDA.key(), {member: NINE.timestamp() + n for n, member in enumerate(WRITTEN)})
+        found = agenda.due(NINE + HOUR)
+        assert [item for item, _ in found] == list(WRITTEN.values())
+        for item, at in found:
+            agenda.add(item, NINE - HOUR)
+            assert agenda.move(item, at, NINE + 2 * HOUR)
+        assert store.zcard(AGENDA.key()) == len(WRITTEN)
+        for item, _ in found:
+            agenda.drop(item)
+        assert store.zcard(AGENDA.key()) == 0
+
+    def test_what_another_version_planned_is_left_alone(
+        self, agenda: RedisAgenda, store: Redis, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        store.zadd(AGENDA.key(), {"2;watch:octo/engine": NINE.timestamp(), "a": NINE.timestamp()})
+        for _ in range(2):
+            assert agenda.due(NINE) == [(A, NINE)]
+        assert store.zcard(AGENDA.key()) == 2
+        assert caplog.text.count("2;watch:octo/engine") == 1
+
     def test_what_is_due_comes_oldest_first_and_what_is_not_does_not(self, agenda: RedisAgenda) -> None:
-        for name, hours in (("later", 1), ("b", 0), ("old", -30), ("a", -1)):
-            agenda.put(name, NINE + hours * HOUR)
-        assert agenda.due(NINE) == [("old", NINE - 30 * HOUR), ("a", NINE - HOUR), ("b", NINE)]
-        assert agenda.due(NINE - SECOND) == [("old", NINE - 30 * HOUR), ("a", NINE - HOUR)]
+        for item, hours in ((NextDigest("later"), 1), (B, 0), (OLD, -30), (A, -1)):
+            agenda.put(item, NINE + hours * HOUR)
+        assert agenda.due(NINE) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR), (B, NINE)]
+        assert agenda.due(NINE - SECOND) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR)]
 
     def test_it_is_known_when_something_is_to_be_done(self, agenda: RedisAgenda) -> None:
-        agenda.put("a", NINE.astimezone(zone_of("Asia/Kathmandu")))
-        assert agenda.at("a") == NINE
-        assert agenda.at("nothing") is None
-        assert agenda.at_each(["nothing", "a"]) == [None, NINE]
+        agenda.put(A, NINE.astimezone(zone_of("Asia/Kathmandu")))
+        assert agenda.at(A) == NINE
+        assert agenda.at(NOTHING) is None
+        assert agenda.at_each([NOTHING, A]) == [None, NINE]
         assert agenda.at_each([]) == ()
 
     def test_put_plans_anew_and_add_only_what_is_not_planned(self, agenda: RedisAgenda) -> None:
-        agenda.add("a", NINE)
-        agenda.add("a", NINE + HOUR)
-        assert agenda.at("a") == NINE
-        agenda.put("a", NINE + HOUR)
-        assert agenda.at("a") == NINE + HOUR
+        agenda.add(A, NINE)
+        agenda.add(A, NINE + HOUR)
+        assert agenda.at(A) == NINE
+        agenda.put(A, NINE + HOUR)
+        assert agenda.at(A) == NINE + HOUR
 
     def test_what_is_dropped_is_gone_and_may_be_dropped_again(self, agenda: RedisAgenda) -> None:
-        agenda.put("a", NINE)
+        agenda.put(A, NINE)
         for _ in range(2):
-            agenda.drop("a")
+            agenda.drop(A)
         assert agenda.due(NINE) == []
 
     @pytest.mark.parametrize(
@@ -151,33 +200,33 @@ class TestAgenda:
         self, agenda: RedisAgenda, planned: datetime | None, moved: bool
     ) -> None:
         if planned:
-            agenda.put("a", planned)
-        assert agenda.move("a", NINE, NINE + 24 * HOUR) is moved
-        assert agenda.at("a") == (NINE + 24 * HOUR if moved else planned)
+            agenda.put(A, planned)
+        assert agenda.move(A, NINE, NINE + 24 * HOUR) is moved
+        assert agenda.at(A) == (NINE + 24 * HOUR if moved else planned)
 
     def test_of_many_those_are_moved_that_stand_as_they_were_seen(self, agenda: RedisAgenda) -> None:
-        agenda.put("a", NINE)
-        agenda.put("b", NINE + HOUR)
-        agenda.put("c", NINE)
-        agenda.move_each([(name, NINE, NINE + 24 * HOUR) for name in "abcd"])
+        agenda.put(A, NINE)
+        agenda.put(B, NINE + HOUR)
+        agenda.put(C, NINE)
+        agenda.move_each([(item, NINE, NINE + 24 * HOUR) for item in (A, B, C, NOTHING)])
         agenda.move_each([])
-        assert agenda.at_each("abcd") == [NINE + 24 * HOUR, NINE + HOUR, NINE + 24 * HOUR, None]
+        assert agenda.at_each([A, B, C, NOTHING]) == [NINE + 24 * HOUR, NINE + HOUR, NINE + 24 * HOUR, None]
 
     def test_of_many_who_move_the_same_one_does(self, store_url: str, agenda: RedisAgenda) -> None:
-        agenda.put("a", NINE)
+        agenda.put(A, NINE)
 
         def move(hours: int) -> bool:
             with connect(store_url) as client:
-                return RedisAgenda(client).move("a", NINE, NINE + hours * HOUR)
+                return RedisAgenda(client).move(A, NINE, NINE + hours * HOUR)
 
         with ThreadPoolExecutor(8) as pool:
             assert sorted(pool.map(move, range(1, 9))) == [False] * 7 + [True]
 
     def test_instants_are_kept_to_the_second(self, agenda: RedisAgenda) -> None:
-        agenda.put("a", NINE + SECOND * 0.9)
-        assert agenda.due(NINE) == [("a", NINE)]
+        agenda.put(A, NINE + SECOND * 0.9)
+        assert agenda.due(NINE) == [(A, NINE)]
         assert agenda.due(NINE - SECOND * 0.1) == []
-        assert agenda.move("a", NINE + SECOND * 0.5, NINE + HOUR)
+        assert agenda.move(A, NINE + SECOND * 0.5, NINE + HOUR)
 
 
 class TestJournal:
@@ -198,8 +247,8 @@ def test_none_of_it_expires(
     kept: RedisSubscriptions, agenda: RedisAgenda, journal: RedisJournal, store: Redis
 ) -> None:
     kept.put(DAILY)
-    agenda.put("a", NINE)
-    agenda.move("a", NINE, NINE + HOUR)
+    agenda.put(A, NINE)
+    agenda.move(A, NINE, NINE + HOUR)
     journal.note(Run(NINE, "digest:1", Outcome.POSTED))
     assert [store.ttl(key) for key in ("subscriptions", "agenda", "journal")] == [-1, -1, -1]
 
@@ -211,13 +260,13 @@ AWAY: dict[str, Callable[[Redis], object]] = {
     "keep": lambda client: RedisSubscriptions(client).put(DAILY),
     "remove": lambda client: RedisSubscriptions(client).remove("a"),
     "due": lambda client: RedisAgenda(client).due(NINE),
-    "at": lambda client: RedisAgenda(client).at("a"),
-    "at each": lambda client: RedisAgenda(client).at_each(["a"]),
-    "put": lambda client: RedisAgenda(client).put("a", NINE),
-    "add": lambda client: RedisAgenda(client).add("a", NINE),
-    "move": lambda client: RedisAgenda(client).move("a", NINE, NINE),
-    "move each": lambda client: RedisAgenda(client).move_each([("a", NINE, NINE)]),
-    "drop": lambda client: RedisAgenda(client).drop("a"),
+    "at": lambda client: RedisAgenda(client).at(A),
+    "at each": lambda client: RedisAgenda(client).at_each([A]),
+    "put": lambda client: RedisAgenda(client).put(A, NINE),
+    "add": lambda client: RedisAgenda(client).add(A, NINE),
+    "move": lambda client: RedisAgenda(client).move(A, NINE, NINE),
+    "move each": lambda client: RedisAgenda(client).move_each([(A, NINE, NINE)]),
+    "drop": lambda client: RedisAgenda(client).drop(A),
     "note": lambda client: RedisJournal(client).note(Run(NINE, "a", Outcome.POSTED)),
     "recent": lambda client: RedisJournal(client).recent(1),
 }

@@ -15,6 +15,7 @@ from bot.domain.digest.view import Only, View
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
@@ -118,23 +119,23 @@ LATE = "See the clock, the worker and the runs above: it is posted as soon as no
 
 def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
     agenda = RedisAgenda(store)
-    agenda.put(ENGINE.id, NOW - timedelta(minutes=31))
-    agenda.put(RISKY.id, NOW + HOUR)
+    agenda.put(NextDigest(ENGINE.id), NOW - timedelta(minutes=31))
+    agenda.put(NextDigest(RISKY.id), NOW + HOUR)
     assert last(store, ENGINE, RISKY) == [
         f"! Schedule: the digest of octo/engine for C0DIGEST was due at 2026-03-01 08:49 PST -> {LATE}"
     ]
 
 
 def test_a_digest_that_is_due_now_is_not_late(store: Redis) -> None:
-    RedisAgenda(store).put(ENGINE.id, NOW - timedelta(minutes=29))
+    RedisAgenda(store).put(NextDigest(ENGINE.id), NOW - timedelta(minutes=29))
     assert [line[0] for line in last(store)] == ["+"]
 
 
 def test_repairs_and_what_nobody_wants_any_more_are_no_digests(store: Redis) -> None:
     agenda = RedisAgenda(store)
-    for name in ("mend:C0DIGEST", "0badc0de", RISKY.id):
-        agenda.put(name, NOW - HOUR)
-    agenda.put(ENGINE.id, DUE + timedelta(days=1))
+    for item in (DigestRepair("C0DIGEST"), NextDigest("0badc0de"), NextDigest(RISKY.id)):
+        agenda.put(item, NOW - HOUR)
+    agenda.put(NextDigest(ENGINE.id), DUE + timedelta(days=1))
     assert last(store, ENGINE, replace(RISKY, is_paused=True)) == [
         "+ Schedule: 1 subscription and 1 paused, the next is octo/engine for C0DIGEST at 2026-03-02 09:00 PST"
     ]

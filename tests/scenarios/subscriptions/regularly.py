@@ -9,6 +9,7 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
@@ -22,7 +23,7 @@ def subscriptions(bot: Bot, channel: str) -> list[Subscription]:
 
 
 def is_planned(bot: Bot, subscription: Subscription) -> bool:
-    return RedisAgenda(bot.store).at(subscription.id) is not None
+    return RedisAgenda(bot.store).at(NextDigest(subscription.id)) is not None
 
 
 def direct(person: Person) -> str:

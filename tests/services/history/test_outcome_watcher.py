@@ -17,10 +17,11 @@ from bot.domain.digest.view import WHOLE, View
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import Edition, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.services.history.outcome_watcher import EVERY, WATCH, Aftermath
+from bot.services.history.outcome_watcher import EVERY, Aftermath
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
@@ -88,7 +89,7 @@ def subscribe(
     subscription = Subscription(channel, repository, timing, view, by="U0ADA")
     RedisSubscriptions(made.wiring.store).put(subscription)
     due = timing.first_on(made.wall.now)
-    made.wiring.scheduling.agenda.put(subscription.id, due)
+    made.wiring.scheduling.agenda.put(NextDigest(subscription.id), due)
     return due
 
 
@@ -252,10 +253,10 @@ def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
     agenda = made.wiring.scheduling.agenda
-    assert agenda.at(f"{WATCH}{REPO}") == DUE + EVERY
+    assert agenda.at(OutcomeCheck(ENGINE)) == DUE + EVERY
     made.wall.passes(32 * DAY)
     made.wiring.scheduling.aftermath.look(ENGINE, Outbox())
-    assert agenda.at(f"{WATCH}{REPO}") is None
+    assert agenda.at(OutcomeCheck(ENGINE)) is None
 
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
@@ -366,7 +367,7 @@ def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) 
     made.github.set_limit("graphql", 0)
     with pytest.raises(RateLimited):
         made.turn(EVERY)
-    assert made.wiring.scheduling.agenda.at(f"{WATCH}{REPO}") == DUE + 2 * EVERY
+    assert made.wiring.scheduling.agenda.at(OutcomeCheck(ENGINE)) == DUE + 2 * EVERY
     made.github.set_limit("graphql", 1_000)
     made.turn(EVERY - MINUTE)
     assert told(made) == []

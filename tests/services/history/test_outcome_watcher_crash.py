@@ -12,8 +12,10 @@ from redis import Redis
 from bot.adapters.redis.agenda import RedisAgenda
 from bot.adapters.redis.posted_digests import RedisIssued
 from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
+from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Edition
-from bot.services.history.outcome_watcher import EVERY, WATCH
+from bot.sandbox.loopback import HangUp
+from bot.services.history.outcome_watcher import EVERY
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.digest.posting import Crash, Fuse, MemoryRecords
@@ -158,7 +160,7 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
         Dying(slack, store, fuse=Fuse(with_effect=True)).post()
     unbroken.post()
     assert RedisIssued(store).between(REPOSITORY, DAY.end, DAY.end) == (KEY,)
-    assert RedisAgenda(store).at(f"{WATCH}{REPOSITORY}") == DUE + EVERY
+    assert RedisAgenda(store).at(OutcomeCheck(REPOSITORY)) == DUE + EVERY
     expected = amended(unbroken)
     unbroken.merge(REVERT)
     unbroken.look()

@@ -14,6 +14,7 @@ from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscripti
 from bot.adapters.redis.connection import RedisCache, RedisPostRecords
 from bot.domain.operations.incident import Kind, Trouble
 from bot.domain.operations.run import Run
+from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import Edition, Subscription, Timing
 from bot.ports import Messenger
 from bot.render.digest.post import Rendered
@@ -137,7 +138,7 @@ class Desk:
 
     def subscribe(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
         self.subscriptions.put(subscription)
-        RedisAgenda(self.store).put(subscription.id, due)
+        RedisAgenda(self.store).put(NextDigest(subscription.id), due)
 
     def deliver(self) -> None:
         self.delivery.deliver(DAILY.id, DUE)
@@ -169,8 +170,8 @@ class Desk:
         """Of the digest of DAY."""
         return RedisPostRecords(self.store).load(KEY)
 
-    def planned(self, name: str) -> datetime | None:
-        return RedisAgenda(self.store).at(name)
+    def planned(self, item: DueItem) -> datetime | None:
+        return RedisAgenda(self.store).at(item)
 
 
 def trouble(number: int = 0, **fields: Any) -> Trouble:

@@ -18,6 +18,7 @@ from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Edition, Subscription, Timing
 from bot.domain.subscriptions.request import Which, Wish
 from bot.ports import Post
@@ -106,10 +107,10 @@ class Team:
             wish = Wish.parse(f"label:{number}", REPOSITORIES)
             made = Subscription(channel, REPOSITORY, Timing(*USUAL), wish.view, by=user, is_open=True)
             self.kept.put(made)
-            self.agenda.put(made.id, made.timing.next_after(self.now))
+            self.agenda.put(NextDigest(made.id), made.timing.next_after(self.now))
 
     def planned(self, subscription: Subscription) -> datetime | None:
-        return self.agenda.at(subscription.id)
+        return self.agenda.at(NextDigest(subscription.id))
 
     def live(self, until: datetime) -> list[tuple[str, str]]:
         """What a clock and a worker post from now on, besides that of the settings: moments and days."""

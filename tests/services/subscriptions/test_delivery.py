@@ -23,11 +23,13 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.operations.run import Outcome
+from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Edition
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import Rendered
-from bot.services.subscriptions.retry_policy import MEND
-from tests.emulators.slack.server import SCOPES, SlackEmulator
+from bot.sandbox.loopback import HangUp
+from bot.sandbox.slack.server import SCOPES
+from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY
 from tests.services.digest.posting import EDITION, HOME, PARTS, Crash, Fuse, Standing, rendered, standing
 from tests.services.subscriptions.scheduled import (
@@ -94,7 +96,7 @@ def test_a_digest_that_is_due_is_posted_and_written_down(desk: Desk) -> None:
     [run] = desk.runs
     assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, Outcome.POSTED, "")
     assert {"done", "edition", "lead", "address"} <= desk.record.keys()
-    assert desk.planned(MEND + KEY) is None
+    assert desk.planned(DigestRepair(KEY)) is None
     assert reports(desk.slack, ADMIN) == []
 
 
@@ -152,7 +154,7 @@ def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: 
 
 
 def test_a_time_that_was_changed_leaves_what_waits_on_the_queue_to_the_new_one(desk: Desk) -> None:
-    desk.agenda.put(DAILY.id, DUE + HOUR)
+    desk.agenda.put(NextDigest(DAILY.id), DUE + HOUR)
     desk.deliver()
     assert (standing(desk.slack).leads, desk.runs) == ([], [])
 
@@ -160,7 +162,7 @@ def test_a_time_that_was_changed_leaves_what_waits_on_the_queue_to_the_new_one(d
 def test_what_was_begun_is_finished_though_it_was_skipped(desk: Desk) -> None:
     desk.slack.fail_next("chat.getPermalink", status=503)
     desk.deliver()
-    desk.agenda.put(DAILY.id, DUE + 24 * HOUR)
+    desk.agenda.put(NextDigest(DAILY.id), DUE + 24 * HOUR)
     desk.deliver()
     assert (standing(desk.slack), "done" in desk.record) == (POSTED, True)
 
@@ -405,7 +407,7 @@ def test_a_day_of_which_nothing_is_known_is_skipped_at_once_and_nothing_is_poste
     assert standing(desk.slack) == Standing([], [], [])
     assert told(desk) == ["will not be posted: The sample holds 27 February 2026 only. "]
     assert (outcomes(desk), len(desk.kitchen.built)) == (["skipped"], 1)
-    assert desk.planned(DAILY.id) == DUE + timedelta(days=1)
+    assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
 def test_a_late_digest_that_somebody_asks_for_ends_what_was_told(desk: Desk) -> None:
@@ -457,7 +459,7 @@ def test_an_empty_day_is_told_where_all_before_had_something(
     reason = f"nothing was merged, while each of the last {known} digests had something"
     expected = f"was posted incomplete: {reason}. Next try 2026-03-01 17:05 UTC."
     assert told(desk) == ([expected] if is_surprise else [])
-    assert (desk.planned(MEND + KEY) == DUE + 5 * MINUTE) is is_surprise
+    assert (desk.planned(DigestRepair(KEY)) == DUE + 5 * MINUTE) is is_surprise
     assert standing(desk.slack).leads == ["Nothing merged"]
 
 
@@ -472,7 +474,7 @@ def test_a_surprise_is_looked_at_again_and_ends_if_it_was_one(desk: Desk, is_lat
     for minutes in range(8):
         desk.turn(MINUTE if minutes else timedelta(0))
     assert told(desk)[0].startswith("✓") is is_late
-    assert (desk.planned(MEND + KEY) is None) is is_late
+    assert (desk.planned(DigestRepair(KEY)) is None) is is_late
     assert standing(desk.slack).leads == ["Engine" if is_late else "Nothing merged"]
     assert outcomes(desk) == ["posted", "mended"][: 1 + is_late]
 
@@ -495,7 +497,7 @@ def test_a_gap_is_told_and_looked_at_four_times_at_most(desk: Desk) -> None:
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515]
     assert told(desk) == [f"was posted incomplete: {GAP}. There will be no more tries."]
-    assert desk.planned(MEND + KEY) is None
+    assert desk.planned(DigestRepair(KEY)) is None
     assert (outcomes(desk), standing(desk.slack)) == (["posted"], POSTED)
 
 
@@ -509,7 +511,7 @@ def test_a_gap_that_is_filled_is_edited_told_and_done(desk: Desk, tries: int) ->
     assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: complete now, {address}."]
     assert outcomes(desk) == ["posted", "mended"]
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
-    assert desk.planned(MEND + KEY) is None
+    assert desk.planned(DigestRepair(KEY)) is None
 
 
 def test_a_gap_that_is_filled_before_anybody_is_told_is_not_told(desk: Desk) -> None:
@@ -540,13 +542,13 @@ def test_a_channel_that_is_closed_meanwhile_is_given_up_without_a_second_digest(
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515]
     undo()
     assert standing(desk.slack).leads == ["Facts alone"]
-    assert (outcomes(desk)[0], desk.planned(MEND + KEY)) == ("posted", None)
+    assert (outcomes(desk)[0], desk.planned(DigestRepair(KEY))) == ("posted", None)
 
 
 def test_what_is_not_known_is_not_looked_at_again(desk: Desk) -> None:
-    desk.agenda.put(MEND + KEY, DUE)
+    desk.agenda.put(DigestRepair(KEY), DUE)
     desk.delivery.mend(KEY)
-    assert (desk.planned(MEND + KEY), desk.slack.list_calls_to("chat.update")) == (None, [])
+    assert (desk.planned(DigestRepair(KEY)), desk.slack.calls_to("chat.update")) == (None, [])
 
 
 def test_a_store_that_is_away_while_it_is_looked_at_is_left_to_the_queue(desk: Desk) -> None:
@@ -599,7 +601,7 @@ def test_a_worker_that_dies_after_any_step_is_followed_by_one_that_ends_the_same
     for _ in range(3):
         desk.turn()
     assert standing(desk.slack) == POSTED
-    assert desk.planned(MEND + KEY) == DUE + 22 * MINUTE
+    assert desk.planned(DigestRepair(KEY)) == DUE + 22 * MINUTE
     [late, incomplete] = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
     assert late.startswith("✓")
     assert f"was posted incomplete: {GAP}. Next try" in incomplete
@@ -637,7 +639,7 @@ def test_a_worker_that_dies_while_it_mends_is_followed_by_one_that_ends_the_same
     desk.turn()
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
     assert told(desk)[0].startswith("✓")
-    assert desk.planned(MEND + KEY) is None
+    assert desk.planned(DigestRepair(KEY)) is None
     assert outcomes(desk)[:2] == ["posted", "mended"]
 
 
@@ -684,13 +686,13 @@ def test_a_digest_of_the_same_interval_by_hand_is_the_one_that_is_due(desk: Desk
     assert not desk.delivery.publish(same).already
     assert desk.turn() == (0, 0)
     assert standing(desk.slack) == POSTED
-    assert desk.planned(DAILY.id) == DUE + timedelta(days=1)
+    assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
 def test_who_moves_to_another_zone_once_a_digest_stands_gets_the_next_day_there(desk: Desk) -> None:
     """A zone that follows its owner changes right after a delivery, before the clock looks again."""
     desk.deliver()
-    assert desk.planned(DAILY.id) == DUE + timedelta(days=1)
+    assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
 # --- what a version before recorded, when dates alone made up the key

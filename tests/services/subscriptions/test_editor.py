@@ -12,6 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.slack.access_control import Allowed
 from bot.services.subscriptions.editor import MOST, Change
@@ -221,7 +222,7 @@ def test_a_digest_that_waits_on_the_queue_is_not_sent_while_it_is_paused(team: T
     made = team.subscribe()
     team.now = at(3, 9)
     team.subscribing.pause(ask(), which())
-    team.agenda.put(made.id, at(3, 9))
+    team.agenda.put(NextDigest(made.id), at(3, 9))
     assert team.live(at(4, 12)) == []
 
 
@@ -495,6 +496,6 @@ def test_the_time_of_the_next_is_that_of_the_agenda_or_else_of_its_timing(team: 
     made = team.subscribe()
     team.now = at(3, 12)
     assert team.subscribing.next_of(made) == at(3, 9)
-    team.agenda.drop(made.id)
+    team.agenda.drop(NextDigest(made.id))
     assert team.subscribing.next_of(made) == at(4, 9)
     assert team.subscribing.next_of(replace(FIXED, timing=Timing(NINE, ANGELES))) == at(4, 9)

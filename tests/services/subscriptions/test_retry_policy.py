@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.operations.run import Outcome
-from bot.services.subscriptions.retry_policy import FIRST, MEND, next_mend
+from bot.domain.subscriptions.due_items import DigestRepair
+from bot.services.subscriptions.retry_policy import FIRST, next_mend
 from tests.adapters.worlds import REPO
 from tests.emulators.claude.server import Failure, Json, Step, default_answer, summary_answer
 from tests.emulators.github.store import pull
@@ -158,7 +159,7 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     assert _stamps(made)[: len(stamps)] == stamps, "the same messages, with the corrected report below"
     assert len(_stamps(made)) == len(stamps) + 1
     assert made.told[0].startswith("✓")
-    assert (made.outcomes, made.wiring.scheduling.agenda.at(MEND + KEY)) == (
+    assert (made.outcomes, made.wiring.scheduling.agenda.at(DigestRepair(KEY))) == (
         [Outcome.POSTED, Outcome.MENDED],
         None,
     )

@@ -19,18 +19,18 @@ from bot.domain.conversations.commands import Repositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import SUBSCRIPTIONS, TICKED
 from bot.domain.operations.run import Outcome
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Wish
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import zone_of
 from bot.services.digest.records import DigestRecords
-from bot.services.history.outcome_watcher import WATCH
 from bot.services.slack.access_control import Admission, Allowed
 from bot.services.subscriptions.editor import Subscribing
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.permissions import Rights
 from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.retry_policy import MEND
 from bot.services.subscriptions.scheduler import Schedule
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.aging_cache import AgingCache
@@ -112,7 +112,7 @@ class Tower:
     def plan(self, *subscriptions: Subscription, at: datetime = DUE) -> None:
         for each in subscriptions:
             self.kept.put(each)
-            self.agenda.put(each.id, at)
+            self.agenda.put(NextDigest(each.id), at)
 
     def tick(self, after: timedelta = timedelta(0), schedule: Schedule | None = None) -> list[Any]:
         """Time passes and a clock ticks; what digests it sent."""
@@ -125,7 +125,7 @@ class Tower:
         self.records.save(key(subscription, due), done="some time")
 
     def at(self, subscription: Subscription = DAILY) -> datetime | None:
-        return self.agenda.at(subscription.id)
+        return self.agenda.at(NextDigest(subscription.id))
 
     @property
     def skipped(self) -> list[str]:
@@ -222,7 +222,7 @@ def test_a_digest_that_failed_is_sent_again_at_the_time_of_its_next_try(tower: T
 @pytest.mark.parametrize("kept", [None, replace(DAILY, is_paused=True)], ids=["removed", "paused"])
 def test_what_nobody_wants_any_more_is_dropped(tower: Tower, kept: Subscription | None) -> None:
     tower.tick()
-    tower.agenda.put(DAILY.id, DUE)
+    tower.agenda.put(NextDigest(DAILY.id), DUE)
     if kept:
         tower.kept.put(kept)
     assert tower.tick() == []
@@ -318,7 +318,7 @@ def test_a_start_with_other_settings_keeps_the_day_that_is_to_come(
     store: Redis, planned: datetime, due: datetime
 ) -> None:
     tower = Tower(store, fixed=FIXED, now=DUE - 3 * HOUR)
-    tower.agenda.put(FIXED.id, planned)
+    tower.agenda.put(NextDigest(FIXED.id), planned)
     tower.tick()
     assert tower.at() == due
 
@@ -331,11 +331,11 @@ def test_a_subscription_that_cant_be_read_keeps_no_other_from_its_time(
         tower.tick(-HOUR)
         tower.now = DUE
     tower.plan(DAILY)
-    tower.agenda.put("00000000", DUE - MINUTE)
+    tower.agenda.put(NextDigest("00000000"), DUE - MINUTE)
     store.hset(SUBSCRIPTIONS.key(), "00000000", "p{}")
     assert tower.tick() == SENT
     # it is left where it was, for a version that can read it
-    assert tower.agenda.at("00000000") == DUE - MINUTE
+    assert tower.agenda.at(NextDigest("00000000")) == DUE - MINUTE
 
 
 def test_an_edition_that_can_not_be_made_keeps_no_other_from_its_time(store: Redis) -> None:
@@ -345,7 +345,7 @@ def test_an_edition_that_can_not_be_made_keeps_no_other_from_its_time(store: Red
 
     odd = replace(DAILY, channel="C0ODD", timing=Odd(TIMING.at, TIMING.zone), by="")
     tower = Tower(store, fixed=odd)
-    tower.agenda.put(odd.id, DUE - A_DAY)
+    tower.agenda.put(NextDigest(odd.id), DUE - A_DAY)
     tower.plan(DAILY)
     assert tower.tick() == SENT
 
@@ -435,7 +435,7 @@ def test_a_subscription_that_only_people_can_mend_is_paused_when_it_is_skipped(t
 
 def test_the_subscription_of_the_settings_is_never_paused(store: Redis) -> None:
     tower = Tower(store, fixed=FIXED)
-    tower.agenda.put(FIXED.id, DUE)
+    tower.agenda.put(NextDigest(FIXED.id), DUE)
     tower.records.save(key(FIXED, DUE), error="not in that channel", person="1", tries="1", retry=DUE.isoformat())
     tower.tick(A_DAY + MINUTE)
     assert [run.detail for run in tower.journal.recent(9)] == ["not in that channel"]
@@ -521,7 +521,7 @@ MENDED = key(DAILY, DUE)
 
 
 def test_what_was_posted_with_gaps_is_looked_at_four_times_at_growing_pauses(tower: Tower) -> None:
-    tower.agenda.put(MEND + MENDED, DUE)
+    tower.agenda.put(DigestRepair(MENDED), DUE)
     found = []
     for _ in range(12 * 60):
         before = len(tower.mends.sent)
@@ -530,13 +530,13 @@ def test_what_was_posted_with_gaps_is_looked_at_four_times_at_growing_pauses(tow
         tower.now += MINUTE
     assert found == [0, 30, 150, 510]
     assert set(tower.mends.sent) == {(MENDED,)}
-    assert tower.agenda.at(MEND + MENDED) is None
+    assert tower.agenda.at(DigestRepair(MENDED)) is None
 
 
 def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_url: str) -> None:
     keys = [f"digest:T0TEAM:C{n:04}:octo/engine:2026-02-23" for n in range(20)]
     for each in keys:
-        tower.agenda.put(MEND + each, DUE)
+        tower.agenda.put(DigestRepair(each), DUE)
 
     def tick(n: int) -> None:
         with connect(store_url) as client:
@@ -548,9 +548,9 @@ def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_ur
 
 
 def test_what_was_mended_is_looked_at_no_more(tower: Tower) -> None:
-    tower.agenda.put(MEND + MENDED, DUE)
+    tower.agenda.put(DigestRepair(MENDED), DUE)
     tower.tick()
-    tower.agenda.drop(MEND + MENDED)
+    tower.agenda.drop(DigestRepair(MENDED))
     for _ in range(10):
         tower.tick(HOUR)
     assert tower.mends.sent == [(MENDED,)]
@@ -558,7 +558,7 @@ def test_what_was_mended_is_looked_at_no_more(tower: Tower) -> None:
 
 def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> None:
     """Four looks in four minutes would find what the first one found."""
-    tower.agenda.put(MEND + MENDED, DUE)
+    tower.agenda.put(DigestRepair(MENDED), DUE)
     tower.now = DUE + 2 * A_DAY
     for _ in range(29):
         tower.tick(MINUTE)
@@ -571,7 +571,7 @@ def test_after_an_outage_the_looks_have_their_pauses_as_ever(tower: Tower) -> No
 # --- what became of what was posted
 
 
-LOOK = f"{WATCH}{REPOSITORY}"
+LOOK = OutcomeCheck(REPOSITORY)
 
 
 def test_what_became_of_digests_is_looked_at_every_six_hours(tower: Tower) -> None:
@@ -598,7 +598,7 @@ def test_after_an_outage_it_is_looked_at_once(tower: Tower) -> None:
 def test_clocks_that_watch_at_the_same_moment_send_it_once(tower: Tower, store_url: str) -> None:
     named = [f"octo/part-{n:02}" for n in range(20)]
     for each in named:
-        tower.agenda.put(f"{WATCH}{each}", DUE)
+        tower.agenda.put(OutcomeCheck(Repository.parse(each)), DUE)
 
     def tick(n: int) -> None:
         with connect(store_url) as client:
@@ -626,7 +626,7 @@ def morning(tower: Tower) -> None:
     tower.plan(LOST, CLOSED, PAUSED, MOVED)
     tower.done(STANDING, NEXT)
     tower.records.save(key(CLOSED, DUE), error="not in that channel", person="1", tries="1")
-    tower.agenda.put(MEND + key(STANDING, DUE), DUE)
+    tower.agenda.put(DigestRepair(key(STANDING, DUE)), DUE)
     tower.now = NEXT + MINUTE
 
 

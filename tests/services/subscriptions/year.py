@@ -29,6 +29,7 @@ from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscripti
 from bot.adapters.redis.connection import RedisPostRecords, packed
 from bot.domain.keyspace.keys import AGENDA
 from bot.domain.operations.incident import Kind
+from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Edition, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import zone_of
@@ -204,7 +205,8 @@ class Workers:
     def work(self, jobs: Sequence[Job]) -> None:
         """As the delivery does: leave what is paused or due no more, refuse what is not over; one claim posts."""
         names = [job.name for job in jobs]
-        known, planned = self._parts.directory.those(names), self._parts.agenda.at_each(names)
+        known = self._parts.directory.those(names)
+        planned = self._parts.agenda.at_each([NextDigest(name) for name in names])
         wanted = [
             job
             for job, due in zip(jobs, planned, strict=True)

@@ -26,6 +26,7 @@ from bot.adapters.redis.transfer.transfer import Moving
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence
@@ -75,8 +76,8 @@ def refused(store: Redis, file: BytesIO) -> str:
 def fill(store: Redis) -> None:
     """A little of everything, as the bot writes it."""
     RedisSubscriptions(store).put(SUBSCRIPTION)
-    RedisAgenda(store).put(f"post:{SUBSCRIPTION.id}", NOON)
-    RedisAgenda(store).put(f"mend:{DIGEST}", NOON + timedelta(hours=1))
+    RedisAgenda(store).put(NextDigest(SUBSCRIPTION.id), NOON)
+    RedisAgenda(store).put(DigestRepair(DIGEST), NOON + timedelta(hours=1))
     for run in RUNS:
         RedisJournal(store).note(run)
     RedisBallot(store).put("C0DIGEST:101.0:U0ADA", json.dumps({"verdict": "good", "question": HARD}))
@@ -96,7 +97,7 @@ def fill(store: Redis) -> None:
 
 
 def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None:
-    RedisAgenda(store).put("post:abc", NOON)
+    RedisAgenda(store).put(DigestRepair("abc"), NOON)
     RedisContexts(store).put("thread:C0DIGEST:100.0", '{"about":"Größe"}')
     RedisPostRecords(store).save(DIGEST, lead="100.0", plan="")
     RedisJournal(store).note(RUNS[0])
@@ -104,7 +105,7 @@ def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None
     text = json.dumps(journal, ensure_ascii=False, separators=(",", ":"))
     assert exported(store) == [
         '{"prdigest": "export", "schema": 2, "at": "2026-03-01T06:30:00+00:00"}',
-        '{"key": "agenda", "type": "zset", "value": {"post:abc": 1772308800}}',
+        '{"key": "agenda", "type": "zset", "value": {"mend:abc": 1772308800}}',
         f'{{"key": "{DIGEST}", "type": "hash", "value": {{"lead": "100.0", "plan": ""}}}}',
         json.dumps({"key": "journal", "type": "list", "value": [text]}, ensure_ascii=False),
         r'{"key": "thread:C0DIGEST:100.0", "type": "string", "value": "{\"about\":\"Größe\"}"}',
@@ -198,7 +199,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
         "issued": 1,
     }
     assert RedisSubscriptions(store).all() == (SUBSCRIPTION,)
-    assert RedisAgenda(store).due(NOON) == [(f"post:{SUBSCRIPTION.id}", NOON)]
+    assert RedisAgenda(store).due(NOON) == [(NextDigest(SUBSCRIPTION.id), NOON)]
     assert list(RedisJournal(store).recent(9)) == RUNS[::-1]
     assert [json.loads(vote)["question"] for vote in RedisBallot(store).all()] == [HARD]
     assert RedisPostRecords(store).load(DIGEST) == {"begun": "now", "plan": "", "lead": "100.0", "text": LONG}
@@ -208,7 +209,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
     assert {store.ttl(key) for key in store.scan_iter()} == {-1}
     assert store.get(SCHEMA_KEY) == b"2"
     assert exported(store) == lines
-    assert RedisAgenda(store).move(f"post:{SUBSCRIPTION.id}", NOON, NOON + timedelta(days=1)), "to the second"
+    assert RedisAgenda(store).move(NextDigest(SUBSCRIPTION.id), NOON, NOON + timedelta(days=1)), "to the second"
 
 
 TEXTS = st.text(max_size=20) | st.builds(lambda text: text * 300, st.text(min_size=1, max_size=9))
