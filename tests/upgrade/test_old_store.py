@@ -60,7 +60,7 @@ def test_no_digest_is_posted_a_second_time(channel: str, team: SampleTeam) -> No
 def test_who_asks_for_the_digest_again_is_led_to_it(team: SampleTeam) -> None:
     team.do(team.person(ADA).slash("/prdigest", "2026-02-28"))
     (lead,) = leads(team, "C0DIGEST")
-    assert f"p{lead.replace('.', '')}" in read(team.shown(ADA)[-1])
+    assert any(f"p{lead.replace('.', '')}" in read(shown) for shown in team.shown(ADA))
 
 
 def test_what_was_posted_incomplete_is_completed_in_its_place(team: SampleTeam) -> None:
@@ -191,7 +191,7 @@ def test_old_subscription_buttons_work(team: SampleTeam) -> None:
     assert team.shown(YOU)[-1]["text"].startswith("Paused")
     team.do(you.slash("/prdigest", f"resume {TEAMS}", channel="C0TEAM"))
     team.do(you.press(listed, "subscription_preview", value=TEAMS, channel="C0TEAM"))
-    assert "A preview for you alone" in read(team.shown(YOU)[-1])
+    assert any("A preview for you alone" in read(shown) for shown in team.shown(YOU))
     team.do(you.press(listed, "subscription_change", value=TEAMS, channel="C0TEAM"))
     form = team.slack.modal_of(YOU)
     assert form
