@@ -17,8 +17,8 @@ from bot.adapters.redis.agenda import RedisAgenda
 from bot.container import Wiring
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
-from bot.sandbox.slack.kept.store import Json
 from bot.services.history.outcome_watcher import EVERY
+from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github.store import pull

@@ -12,10 +12,9 @@ from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
-from bot.config import Settings
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Delivery, Person
-from bot.sandbox.slack.people.wire import HttpWire
+from localslack.state.workspace import Json
+from localslack.users.person import Delivery, Person
+from localslack.users.transport import HttpTransport
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
@@ -26,6 +25,7 @@ from bot.demo.sample.sources import Sample
 from bot.jobs import Jobs
 from bot.processes import ended_in_time, running
 from bot.services.operations import deadlines
+from bot.settings import Settings
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually, waiting_jobs
 
@@ -76,7 +76,7 @@ class SampleTeam:
     url: str
 
     def person(self, user: str) -> Person:
-        return Person(self.slack, HttpWire(self.url, _SECRET), user, user.removeprefix("U0").lower())
+        return Person(self.slack, HttpTransport(self.url, _SECRET), user, user.removeprefix("U0").lower())
 
     def settle(self) -> None:
         """Wait until all jobs are done."""
@@ -97,11 +97,11 @@ class SampleTeam:
 
     def posted(self, channel: str) -> list[Json]:
         """Return what the bot has posted at the top level of a channel."""
-        return [message for message in self.slack.messages(channel) if "bot_id" in message]
+        return [message for message in self.slack.list_messages(channel) if "bot_id" in message]
 
     def replies(self, channel: str, thread: str) -> list[Json]:
         """Return what the bot has replied in a thread."""
-        return [message for message in self.slack.replies(channel, thread) if "bot_id" in message]
+        return [message for message in self.slack.list_replies(channel, thread) if "bot_id" in message]
 
     def shown(self, user: str) -> list[Json]:
         """Return what only that person sees."""

@@ -59,12 +59,12 @@ def restore_slack(slack: SlackEmulator) -> None:
             where = {name: channel[name] for name in ("member", "archived", "private", "shared")}
             slack.add_channel(channel["id"], channel["name"], **where)
         elif message := fact.get("message"):
-            slack.place(fact["in"]).messages.append(message)
+            slack.get_channel(fact["in"]).messages.append(message)
         else:
             slack.workspace.ephemerals.append(fact["ephemeral"])
     for _ in range(_IDS_USED):
-        slack.trigger_id()
-        slack.next_id("Ev")
+        slack.make_trigger_id()
+        slack.make_id("Ev")
 
 
 def _write_key(store: Redis, key: str, kind: str, value: Any) -> None:

@@ -53,12 +53,12 @@ def unpack(value: bytes) -> str:
 @pytest.mark.parametrize("channel", ["C0DIGEST", "C0MENDED", "C0GAPS", "C0DUE"])
 def test_no_digest_is_posted_a_second_time(channel: str, team: SampleTeam) -> None:
     team.tick()
-    team.do(team.person(YOU).slash("/prdigest", "2026-02-28"))
+    team.do(team.person(YOU).send_command("/prdigest", "2026-02-28"))
     assert len(leads(team, channel)) == 1
 
 
 def test_who_asks_for_the_digest_again_is_led_to_it(team: SampleTeam) -> None:
-    team.do(team.person(ADA).slash("/prdigest", "2026-02-28"))
+    team.do(team.person(ADA).send_command("/prdigest", "2026-02-28"))
     (lead,) = leads(team, "C0DIGEST")
     assert any(f"p{lead.replace('.', '')}" in read(shown) for shown in team.shown(ADA))
 
@@ -122,21 +122,21 @@ def test_the_question_that_waited_is_answered_from_what_was_said_before_it(team:
 
 def test_a_digests_thread_answers(team: SampleTeam) -> None:
     (lead,) = leads(team, "C0DIGEST")
-    team.do(team.person(YOU).message("who wrote #35600?", "C0DIGEST", thread_ts=lead))
+    team.do(team.person(YOU).send_message("who wrote #35600?", "C0DIGEST", thread_ts=lead))
     assert "DarkLight1337" in team.replies("C0DIGEST", lead)[-1]["text"]
 
 
 def test_a_muted_thread_answers_mentions_alone(team: SampleTeam) -> None:
     summary, ada = team.find("C0DIGEST", SUMMARY)["ts"], team.person(ADA)
     before = len(team.replies("C0DIGEST", summary))
-    team.do(ada.message("and what does it risk?", "C0DIGEST", thread_ts=summary))
+    team.do(ada.send_message("and what does it risk?", "C0DIGEST", thread_ts=summary))
     assert len(team.replies("C0DIGEST", summary)) == before
     team.do(ada.mention("who wrote it?", "C0DIGEST", thread_ts=summary))
     assert "lailoo" in team.replies("C0DIGEST", summary)[-1]["text"]
 
 
 def test_direct_messages_go_on(team: SampleTeam) -> None:
-    asked = team.person(YOU).message("who wrote #35617?", "D0YOU")
+    asked = team.person(YOU).send_message("who wrote #35617?", "D0YOU")
     team.do(asked)
     (answer,) = team.replies("D0YOU", asked.payload["event"]["ts"])
     assert "lailoo" in answer["text"]
@@ -153,7 +153,7 @@ def test_an_old_details_button_opens_its_window(
 ) -> None:
     value = f"vllm-project/vllm#{number}"
     team.do(team.person(YOU).press(team.find("C0DIGEST", beginning), action, value=value, channel="C0DIGEST"))
-    window = team.slack.modal_of(YOU)
+    window = team.slack.get_modal(YOU)
     assert window
     assert f"#{number}" in window["title"]["text"]
     assert "What changed and why" in json.dumps(window)
@@ -189,11 +189,11 @@ def test_old_subscription_buttons_work(team: SampleTeam) -> None:
     (listed,) = [shown for shown in team.shown(YOU) if shown["text"] == "1 digest comes here"]
     team.do(you.press(listed, "subscription_pause", value=TEAMS, channel="C0TEAM"))
     assert team.shown(YOU)[-1]["text"].startswith("Paused")
-    team.do(you.slash("/prdigest", f"resume {TEAMS}", channel="C0TEAM"))
+    team.do(you.send_command("/prdigest", f"resume {TEAMS}", channel="C0TEAM"))
     team.do(you.press(listed, "subscription_preview", value=TEAMS, channel="C0TEAM"))
     assert any("A preview for you alone" in read(shown) for shown in team.shown(YOU))
     team.do(you.press(listed, "subscription_change", value=TEAMS, channel="C0TEAM"))
-    form = team.slack.modal_of(YOU)
+    form = team.slack.get_modal(YOU)
     assert form
     assert "weekdays" in json.dumps(form)
 
@@ -215,7 +215,7 @@ def test_subscriptions_are_listed_paused_and_resumed(team: SampleTeam) -> None:
     you = team.person(YOU)
     said = []
     for words in ("list", f"resume {RISKY}", "list", "pause"):
-        team.do(you.slash("/prdigest", words, channel="C0RISKY"))
+        team.do(you.send_command("/prdigest", words, channel="C0RISKY"))
         said.append(read(team.shown(YOU)[-1]))
     assert "paused" in said[0]
     assert said[1].startswith("Resumed")
@@ -225,13 +225,13 @@ def test_subscriptions_are_listed_paused_and_resumed(team: SampleTeam) -> None:
 
 def test_somebodys_own_digest_is_still_theirs(team: SampleTeam) -> None:
     team.do(team.person(ADA).open_home())
-    home = team.slack.home_of(ADA)
+    home = team.slack.get_home(ADA)
     assert home
     assert "Europe/Berlin" in json.dumps(home)
 
 
 def test_the_score_reads_the_ratings_of_old_digests(team: SampleTeam) -> None:
-    team.do(team.person(YOU).slash("/prrisks", "score"))
+    team.do(team.person(YOU).send_command("/prrisks", "score"))
     scores = [message for message in team.posted("C0DIGEST") if message["text"].startswith("How good was")]
     assert len(scores) == 2
     assert "Listed: 3 of 18 merged pull requests, in 1 digest." in read(scores[-1])
@@ -258,5 +258,5 @@ def test_a_bot_on_an_imported_store_posts_no_digest_again(tmp_path: Path) -> Non
             assert [len(leads(team, channel)) for channel in ("C0DIGEST", "C0MENDED", "C0GAPS", "C0DUE")] == [
                 1
             ] * 4
-            team.do(team.person(YOU).slash("/prdigest", "list", channel="C0TEAM"))
+            team.do(team.person(YOU).send_command("/prdigest", "list", channel="C0TEAM"))
             assert TEAMS in read(team.shown(YOU)[-1])

@@ -87,13 +87,13 @@ def live_a_day(team: SampleTeam) -> None:
     team.tick()
     lead = team.find("C0DIGEST", "vLLM · Saturday 28 February 2026")
     for text in ("35617", "35621 private"):
-        team.do(you.slash("/prsummary", text))
+        team.do(you.send_command("/prsummary", text))
     for text in ("2026-02-28", "score"):
-        team.do(you.slash("/prrisks", text))
+        team.do(you.send_command("/prrisks", text))
     for text in ("2026-02-27..2026-02-28", "subscribe at 10:00", "pause", "resume", "list"):
-        team.do(you.slash("/prdigest", text, channel="C0TEAM"))
+        team.do(you.send_command("/prdigest", text, channel="C0TEAM"))
     team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))
-    team.do(ada.message("and who wrote them?", thread_ts=lead["ts"]))
+    team.do(ada.send_message("and who wrote them?", thread_ts=lead["ts"]))
     answer = team.replies("C0DIGEST", lead["ts"])[-1]
     team.do(ada.press(answer, "answer_vote", value="good", channel="C0DIGEST"))
     team.do(you.mention("quiet", thread_ts=lead["ts"]))
@@ -111,7 +111,7 @@ def live_a_day(team: SampleTeam) -> None:
 
 
 def fail_a_digest(team: SampleTeam) -> None:
-    team.do(team.person(YOU).slash("/prdigest", "subscribe at 09:30 author:rjrock", channel="C0GONE"))
+    team.do(team.person(YOU).send_command("/prdigest", "subscribe at 09:30 author:rjrock", channel="C0GONE"))
     team.slack.archive_channel("C0GONE")
     for minute in (31, 33):
         team.hands.go_to(9, minute)

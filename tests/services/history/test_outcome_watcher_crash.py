@@ -14,7 +14,6 @@ from bot.adapters.redis.posted_digests import RedisIssued
 from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Edition
-from bot.sandbox.loopback import HangUp
 from bot.services.history.outcome_watcher import EVERY
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY

@@ -27,9 +27,7 @@ from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Edition
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import Rendered
-from bot.sandbox.loopback import HangUp
-from bot.sandbox.slack.server import SCOPES
-from tests.emulators.slack.server import SlackEmulator
+from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.services.digest.posting import EDITION, HOME, PARTS, Crash, Fuse, Standing, rendered, standing
 from tests.services.subscriptions.scheduled import (
@@ -548,7 +546,7 @@ def test_a_channel_that_is_closed_meanwhile_is_given_up_without_a_second_digest(
 def test_what_is_not_known_is_not_looked_at_again(desk: Desk) -> None:
     desk.agenda.put(DigestRepair(KEY), DUE)
     desk.delivery.mend(KEY)
-    assert (desk.planned(DigestRepair(KEY)), desk.slack.calls_to("chat.update")) == (None, [])
+    assert (desk.planned(DigestRepair(KEY)), desk.slack.list_calls_to("chat.update")) == (None, [])
 
 
 def test_a_store_that_is_away_while_it_is_looked_at_is_left_to_the_queue(desk: Desk) -> None:
