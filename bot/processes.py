@@ -15,12 +15,12 @@ from bot.container import Wiring, required
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.keys import READY
 from bot.http_server import serving
-from bot.jobs import Jobs
+from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending, Stopping
 from bot.settings import Settings
 from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
-from handlers import Desk, Queues
+from handlers import COMMANDS, CommandRegistry, RequestIntake
 
 log = logging.getLogger(__name__)
 
@@ -135,14 +135,15 @@ def running(
     ending: Ending,
     host: str = _EVERYWHERE,
     last_work: float = _LAST_WORK,
+    commands: CommandRegistry = COMMANDS,
 ) -> Iterator[int]:
     """All of them in this process until the end of the block; gives the port of the web process on ``host``.
 
     ``last_work`` is how many seconds there are at the end for jobs that run; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_workers(settings, wiring, ending, last_work))
-        port = parts.enter_context(_web(settings, wiring, host))
+        parts.enter_context(_workers(settings, wiring, ending, commands, last_work))
+        port = parts.enter_context(_web(settings, wiring, commands, host))
         # last: who reads its first digest can press a button of it
         parts.enter_context(_clock(wiring, now, ending))
         yield port
@@ -151,8 +152,9 @@ def running(
 @contextmanager
 def _clock(wiring: Wiring, now: Callable[[], datetime], ending: Ending) -> Iterator[None]:
     _ = wiring.repositories
-    jobs = Jobs(wiring, wiring.store)
-    clock = Clock(wiring.scheduling.schedule, jobs.deliver, jobs.mend, jobs.watch, now, ending)
+    jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
+    queues = (delivery_queue(jobs), repair_queue(jobs), watch_queue(jobs))
+    clock = Clock(wiring.scheduling.schedule, *queues, now, ending)
     scheduler = clock.start()
     try:
         yield
@@ -162,9 +164,15 @@ def _clock(wiring: Wiring, now: Callable[[], datetime], ending: Ending) -> Itera
 
 
 @contextmanager
-def _workers(settings: Settings, wiring: Wiring, ending: Ending, last_work: float = _LAST_WORK) -> Iterator[None]:
+def _workers(
+    settings: Settings,
+    wiring: Wiring,
+    ending: Ending,
+    commands: CommandRegistry = COMMANDS,
+    last_work: float = _LAST_WORK,
+) -> Iterator[None]:
     wiring.prepare()
-    jobs = Jobs(wiring, wiring.store, ending)
+    jobs = Jobs(wiring, wiring.store, commands.jobs, ending)
     workers = jobs.workers(settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()
@@ -182,8 +190,10 @@ def _workers(settings: Settings, wiring: Wiring, ending: Ending, last_work: floa
 
 
 @contextmanager
-def _web(settings: Settings, wiring: Wiring, host: str = _EVERYWHERE) -> Iterator[int]:
-    bolt = bolt_app(wiring.slack, _desk(wiring))
+def _web(
+    settings: Settings, wiring: Wiring, commands: CommandRegistry = COMMANDS, host: str = _EVERYWHERE
+) -> Iterator[int]:
+    bolt = bolt_app(wiring.slack, _intake(wiring, commands), commands)
     if settings.slack_app_token is None:
         app = web_app(lambda: _answers(wiring))
         add_events(app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SECRET))
@@ -197,28 +207,9 @@ def _web(settings: Settings, wiring: Wiring, host: str = _EVERYWHERE) -> Iterato
             yield port
 
 
-def _desk(wiring: Wiring) -> Desk:
-    jobs = Jobs(wiring, wiring.hurried_store)
-    queues = Queues(
-        summary=jobs.summary,
-        risks=jobs.risks,
-        long_risks=jobs.long_risks,
-        score=jobs.score,
-        digest=jobs.digest,
-        overview=jobs.overview,
-        details=jobs.details,
-        tell=jobs.tell,
-        say=jobs.say,
-        greet=jobs.greet,
-        questions=jobs.questions,
-        votes=jobs.votes,
-        regular=jobs.regular,
-        preview=jobs.preview,
-        form=jobs.form,
-        home=jobs.home,
-    )
-    return Desk(
-        queues=queues,
+def _intake(wiring: Wiring, commands: CommandRegistry) -> RequestIntake:
+    return RequestIntake(
+        jobs=Jobs(wiring, wiring.hurried_store, commands.jobs),
         admission=wiring.admission,
         repositories=wiring.repositories,
         cache=wiring.hurried_cache,

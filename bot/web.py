@@ -22,7 +22,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.adapters.slack import translate_slack_errors
-from handlers import Desk, register
+from handlers import CommandRegistry, RequestIntake, register
 from handlers.payloads import UNREADABLE, BadPayload, check, unreadable
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ _APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:
 _NOT_FOR_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
 
 
-def bolt_app(client: WebClient, desk: Desk) -> App:
+def bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry) -> App:
     """Bolt with every listener. It answers Slack only when a listener is through, so that the job is durable.
 
     Who is at the door was checked before: by signature over HTTP, by Slack itself in Socket Mode.
@@ -50,7 +50,7 @@ def bolt_app(client: WebClient, desk: Desk) -> App:
         os.environ.pop(name, None)
     with translate_slack_errors():
         app = App(client=client, process_before_response=True, request_verification_enabled=False)
-    register(app, desk)
+    register(app, intake, commands)
     return app
 
 

@@ -6,12 +6,16 @@ from slack_bolt import App
 
 from handlers import actions, messages, welcomes
 from handlers.commands import registry, subscriptions
-from handlers.intake import Desk, Queues
+from handlers.commands.registry import COMMANDS, CommandRegistry
+from handlers.intake import RequestIntake
 
-__all__ = ["Desk", "Queues", "register"]
+__all__ = ["COMMANDS", "CommandRegistry", "RequestIntake", "register"]
 
 
-def register(app: App, desk: Desk) -> None:
+def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Put every listener into the app."""
-    for surface in (registry, messages, subscriptions, welcomes, actions):
-        surface.register(app, desk)
+    registry.register(app, intake, commands)
+    messages.register(app, intake, commands)
+    subscriptions.register(app, intake)
+    welcomes.register(app, intake)
+    actions.register(app, intake, commands)

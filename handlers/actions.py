@@ -4,78 +4,87 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from slack_bolt import Ack, App
 
-from bot.domain.conversations.slack_request import Audience, Visit
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.errors import UsageError
 from bot.render.blocks import buttons
-from bot.render.conversations.answers import BAD, GOOD, VOTE
+from bot.render.blocks.button_values import (
+    UNKNOWN_BUTTON,
+    read_id,
+    read_reference,
+    read_request,
+    read_verdict,
+)
+from bot.render.conversations.answers import VOTE
+from bot.services.jobs.job_types import DETAILS, VOTES
+from bot.services.jobs.payloads import DetailsPayload, VotePayload
 from handlers import requests
-from handlers.commands import digest, risks, subscriptions, summary
-from handlers.intake import Accept, Desk
+from handlers.commands import subscriptions
+from handlers.commands.declaration import AcceptVerb, Command
+from handlers.commands.registry import CommandRegistry
+from handlers.intake import RequestIntake
 
-Click = Callable[[Desk, Visit, dict[str, Any]], str | None]
+Click = Callable[[RequestIntake, SlackRequest, str], str | None]
 
 _HINT = (
     "Reply to this message in its thread, in your own words: which of these touch ROCm? does #35617 change a "
     "default? what must we do in our fork? I answer there, with links to the lines. No need to write my name."
 )
-_UNKNOWN = "I don't know this button any more: ask again with a command."
-_SHARED: dict[str, Accept] = {
-    buttons.SHARE_SUMMARY: summary.accept,
-    buttons.SHARE_RISKS: risks.accept,
-    buttons.SHARE_DIGEST: digest.accept,
-}
 
 
-def register(app: App, desk: Desk) -> None:
+def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Listen to clicks."""
 
     def listen(action: str | re.Pattern[str], accept: Click) -> None:
         @app.action(action)
         def click(ack: Ack, body: dict[str, Any]) -> None:
-            visit = requests.of_action(body)
-            desk.hear(visit, lambda: accept(desk, visit, body))
+            asker = requests.of_action(body)
+            intake.handle_event(asker, lambda: accept(intake, asker, _value(body)))
             ack()
 
-    listen(buttons.DETAILS, _details)
-    listen(buttons.DETAILS_OF, _details)
+    listen(buttons.DETAILS, _show_details)
+    listen(buttons.DETAILS_OF, _show_details)
     listen(buttons.ASK, lambda *_: _HINT)
     listen(VOTE, _vote)
-    for action, accept in _SHARED.items():
-        listen(action, _sharing(accept))
-    for action, does in subscriptions.BUTTONS.items():
-        listen(action, _doing(does))
-    listen(re.compile(""), lambda *_: _UNKNOWN)
+    for command in commands.commands:
+        if command.share:
+            listen(command.share, _sharing(command))
+    for action, accept_verb in subscriptions.BUTTONS.items():
+        listen(action, _acting(accept_verb))
+    listen(re.compile(""), lambda *_: UNKNOWN_BUTTON)
 
 
-def _details(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
-    reference = desk.repositories.reference(_value(body))
-    desk.queues.details.send(asdict(visit), body["trigger_id"], str(reference))
+def _show_details(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+    reference = read_reference(value, intake.repositories)
+    intake.jobs.send(DETAILS, DetailsPayload(asker, reference))
 
 
-def _vote(desk: Desk, visit: Visit, body: dict[str, Any]) -> str | None:
-    verdict, message = _value(body), body["container"].get("message_ts")
-    if verdict not in (GOOD, BAD) or not message:
-        return _UNKNOWN
-    desk.queues.votes.send(asdict(visit), str(message), verdict)
-    return None
+def _vote(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+    verdict = read_verdict(value)
+    if not asker.message:
+        raise UsageError(UNKNOWN_BUTTON)
+    intake.jobs.send(VOTES, VotePayload(asker, asker.message, verdict))
 
 
-def _sharing(accept: Accept) -> Click:
-    def share(desk: Desk, visit: Visit, body: dict[str, Any]) -> None:
-        accept(desk, visit, _value(body), Audience.SHARED)
+def _sharing(command: Command[Any]) -> Click:
+    def share(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
+        shared = read_request(value, command.requests)
+        if isinstance(shared, str):
+            command.accept(intake, asker, shared, Audience.SHARED)
+        else:
+            command.share_again(intake, asker, shared)
 
     return share
 
 
-def _doing(does: subscriptions.Accept) -> Click:
-    return lambda desk, visit, body: does(desk, visit, _value(body))
+def _acting(accept: AcceptVerb) -> Click:
+    return lambda intake, asker, value: accept(intake, asker, read_id(value))
 
 
 def _value(body: dict[str, Any]) -> str:
-    """What the button carries, or what was chosen in the menu."""
+    """Return what the button carries, or what was chosen in the menu."""
     action = body["actions"][0]
     return str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")

@@ -14,26 +14,27 @@ from bot.domain.conversations.slack_text import typed
 from bot.domain.conversations.thread import MENTION, is_for_others, is_remark
 from bot.domain.text.redaction import without_secrets
 from handlers import message_intent, requests
-from handlers.intake import Desk
+from handlers.commands.registry import CommandRegistry
+from handlers.intake import RequestIntake
 
 # what people write; other kinds are edits, joins and what bots say
 _WRITTEN = (None, "file_share", "thread_broadcast")
 
 
-def register(app: App, desk: Desk) -> None:
+def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
     """Listen to messages."""
 
     @app.event("app_mention")
     def mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if _is_written(event):
-            _hear(desk, body, event, str(context.bot_user_id or ""))
+            _handle(intake, commands, body, event, str(context.bot_user_id or ""))
 
     # an event that nobody claims is a 404 to Slack, which sends it again and in the end stops sending any
     @app.event("message")
     def message(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         bot = str(context.bot_user_id or "")
-        if _is_written(event) and _is_for_us(desk, event, bot):
-            _hear(desk, body, event, bot)
+        if _is_written(event) and _is_for_us(intake, event, bot):
+            _handle(intake, commands, body, event, bot)
 
 
 def _is_written(event: dict[str, Any]) -> bool:
@@ -41,7 +42,7 @@ def _is_written(event: dict[str, Any]) -> bool:
     return event.get("subtype") in _WRITTEN and bool(event.get("user")) and not event.get("bot_id")
 
 
-def _is_for_us(desk: Desk, event: dict[str, Any], bot: str) -> bool:
+def _is_for_us(intake: RequestIntake, event: dict[str, Any], bot: str) -> bool:
     """Whether a message that may name nobody is for the bot. Raises StoreUnavailable."""
     text = str(event.get("text") or "")
     if event.get("channel_type") == "im":
@@ -54,23 +55,25 @@ def _is_for_us(desk: Desk, event: dict[str, Any], bot: str) -> bool:
     if is_remark(text) or is_for_others(text, bot):
         return False
     is_own = event.get("parent_user_id") == bot
-    return desk.attention.listens(str(event["channel"]), thread, is_own=is_own)
+    return intake.attention.listens(str(event["channel"]), thread, is_own=is_own)
 
 
 def _names(text: str, bot: str) -> bool:
     return any(found["user"] == bot for found in MENTION.finditer(text))
 
 
-def _hear(desk: Desk, body: dict[str, Any], event: dict[str, Any], bot: str) -> None:
-    visit, said = requests.of_message(body, event), str(event.get("text") or "")
-    text = without_secrets(typed(said))
-    is_mention = event["type"] == "app_mention" or (event.get("channel_type") != "im" and _names(said, bot))
+def _handle(
+    intake: RequestIntake, commands: CommandRegistry, body: dict[str, Any], event: dict[str, Any], bot: str
+) -> None:
+    asker, written = requests.of_message(body, event), str(event.get("text") or "")
+    text = without_secrets(typed(written))
+    is_mention = event["type"] == "app_mention" or (event.get("channel_type") != "im" and _names(written, bot))
     is_named = is_mention or event.get("channel_type") == "im"
 
     def accept() -> None:
         if is_mention and not event.get("thread_ts"):
             # whoever asks at top level may go on in the thread without the bot's name
-            desk.attention.begin(visit.channel, visit.thread)
-        message_intent.accept(desk, visit, text, str(event["ts"]), is_named=is_named)
+            intake.attention.begin(asker.channel, asker.thread)
+        message_intent.accept(intake, commands, asker, text, str(event["ts"]), is_named=is_named)
 
-    desk.hear(visit, accept, is_named=is_named)
+    intake.handle_event(asker, accept, is_named=is_named)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.domain.text.strings import one_line, shorten
 from bot.render.subscriptions.form import FORM
+from bot.render.subscriptions.form_context import read_form_context
 
 # what Bolt and the listeners raise on something that is built otherwise than they rely on
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
@@ -141,14 +142,6 @@ class _Sent(_Part):
     team: _Object | None = None
 
 
-class _Known(_Part):
-    """What the form of a subscription remembers."""
-
-    channel: str
-    id: str | None = None
-    answer: str | None = None
-
-
 class _Typed(_Part):
     view: _Object
     value: str | None = None
@@ -205,7 +198,7 @@ def _check(payload: object) -> None:
 
 def _check_form(sent: _Part) -> None:
     if isinstance(sent, _Sent) and sent.view.callback_id == FORM:
-        _Known.model_validate(json.loads(sent.view.private_metadata or "{}"))
+        read_form_context(sent.view.private_metadata or "{}")
 
 
 def _first(error: ValidationError) -> str:

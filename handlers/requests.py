@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.render.subscriptions.form_context import read_form_context
 
 Payload = Mapping[str, Any]
 
 
-def of_command(command: Payload) -> Visit:
+def of_command(command: Payload) -> SlackRequest:
     """A slash command. Its trigger is new for each time somebody presses Enter."""
-    return Visit(
+    return SlackRequest(
         key=f"command:{command['trigger_id']}",
         team=_text(command, "team_id"),
         enterprise=_text(command, "enterprise_id"),
@@ -26,14 +26,14 @@ def of_command(command: Payload) -> Visit:
     )
 
 
-def of_message(body: Payload, event: Payload) -> Visit:
+def of_message(body: Payload, event: Payload) -> SlackRequest:
     """A message for the bot. It is answered in its thread, which it may begin.
 
     The team is the writer's own where the channel is shared with other organisations.
     """
     channel, ts = _text(event, "channel"), _text(event, "ts")
     own = _text(event, "user_team") or _text(event, "source_team") or _text(event, "team")
-    return Visit(
+    return SlackRequest(
         # the same message may arrive as several events
         key=f"mention:{channel}:{ts}",
         team=own or _text(body, "team_id"),
@@ -45,29 +45,31 @@ def of_message(body: Payload, event: Payload) -> Visit:
     )
 
 
-def of_home(body: Payload, event: Payload) -> Visit:
+def of_home(body: Payload, event: Payload) -> SlackRequest:
     """Somebody who opens App Home."""
     user, ts = _text(event, "user"), _text(event, "event_ts")
-    return Visit(key=f"home:{user}:{ts}", team=_text(body, "team_id"), channel="", user=user)
+    return SlackRequest(key=f"home:{user}:{ts}", team=_text(body, "team_id"), channel="", user=user)
 
 
-def of_newcomer(body: Payload, event: Payload) -> Visit:
+def of_newcomer(body: Payload, event: Payload) -> SlackRequest:
     """Somebody who opens the bot's direct messages: one visit, however often they come."""
     user = _text(event, "user")
-    return Visit(key=f"welcome:{user}", team=_text(body, "team_id"), channel=_text(event, "channel"), user=user)
+    return SlackRequest(
+        key=f"welcome:{user}", team=_text(body, "team_id"), channel=_text(event, "channel"), user=user
+    )
 
 
-def of_inviter(body: Payload, event: Payload) -> Visit:
+def of_inviter(body: Payload, event: Payload) -> SlackRequest:
     """Somebody who brings the bot into a channel."""
     channel, ts = _text(event, "channel"), _text(event, "event_ts")
     team = _text(event, "team") or _text(body, "team_id")
-    return Visit(key=f"invited:{channel}:{ts}", team=team, channel=channel, user=_text(event, "inviter"))
+    return SlackRequest(key=f"invited:{channel}:{ts}", team=team, channel=channel, user=_text(event, "inviter"))
 
 
-def of_action(body: Payload) -> Visit:
+def of_action(body: Payload) -> SlackRequest:
     """A click, or a form that is sent. The answer goes where the message is, into its thread if it is in one."""
     user, container = body["user"], body.get("container") or {}
-    return Visit(
+    return SlackRequest(
         key=f"action:{body['trigger_id']}",
         team=_text(user, "team_id") or _text(body.get("team") or {}, "id"),
         channel=_text(body.get("channel") or {}, "id") or _text(container, "channel_id"),
@@ -80,10 +82,10 @@ def of_action(body: Payload) -> Visit:
     )
 
 
-def of_form(body: Payload) -> Visit:
+def of_form(body: Payload) -> SlackRequest:
     """A form that is sent, each time anew; its visitor is where they opened it, and is answered there."""
-    known = json.loads(_text(body["view"], "private_metadata") or "{}")
-    return replace(of_action(body), channel=known["channel"], response_url=_text(known, "answer"))
+    context = read_form_context(_text(body["view"], "private_metadata"))
+    return replace(of_action(body), channel=context.channel, response_url=context.answer)
 
 
 def _text(payload: Payload, name: str) -> str:

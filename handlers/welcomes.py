@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from slack_bolt import App, BoltContext
 
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.render.conversations.greetings import Greeting
+from bot.services.jobs.job_types import GREET
+from bot.services.jobs.payloads import GreetingPayload
 from handlers import requests
-from handlers.intake import Desk
+from handlers.intake import RequestIntake
 
 
-def register(app: App, desk: Desk) -> None:
+def register(app: App, intake: RequestIntake) -> None:
     """Listen to who joins channels. Slack tells of everybody; the bot itself is the one that counts."""
 
     @app.event("member_joined_channel")
     def joined(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if event["user"] == context.bot_user_id and event.get("inviter"):
-            visit = requests.of_inviter(body, event)
-            desk.hear(visit, lambda: desk.queues.greet.send(asdict(visit), str(Greeting.INVITED)), is_named=False)
+            _greet(intake, requests.of_inviter(body, event), Greeting.INVITED)
 
 
-def welcome(desk: Desk, body: dict[str, Any], event: dict[str, Any]) -> None:
+def welcome(intake: RequestIntake, body: dict[str, Any], event: dict[str, Any]) -> None:
     """Somebody opens the bot's direct messages, perhaps for the first time. Raises StoreUnavailable."""
-    visit = requests.of_newcomer(body, event)
-    if not desk.welcomes.has(visit.user):
-        desk.hear(visit, lambda: desk.queues.greet.send(asdict(visit), str(Greeting.HELLO)), is_named=False)
+    asker = requests.of_newcomer(body, event)
+    if not intake.welcomes.has(asker.user):
+        _greet(intake, asker, Greeting.HELLO)
+
+
+def _greet(intake: RequestIntake, asker: SlackRequest, why: Greeting) -> None:
+    intake.handle_event(asker, lambda: intake.jobs.send(GREET, GreetingPayload(asker, why)), is_named=False)

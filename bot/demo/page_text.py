@@ -6,21 +6,16 @@ from localslack.manifest import SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 
 from bot.domain.pull_requests.models import Repository
+from handlers.commands.registry import COMMANDS as DECLARED
+from handlers.commands.registry import CommandRegistry
 
-# as in manifest.json, which Slack reads
-COMMANDS = (
-    SlashCommand("/prsummary", "35617 | owner/repo#35617 | private | help", "Summarise pull requests"),
-    SlashCommand(
-        "/prrisks",
-        "[7d | 2026-02-28] [path:… author:… label:…] [top:5] | score 90d | help",
-        "List what was taken back and what deserves a second look",
-    ),
-    SlashCommand(
-        "/prdigest",
-        "[2026-02-28 | 7d | subscribe | schedule | list | help]",
-        "Post the digest of a day, or get it regularly",
-    ),
-)
+
+def list_commands(registry: CommandRegistry) -> tuple[SlashCommand, ...]:
+    """Return the commands as the page offers them."""
+    return tuple(SlashCommand(each.name, each.hint, each.description) for each in registry.commands)
+
+
+COMMANDS = list_commands(DECLARED)
 _FRAME = {
     "title": "prdigest in a local Slack",
     "program": "demo",

@@ -2,22 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import re
+from functools import partial
 
-from bot.domain.conversations.commands import MOST_PULLS, SummaryRequest
-from bot.domain.conversations.slack_request import Audience, Visit
-from handlers.intake import Desk
+from bot.domain.conversations.commands import MOST_PULLS, ParseContext, SummaryRequest
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.errors import RateLimited
+from bot.domain.pull_requests.query_options import PRIVATE
+from bot.render.blocks.buttons import SHARE_SUMMARY
+from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, command_job_type
+from bot.services.jobs.payloads import CommandPayload
+from bot.services.operations import deadlines
+from bot.services.operations.worker_threads import Crew, result_of
+from handlers.commands.declaration import Command, send_request
+from handlers.intake import RequestIntake
 
 USAGE = (
     "Ask for a pull request: `/prsummary 35617`, `#35617`, `owner/repo#35617` or its address, "
     f"up to {MOST_PULLS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
 )
+_REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
 
-def accept(desk: Desk, visit: Visit, text: str, audience: Audience = Audience.CHANNEL) -> str:
-    """Put a summary on its queue. Raises UsageError, StoreUnavailable."""
-    request = SummaryRequest.parse(text, desk.repositories)
-    wanted = Audience.ASKER if request.is_private else audience
-    desk.queues.summary.send(asdict(visit), str(request), str(wanted))
+def names_pulls_alone(text: str) -> bool:
+    """Tell whether a text is nothing but pull requests, such as ``#35617, 35618 private``."""
+    named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE]
+    return bool(named) and all(map(_REFERENCE.fullmatch, named))
+
+
+def _parse(text: str, context: ParseContext) -> SummaryRequest:
+    return SummaryRequest.parse(text, context.repositories)
+
+
+SUMMARY = command_job_type("summary", SummaryRequest, _parse)
+
+
+def _enqueue(intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience) -> str:
+    send_request(intake, SUMMARY, asker, request, audience)
     named = ", ".join(f"#{reference.number}" for reference in request.references)
     return f"Looking at {named}…"
+
+
+def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
+    """Read all at once, answer in the order in which they were named."""
+    asker, references = payload.asker, payload.request.require_known(services.repositories).references
+    with deadlines.sparing(services.replies.promises.telling):
+        crew = Crew(len(references), "summary")
+        made = {named: crew.submit(services.answers.summary, named, asker.name) for named in references}
+    late: RateLimited | None = None
+    for named, answer in made.items():
+        try:
+            services.replies.give(asker, str(named), payload.audience, partial(result_of, answer))
+        except RateLimited as error:
+            # the others need not wait until this one may be read
+            late = error
+    if late:
+        raise late
+
+
+COMMAND = Command(
+    name="/prsummary",
+    description="Summarise pull requests",
+    hint="35617 | owner/repo#35617 | private | help",
+    usage=USAGE,
+    words=("summary", "prsummary"),
+    requests=(SummaryRequest,),
+    parse=_parse,
+    enqueue=_enqueue,
+    jobs=(CommandJob(SUMMARY, _answer_each),),
+    examples=(
+        HelpExample(
+            "35617", "a summary of that pull request; several numbers work too", "a summary of that pull request"
+        ),
+    ),
+    share=SHARE_SUMMARY,
+    needs_text=True,
+    is_alone=names_pulls_alone,
+)

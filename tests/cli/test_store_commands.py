@@ -7,7 +7,7 @@ import stat
 import time as clock
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -25,11 +25,16 @@ from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import Jobs
+from bot.services.jobs.job_types import QUESTIONS, SAY, VOTES
+from bot.services.jobs.payloads import PlacePayload, SentencePayload, VotePayload
 from bot.settings import load_settings
+from handlers import COMMANDS
+from handlers.commands.summary import SUMMARY
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, is_one_sentence, waiting_jobs
 from tests.helpers.command import prdigest
+from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
 from tests.services.doubles import visit
@@ -65,21 +70,21 @@ def use(there: World, store: Redis) -> None:
         wiring.talking.attention.quiet(CHANNEL, lead)
         wiring.hurried_cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
         wiring.talking.line.join(place, Question(asked, ASKED, f"{clock.time():.6f}"))
-        jobs = Jobs(wiring, wiring.hurried_store)
+        jobs = Jobs(wiring, wiring.hurried_store, COMMANDS.jobs)
         workers = jobs.workers(2)
         for worker in workers:
             worker.start()
-        jobs.questions.send(place)
-        jobs.summary.send(asdict(visit("command:2", channel=CHANNEL)), "101", "channel")
+        jobs.send(QUESTIONS, PlacePayload(place))
+        enqueue(jobs, wiring, SUMMARY, visit("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
-        jobs.votes.send(asdict(replace(asked, response_url="")), answer["ts"], "good")
+        jobs.send(VOTES, VotePayload(replace(asked, response_url=""), answer["ts"], "good"))
         # and what nobody takes stays on the queue
         eventually(lambda: list(wiring.talking.votes.all()))
         eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()
-        jobs.say.send(asdict(asked), "Hello.")
+        jobs.send(SAY, SentencePayload(asked, "Hello."))
         wiring.talking.line.join(place, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()
 

@@ -1,38 +1,42 @@
-"""A desk whose queues can be looked into."""
+"""An intake whose queues can be looked into."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.commands import Repositories
+from bot.domain.conversations.commands import ParseContext, Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
+from bot.services.jobs.declaration import JobType
 from bot.services.questions.thread_muting import Attention
 from bot.services.slack.access_control import Admission, Allowed
 from bot.services.slack.welcomes import Welcomes
-from handlers.intake import Desk, Queues
+from handlers.intake import RequestIntake
 from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
 
 ENGINE = Repository("octo", "engine")
 TODAY = LocalDay(date(2026, 3, 1), ZoneInfo("UTC"))
+CONTEXT = ParseContext(Repositories(ENGINE), lambda zone=None: TODAY)
+
+P = TypeVar("P")
 
 
 @dataclass
-class Sent:
-    """``Queue`` that keeps what it is given, as one of several that share ``all``."""
+class SentJobs:
+    """``JobQueue`` that keeps what it is given, by the names of the jobs."""
 
-    name: str
-    all: list[tuple[str, tuple[Any, ...]]]
+    all: list[tuple[str, Any]]
 
-    def send(self, *arguments: Any) -> None:
-        self.all.append((self.name, arguments))
+    def send(self, job: JobType[P], payload: P) -> None:
+        assert job.decode([job.encode(payload)], CONTEXT) == payload
+        self.all.append((job.name, payload))
 
 
 @dataclass
@@ -57,16 +61,16 @@ class Waiting:
 
 @dataclass
 class Office:
-    """A desk, and what was put on its queues."""
+    """An intake, and what was put on its queues."""
 
-    sent: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+    sent: list[tuple[str, Any]] = field(default_factory=list)
     line: Waiting = field(default_factory=Waiting)
     contexts: MemoryContexts = field(default_factory=MemoryContexts)
 
     @property
-    def desk(self) -> Desk:
-        return Desk(
-            queues=Queues(**{each.name: Sent(each.name, self.sent) for each in fields(Queues)}),
+    def intake(self) -> RequestIntake:
+        return RequestIntake(
+            jobs=SentJobs(self.sent),
             admission=Admission(Allowed(frozenset({"T0TEAM"})), CountingLimiter()),
             repositories=Repositories(ENGINE),
             cache=MemoryCache(),

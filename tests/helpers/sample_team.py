@@ -22,10 +22,11 @@ from redis import Redis
 from bot.adapters.redis.connection import connect
 from bot.container import Wiring
 from bot.demo.sample.sources import Sample
-from bot.jobs import Jobs
+from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
 from bot.processes import ended_in_time, running
 from bot.services.operations import deadlines
 from bot.settings import Settings
+from handlers.commands.registry import COMMANDS
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually, waiting_jobs
 
@@ -90,9 +91,8 @@ class SampleTeam:
     def tick(self, times: int = 2) -> None:
         """Let the clock look at what is due, and do it."""
         for _ in range(times):
-            self.wiring.scheduling.schedule.tick(
-                self.hands.now(), self.jobs.deliver, self.jobs.mend, self.jobs.watch
-            )
+            queues = (delivery_queue(self.jobs), repair_queue(self.jobs), watch_queue(self.jobs))
+            self.wiring.scheduling.schedule.tick(self.hands.now(), *queues)
             self.settle()
 
     def posted(self, channel: str) -> list[Json]:
@@ -141,7 +141,7 @@ def start_bot(
         wiring = parts.enter_context(closing(Wiring(settings, hands.now, deadlines.sleep, sample)))
         ending = parts.enter_context(ended_in_time(stopped))
         port = parts.enter_context(running(settings, wiring, hands.now, ending, "127.0.0.1"))
-        jobs = Jobs(wiring, wiring.store)
+        jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
         parts.callback(jobs.close)
         team = SampleTeam(slack, store, hands, wiring, jobs, f"http://127.0.0.1:{port}/slack/events")
         team.settle()

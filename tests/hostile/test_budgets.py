@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from redis import Redis
 
+from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.operations.budget import Need
 from bot.domain.operations.usage import Usage, cost
-from bot.jobs import ActorQueue, Jobs
+from bot.domain.pull_requests.models import Repository
+from bot.domain.time.date_range import written_span
+from bot.domain.time.day import zone_of
+from bot.jobs import Jobs
+from bot.services.jobs.declaration import JobType
+from bot.services.jobs.payloads import CommandPayload
+from handlers import COMMANDS
+from handlers.commands.digest import DIGEST, OVERVIEW
+from handlers.commands.risks import RISKS
+from handlers.commands.summary import SUMMARY as SUMMARY_JOB
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
 from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.jobs import enqueue
 from tests.hostile.tables.budgets import MANY, SPREES
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
@@ -56,15 +68,13 @@ class Desk:
         return channels
 
     def send(self, own: Visit, command: str, text: str) -> None:
-        queues: dict[str, ActorQueue] = {
-            "/prsummary": self.jobs.summary,
-            "/prrisks": self.jobs.risks,
-            "/prdigest": self.jobs.overview,
-        }
+        kinds: dict[str, JobType[Any]] = {"/prsummary": SUMMARY_JOB, "/prrisks": RISKS, "/prdigest": OVERVIEW}
         if (command, text) == ("/prdigest", "yesterday"):
-            self.jobs.digest.send(asdict(own), REPO, "2026-02-28", "America/Los_Angeles")
+            span = written_span("2026-02-28", zone_of("America/Los_Angeles"))
+            day = DigestRequest(Repository.parse(REPO), span)
+            self.jobs.send(DIGEST, CommandPayload(own, day, Audience.ASKER))
             return
-        queues[command].send(asdict(own), text, str(Audience.CHANNEL))
+        enqueue(self.jobs, self.bot.wiring, kinds[command], own, text)
 
     def settle(self) -> None:
         eventually(lambda: not waiting_jobs(self.store), 120)
@@ -79,7 +89,7 @@ class Desk:
 
 @contextmanager
 def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
-    jobs = Jobs(bot.wiring, store)
+    jobs = Jobs(bot.wiring, store, COMMANDS.jobs)
     workers = jobs.workers(8)
     for worker in workers:
         worker.start()

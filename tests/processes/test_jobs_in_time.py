@@ -6,7 +6,7 @@ import datetime as dt
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
@@ -15,19 +15,27 @@ from redis import Redis
 from bot.adapters.redis.agenda import RedisSubscriptions
 from bot.adapters.redis.connection import RedisPostRecords
 from bot.container import Wiring
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.commands import DigestRequest
+from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import zone_of
 from bot.jobs import Jobs, Times
+from bot.services.jobs.job_types import DELIVER, QUESTIONS
+from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, PlacePayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending
 from bot.services.slack.asker_notices import Promises
 from bot.settings import load_settings
+from handlers import COMMANDS
+from handlers.commands.digest import DIGEST, OVERVIEW
+from handlers.commands.risks import RISKS
+from handlers.commands.summary import SUMMARY
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
+from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.services.doubles import visit
 
@@ -75,7 +83,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         made = Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES)
         wiring = stack.enter_context(closing(made))
         wiring.prepare()
-        jobs = stack.enter_context(closing(Jobs(wiring, store, ending, TIMES)))
+        jobs = stack.enter_context(closing(Jobs(wiring, store, COMMANDS.jobs, ending, TIMES)))
         for worker in jobs.workers(2):
             worker.start()
             stack.callback(worker.stop, 10_000)
@@ -91,7 +99,7 @@ def seconds_until(is_so: Callable[[], bool]) -> float:
 
 def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) -> None:
     team.slow("github")
-    team.jobs.summary.send(asdict(team.asked()), "101 102", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
     assert all("GitHub does not answer me right now: try again" in said for said in team.whispers)
 
@@ -99,20 +107,20 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
     team.drips["github"].match = "/files"
     team.slow("github")
-    team.jobs.risks.send(asdict(team.asked()), "2026-02-28", "channel")
+    enqueue(team.jobs, team.wiring, RISKS, team.asked(), "2026-02-28")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL) or team.whispers)) < SOON / 2
 
 
 def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
     team.slow("claude")
-    team.jobs.summary.send(asdict(team.asked()), "101", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL))) < SOON / 2
     assert "did not answer in time" in str(team.world.slack.list_messages(CHANNEL)[0]["blocks"])
 
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
     team.slow("github")
-    team.jobs.overview.send(asdict(team.asked()), "2026-02-27..2026-02-28", "channel")
+    enqueue(team.jobs, team.wiring, OVERVIEW, team.asked(), "2026-02-27..2026-02-28")
     assert seconds_until(lambda: team.is_told("still at it")) < SOON / 2
     assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
 
@@ -120,7 +128,7 @@ def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_f
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
     team.drips["slack"].match = "chat.postMessage"
     team.slow("slack")
-    team.jobs.summary.send(asdict(team.asked()), "101", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101")
     assert seconds_until(lambda: team.is_told("Slack does not take my answer right now")) < SOON / 2
     team.drips["slack"].heal()
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)
@@ -132,13 +140,14 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     asked = Question(visit(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
     team.wiring.talking.line.join(f"{CHANNEL}:{thread}", asked)
-    team.jobs.questions.send(f"{CHANNEL}:{thread}")
+    team.jobs.send(QUESTIONS, PlacePayload(f"{CHANNEL}:{thread}"))
     assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 
 
 def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
     team.slow("github")
-    team.jobs.digest.send(asdict(team.asked()), "octo/engine", "2026-02-28", "America/Los_Angeles")
+    day = DigestRequest.parse("2026-02-28", team.wiring.repositories, team.wiring.today())
+    team.jobs.send(DIGEST, CommandPayload(team.asked(), day, Audience.ASKER))
     assert seconds_until(lambda: team.is_told("GitHub does not answer me right now")) < SOON
 
 
@@ -151,7 +160,7 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     RedisSubscriptions(team.wiring.store).put(subscription)
     scheduling.agenda.add(NextDigest(name), due)
     team.slow("github")
-    team.jobs.deliver.send(name, due.isoformat())
+    team.jobs.send(DELIVER, DeliveryPayload(name, due))
     records = RedisPostRecords(team.wiring.store)
     assert seconds_until(lambda: "retry" in records.load(key)) < SOON
     assert "too slowly" in records.load(key)["error"]

@@ -27,11 +27,16 @@ from bot.domain.conversations.thread import Question
 from bot.domain.operations.incident import Kind
 from bot.domain.subscriptions.due_items import write_item
 from bot.jobs import Jobs, Times
+from bot.services.jobs.job_types import TELL
+from bot.services.jobs.payloads import SentencePayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Ending
 from bot.services.slack.asker_notices import Promises
 from bot.settings import load_settings
+from handlers import COMMANDS
+from handlers.commands.summary import SUMMARY
 from tests.helpers.checks import eventually
+from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead
 from tests.services.doubles import visit
@@ -106,7 +111,9 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
             closing(Wiring(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, promises=PROMISES))
         )
         wiring.prepare()
-        jobs = stack.enter_context(closing(Jobs(wiring, store, ending, Times(quick=QUICK, long=QUICK))))
+        jobs = stack.enter_context(
+            closing(Jobs(wiring, store, COMMANDS.jobs, ending, Times(quick=QUICK, long=QUICK)))
+        )
         workers = jobs.workers(1)
         for worker in workers:
             worker.start()
@@ -152,12 +159,24 @@ def test_the_last_try_of_a_job_tells(team: Team, name: str) -> None:
     assert not RedisAside(team.store).recent(datetime.now(UTC))
 
 
+@pytest.mark.parametrize("more", [(), ("what nobody reads",)], ids=["unreadable", "too many"])
+@pytest.mark.parametrize("name", ["summary", "questions", "mend"])
+def test_whoever_asked_is_told_of_a_job_with_a_version_that_can_not_be_read(
+    team: Team, name: str, more: tuple[str, ...]
+) -> None:
+    part = {"summary": "asker", "questions": "place", "mend": "nothing"}[name]
+    typed = {"version": 2, part: given_to(team, name), "request": "no request"}
+    team.put(name, typed, *more, died=MOST if name == "questions" else 0, max_retries=0)
+    eventually(lambda: bool(team.troubles), SOON)
+    assert len(team.whispers) == (name != "mend")
+
+
 def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_try(team: Team) -> None:
     team.world.slack.fail_next("chat.postMessage", status=500, times=100)
     team.put("summary", asdict(team.asked()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(team.whispers), SOON)
     assert ["gave up: ask again" in said for said in team.whispers] == [True]
-    team.jobs.tell.send(asdict(team.asked("another")), "Others are served.")
+    team.jobs.send(TELL, SentencePayload(team.asked("another"), "Others are served."))
     eventually(lambda: "Others are served." in team.whispers, SOON)
 
 
@@ -185,10 +204,10 @@ def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogC
 def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
-    team.jobs.summary.send(asdict(visit("mention:1", thread=thread, message=thread)), "101", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, visit("mention:1", thread=thread, message=thread), "101")
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack asks me to wait. I go on at" in said for said in team.whispers] == [True]
-    team.jobs.summary.send(asdict(team.asked()), "102", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
     assert len(waiting) == 1, "and the first one comes later"
@@ -198,8 +217,8 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
 def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fault: Any) -> None:
     team.world.github.retry_after = ahead(6 * 3_600)
     team.world.github.fail_next(fault)
-    team.jobs.summary.send(asdict(team.asked()), "101", "channel")
-    team.jobs.summary.send(asdict(team.asked("second")), "102", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked("second"), "102")
     eventually(lambda: bool(team.whispers and team.world.slack.list_messages(CHANNEL)), SOON)
     assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
 
@@ -207,7 +226,7 @@ def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fa
 def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(team: Team) -> None:
     team.world.github.retry_after = PAUSE
     team.world.github.fail_next("429", match="/graphql")
-    team.jobs.summary.send(asdict(team.asked()), "101 102", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked(), "101 102")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 1, PAUSE)
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 2, SOON)
     assert not team.whispers, "what passes within a moment needs no words"
@@ -232,8 +251,8 @@ def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refuse
             times.append(time.monotonic())
 
     team.world.slack.before = note
-    team.jobs.summary.send(asdict(team.asked("one")), "101 102 103", "channel")
-    team.jobs.summary.send(asdict(team.asked("two")), "104 105", "channel")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked("one"), "101 102 103")
+    enqueue(team.jobs, team.wiring, SUMMARY, team.asked("two"), "104 105")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 5, 2 * SOON)
     assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 

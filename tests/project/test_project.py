@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from bot.cli import cli
 from bot.demo.sample.sources import NOTE, Sample
+from handlers.commands.registry import COMMANDS, CommandRegistry
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT
 from tests.helpers.golden import answers_of
+from tests.project.manifest_check import find_faults
 
 
 class TestManifest:
@@ -21,11 +24,17 @@ class TestManifest:
         assert len(shown["description"]) <= 140
         assert 175 <= len(shown["long_description"]) <= 4000
 
-    def test_it_names_exactly_the_commands_that_are_answered(self) -> None:
-        named = [command["command"] for command in self.manifest["features"]["slash_commands"]]
-        answered = re.findall(r'listen\("(/\w+)"', (ROOT / "handlers" / "commands" / "registry.py").read_text())
-        assert sorted(named) == sorted(answered)
-        assert all(len(name) <= 32 for name in named)
+    def test_it_names_exactly_the_commands_that_are_declared(self) -> None:
+        assert find_faults(self.manifest, COMMANDS) == []
+        assert all(len(command.name) <= 32 for command in COMMANDS.commands)
+
+    def test_a_command_that_it_lacks_or_that_nobody_declares_is_one_clear_sentence(self) -> None:
+        fewer, other = CommandRegistry(COMMANDS.commands[:-1]), replace(COMMANDS.commands[-1], hint="[7d]")
+        [unknown] = find_faults(self.manifest, fewer)
+        assert unknown == "manifest.json names /prdigest, which is not declared: take it out of slash_commands."
+        [changed] = find_faults(self.manifest, CommandRegistry((*fewer.commands, other)))
+        assert changed.startswith("manifest.json says other things of /prdigest than its declaration: write {")
+        assert '"usage_hint": "[7d]"' in changed
 
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:
         settings = self.manifest["settings"]

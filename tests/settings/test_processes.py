@@ -70,7 +70,7 @@ def now() -> datetime:
 
 
 def start_web(settings: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._web(settings, wiring, "127.0.0.1")
+    return processes._web(settings, wiring, host="127.0.0.1")
 
 
 def start_worker(settings: Settings, wiring: Wiring) -> AbstractContextManager[object]:

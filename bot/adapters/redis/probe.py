@@ -16,11 +16,12 @@ from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.adapters.redis.owner import RedisOwner
 from bot.adapters.redis.transfer.schema import SCHEMA, version
 from bot.domain.keyspace.keys import PROBE, name_jobs
+from bot.domain.operations.lane import Lane
 from bot.ports.probes import Server
 
-# as Dramatiq and bot/jobs.py name them
+# as Dramatiq names it
 _HEARTBEATS = name_jobs("__heartbeats__")
-QUEUES = ("prdigest", "prdigest-long", "prdigest-questions")
+QUEUES = tuple(lane.value for lane in Lane)
 _SOMEWHERE = "the server of REDIS_URL"
 
 

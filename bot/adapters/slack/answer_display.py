@@ -16,7 +16,8 @@ from typing import Any
 from slack_sdk import WebClient
 
 from bot.adapters.slack.errors import translate_slack_errors
-from bot.adapters.slack.messenger import SlackMessenger, metadata_of
+from bot.adapters.slack.messenger import SlackMessenger
+from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.adapters.slack.transport import LONGEST_PAUSE, BoundedWebClient
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable
@@ -241,7 +242,7 @@ class _SlackDisplay:
                     ts=self._message,
                     markdown_text=rest or None,
                     blocks=blocks,
-                    metadata=metadata_of(self._key),
+                    metadata=write_metadata(PostMetadata(self._key)),
                 )
         except SlackRefused as error:
             log.info("the stream did not end by itself [%s]: %s", self._visit.reference, error)
@@ -258,7 +259,7 @@ class _SlackDisplay:
                 thread_ts=self._visit.thread,
                 text=_spoken(text),
                 blocks=blocks,
-                metadata=metadata_of(self._key),
+                metadata=write_metadata(PostMetadata(self._key)),
                 unfurl_links=False,
                 unfurl_media=False,
             )
@@ -283,7 +284,7 @@ class _SlackDisplay:
             ts=self._message,
             text=_spoken(text),
             blocks=blocks,
-            metadata=metadata_of(self._key),
+            metadata=write_metadata(PostMetadata(self._key)),
             parse="none",
         )
         try:

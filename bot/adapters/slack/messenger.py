@@ -12,11 +12,11 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from bot.adapters.slack.errors import translate_slack_errors
+from bot.adapters.slack.metadata import PostMetadata, read_metadata, write_metadata
 from bot.adapters.slack.pace import Pace
 from bot.adapters.slack.transport import BoundedWebClient, RateLimits
 from bot.ports import Attachment
 
-EVENT = "prdigest"
 _PAGE = 200
 # a digest is looked for among that many messages of a channel, which no channel reaches in a day
 _MOST_PAGES = 10
@@ -67,7 +67,7 @@ class SlackMessenger:
                 text=post["text"],
                 blocks=list(post["blocks"]),
                 thread_ts=thread,
-                metadata=metadata_of(key, about),
+                metadata=write_metadata(PostMetadata(key, about)),
                 unfurl_links=False,
                 unfurl_media=False,
             )
@@ -85,7 +85,7 @@ class SlackMessenger:
                 ts=message,
                 text=post["text"],
                 blocks=list(post["blocks"]),
-                metadata=metadata_of(key, about),
+                metadata=write_metadata(PostMetadata(key, about)),
                 parse="none",
             )
 
@@ -93,12 +93,13 @@ class SlackMessenger:
         """The bot's own messages that carry a key, by that key."""
         with translate_slack_errors(channel):
             found = self._history(channel, since) if thread is None else self._replies(channel, thread)
-            return {key: message["ts"] for message in found if self.is_own(message) and (key := _key(message))}
+            own = [(read_metadata(message).key, message["ts"]) for message in found if self.is_own(message)]
+            return {key: ts for key, ts in own if key}
 
     def own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
         """Timestamps and keys, which may be empty, of what the bot wrote in a thread after a timestamp."""
         written = (each for each in self.replies(channel, thread) if self.is_own(each) and not each.get("files"))
-        return [(each["ts"], _key(each)) for each in written if float(each["ts"]) > float(since)]
+        return [(each["ts"], read_metadata(each).key) for each in written if float(each["ts"]) > float(since)]
 
     def replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
         """All messages of a thread, with what they carry."""
@@ -146,11 +147,6 @@ def workspace_of(answer: SlackResponse) -> str:
     return str(answer.get("team_id") or answer["enterprise_id"])
 
 
-def metadata_of(key: str, about: str = "") -> dict[str, Any]:
-    """What a message carries so that it is found again, and so that a thread knows what it is about."""
-    return {"event_type": EVENT, "event_payload": {"key": key, **({"about": about} if about else {})}}
-
-
 def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
     cursor = None
     for _ in range(_MOST_PAGES):
@@ -159,15 +155,3 @@ def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str
         cursor = (answer.get("response_metadata") or {}).get("next_cursor")
         if not cursor:
             return
-
-
-def _key(message: Mapping[str, Any]) -> str:
-    return payload_of(message).get("key", "")
-
-
-def payload_of(message: Mapping[str, Any]) -> dict[str, str]:
-    """What a message of the bot's carries."""
-    metadata = message.get("metadata") or {}
-    if metadata.get("event_type") != EVENT:
-        return {}
-    return {str(name): str(value) for name, value in (metadata.get("event_payload") or {}).items()}

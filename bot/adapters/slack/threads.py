@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.adapters.slack.messenger import SlackMessenger, payload_of
+from bot.adapters.slack.messenger import SlackMessenger
+from bot.adapters.slack.metadata import PostMetadata, read_metadata
 from bot.ports import ThreadMessage
 
 
@@ -23,11 +24,11 @@ class SlackThreads:
 
 
 def _message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage:
-    carried = payload_of(message) if is_own else {}
+    carried = read_metadata(message) if is_own else PostMetadata()
     return ThreadMessage(
         ts=str(message["ts"]),
         text=str(message.get("text") or ""),
         is_own=is_own,
-        key=carried.get("key", ""),
-        about=carried.get("about", ""),
+        key=carried.key,
+        about=carried.about,
     )

@@ -1,11 +1,14 @@
 """What people type after a command, as values.
 
 ``str`` of one is a text that reads back as the same on any later day; who is to see the answer is not part of it.
+Jobs and buttons carry the values themselves, not that text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import UsageError
@@ -59,9 +62,42 @@ class Repositories:
 
 
 @dataclass(frozen=True, slots=True)
+class ParseContext:
+    """What a parser of commands knows besides the text.
+
+    ``today`` gives the present day in a zone, or in that of the settings. ``zone`` looks up the time zone that the
+    readers of the channel expect, None where there are several; it may raise StoreUnavailable.
+    """
+
+    repositories: Repositories
+    today: Today
+    zone: Callable[[], ZoneInfo | None] = lambda: None
+
+
+class CommandRequest(Protocol):
+    """What somebody asks for by a command; a frozen dataclass, whose ``str`` is what they would type.
+
+    ``kind`` is its name in buttons and is never changed.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only the asker is to see the answer."""
+
+    def require_known(self, repositories: Repositories) -> Self:
+        """Return the same request with its repositories as the settings spell them.
+
+        Raises UsageError for one that the bot may not speak of.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryRequest:
     """Up to five pull requests."""
 
+    kind: ClassVar[str] = "summary"
     references: tuple[Reference, ...]
     is_private: bool = False
 
@@ -80,6 +116,11 @@ class SummaryRequest:
             raise UsageError(f"{len(references)} are too many at once: name up to {MOST_PULLS} pull requests.")
         return cls(references, is_private=len(named) < len(words))
 
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError."""
+        known = (Reference(repositories.known(each.repository), each.number) for each in self.references)
+        return replace(self, references=tuple(known))
+
     def __str__(self) -> str:
         return " ".join(map(str, self.references))
 
@@ -91,6 +132,7 @@ class RisksRequest:
     Without ``top`` those that stand out are listed, ``USUAL_RISKS`` at most; with it as many, even if they don't.
     """
 
+    kind: ClassVar[str] = "risks"
     repository: Repository
     span: Span
     filters: Filters = EVERYTHING
@@ -112,6 +154,10 @@ class RisksRequest:
             found.is_private,
         )
 
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError."""
+        return replace(self, repository=repositories.known(self.repository))
+
     def __str__(self) -> str:
         top = [f"top:{self.top}"] if self.top else []
         return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.words(), *top])
@@ -121,6 +167,7 @@ class RisksRequest:
 class ScoreRequest:
     """Days of a repository whose digests are held against what came later: ``score 90d``."""
 
+    kind: ClassVar[str] = SCORE
     repository: Repository
     span: Span
     is_private: bool = False
@@ -133,6 +180,10 @@ class ScoreRequest:
         days = found.rest[1:] if is_named else found.rest
         span = span_of(" ".join(days) or USUAL_SCORE, today, LONGEST_SCORE)
         return cls(_repository(found, repositories), span, found.is_private)
+
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError."""
+        return replace(self, repository=repositories.known(self.repository))
 
     def __str__(self) -> str:
         return f"{SCORE} {self.span} repo:{self.repository}"
@@ -147,6 +198,7 @@ def is_score(text: str) -> bool:
 class DigestRequest:
     """Days of a repository. ``zone`` is where they begin and end, if that was said."""
 
+    kind: ClassVar[str] = "digest"
     repository: Repository
     span: Span
     is_private: bool = False
@@ -168,6 +220,10 @@ class DigestRequest:
             today = today_in(zone) if today_in else replace(today, zone=zone)
         span = _span(found, today, LONGEST_OVERVIEW)
         return cls(_repository(found, repositories), span, found.is_private, zone)
+
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError."""
+        return replace(self, repository=repositories.known(self.repository))
 
     def __str__(self) -> str:
         where = [f"tz:{self.zone}"] if self.zone else []

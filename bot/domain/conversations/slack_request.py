@@ -22,7 +22,7 @@ class Audience(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class SlackRequest:
     """Who asks, from where, and how to answer.
 
     ``key`` is equal for each delivery of the same request and no other. ``team`` and ``enterprise`` are those of
@@ -59,3 +59,7 @@ class Visit:
     def reference(self) -> str:
         """A short name of this request for an error message and the log."""
         return hashlib.sha256(self.key.encode()).hexdigest()[:6]
+
+
+# the name in modules that were not renamed yet
+Visit = SlackRequest

@@ -6,7 +6,8 @@ import datetime as dt
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import Repositories
@@ -65,6 +66,10 @@ class Wish:
             view=View(found.filters, only_of(found.last("only"))),
             is_personal="me" in named or found.is_private,
         )
+
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError for a repository that the bot may not speak of."""
+        return replace(self, repository=repositories.known(self.repository))
 
     def __str__(self) -> str:
         words = [
@@ -148,6 +153,10 @@ class Which:
                 f"I don't know {quoted(word)}: write a repository, an id as the list shows it, or all."
             )
         return cls(id=word.lower())
+
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError for a repository that the bot may not speak of."""
+        return replace(self, repository=repositories.known(self.repository)) if self.repository else self
 
     def __str__(self) -> str:
         return ALL if self.is_all else str(self.repository or self.id)

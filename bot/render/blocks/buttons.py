@@ -1,18 +1,20 @@
-"""The buttons below messages, and what they carry: a request as it would be typed after the command."""
+"""The buttons below messages; what they carry is written by :mod:`bot.render.blocks.button_values`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bot.domain.conversations.commands import CommandRequest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
+from bot.render.blocks.button_values import write_reference, write_request
 from bot.render.blocks.rich_text import Block, Element, context, plain
 
 DETAILS = "details"
 DETAILS_OF = "details_of"
 ASK = "ask"
-# one for each kind of request, so that the listener knows what the value says
+# one for each command, so that the listener knows which kinds of requests the value may hold
 SHARE_SUMMARY = "share_summary"
 SHARE_RISKS = "share_risks"
 SHARE_DIGEST = "share_digest"
@@ -24,7 +26,7 @@ _OPTION = 75
 
 def details(pull: PullRequest) -> Element:
     """Opens a window about one pull request."""
-    return button("Details", DETAILS, named(pull))
+    return button("Details", DETAILS, _value_of(pull))
 
 
 def details_of(pulls: Iterable[PullRequest]) -> Element | None:
@@ -41,9 +43,9 @@ def ask() -> Element:
     return button("Ask about this", ASK, "thread")
 
 
-def share(kind: str, request: str) -> Element:
-    """Asks the same again for everybody; ``kind`` is one of the SHARE names."""
-    return button("Share in channel", kind, request)
+def share(action: str, request: CommandRequest) -> Element:
+    """Asks the same again for everybody; ``action`` is the one that the command declares."""
+    return button("Share in channel", action, write_request(request))
 
 
 def below(post: Post, *elements: Element | None) -> Post:
@@ -57,13 +59,12 @@ def signed(post: Post, asker: str) -> Post:
     return Post(post.text, (*post.blocks, context(f"Asked for by {asker}"))) if asker else post
 
 
-def named(pull: PullRequest) -> str:
-    """How a button names a pull request: ``owner/name#35617``."""
-    return str(Reference(pull.repository, pull.number))
-
-
 def _option(pull: PullRequest) -> Element:
-    return {"text": plain(f"#{pull.number} {pull.title}", _OPTION), "value": named(pull)}
+    return {"text": plain(f"#{pull.number} {pull.title}", _OPTION), "value": _value_of(pull)}
+
+
+def _value_of(pull: PullRequest) -> str:
+    return write_reference(Reference(pull.repository, pull.number))
 
 
 def button(label: str, action: str, value: str) -> Element:

@@ -12,13 +12,13 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import one_line, plural, shorten
 from bot.ports import Post
+from bot.render.blocks.button_values import Verdict, write_verdict
 from bot.render.blocks.mrkdwn import escape
 from bot.render.blocks.rich_text import Block, context, plain
 from bot.render.blocks.sanitize import literal
 from bot.render.summaries.facts import address_of
 
 VOTE = "answer_vote"
-GOOD, BAD = "good", "bad"
 _LONGEST_NAME = 60
 _NOTES = 1_500
 _WRITTEN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
@@ -61,8 +61,8 @@ def thumbs() -> Block:
     buttons = {
         "type": "feedback_buttons",
         "action_id": VOTE,
-        "positive_button": {"text": plain("Good answer", 75), "value": GOOD},
-        "negative_button": {"text": plain("Bad answer", 75), "value": BAD},
+        "positive_button": {"text": plain("Good answer", 75), "value": write_verdict(Verdict.GOOD)},
+        "negative_button": {"text": plain("Bad answer", 75), "value": write_verdict(Verdict.BAD)},
     }
     return {"type": "context_actions", "elements": [buttons]}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.pull_requests.models import Repository
@@ -22,35 +23,40 @@ class Greeting(StrEnum):
     """Somebody wants to know all that it does."""
 
 
-# what to type, and what comes of it
-_FIRST = (
-    ("what changed in the scheduler this week?", "a question, in your own words"),
-    ("35617", "a summary of that pull request"),
-    ("risks 7d", "what was taken back, and what deserves a second look"),
-    ("subscribe at 09:00", "a digest every morning"),
-)
-_ALL = (
-    ("which of these touch ROCm?", "a question, in your own words"),
-    ("35617", "a summary of that pull request; several numbers work too"),
-    ("risks 7d", "what was taken back, and what deserves a second look"),
-    ("risks score", "how good such lists were"),
-    ("digest 7d", "several days as one overview"),
-    ("subscribe at 09:00", "a digest every day; also list, pause, resume, unsubscribe and test"),
-    ("quiet", "in a thread: I answer there only when you mention me, until you write wake"),
-)
+@dataclass(frozen=True, slots=True)
+class HelpExample:
+    """What to type to the bot, and what comes of it.
+
+    ``brief`` says it to who does not know the bot yet; without it, only the help has the example.
+    """
+
+    typed: str
+    meaning: str
+    brief: str = ""
+
+
+_QUESTION = "a question, in your own words"
+_FIRST = ("what changed in the scheduler this week?", _QUESTION)
+_ASKING = ("which of these touch ROCm?", _QUESTION)
+_QUIET = ("quiet", "in a thread: I answer there only when you mention me, until you write wake")
 _ABOUT = "I read the pull requests merged into "
 _MENTION = "In a channel, begin with my name: "
 _MORE = "help"
 
 
-def greeting(why: Greeting, repository: Repository) -> Post:
-    """A few sentences with things to type, about the repository that the bot speaks of by default."""
+def greeting(why: Greeting, repository: Repository, commands: Sequence[HelpExample]) -> Post:
+    """A few sentences with things to type, about the repository that the bot speaks of by default.
+
+    ``commands`` are the examples of the commands.
+    """
     if why is Greeting.HELP:
+        known = [_ASKING, *((each.typed, each.meaning) for each in commands), _QUIET]
         return _post(
-            "Ask me anything about the pull requests of ", repository, "What I understand:", _ALL, _private()
+            "Ask me anything about the pull requests of ", repository, "What I understand:", known, _private()
         )
     hello = "Thanks for inviting me. " if why is Greeting.INVITED else "Hello, I am prdigest. "
-    return _post(f"{hello}{_ABOUT}", repository, "Try one of these:", _FIRST, _more())
+    first = [_FIRST, *((each.typed, each.brief) for each in commands if each.brief)]
+    return _post(f"{hello}{_ABOUT}", repository, "Try one of these:", first, _more())
 
 
 def _post(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import time
 from functools import cache
@@ -21,6 +20,7 @@ from bot.domain.subscriptions.request import MINE, Wish, only_of, time_of
 from bot.domain.text.strings import quoted
 from bot.domain.time.day import zone_of
 from bot.render.blocks.rich_text import Element, plain
+from bot.render.subscriptions.form_context import FormContext, read_form_context, write_form_context
 
 FORM = "subscription_form"
 REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
@@ -67,8 +67,8 @@ def form(
     return {
         "type": "modal",
         "callback_id": FORM,
-        "private_metadata": json.dumps(
-            {"id": old.id if old else "", "channel": visit.channel, "answer": visit.response_url}
+        "private_metadata": write_form_context(
+            FormContext(visit.channel, old.id if old else "", visit.response_url)
         ),
         "title": plain("Regular digest", 24),
         "submit": plain("Save", 24),
@@ -100,7 +100,7 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
         FormErrors: a field can't be used.
     """
     values = {name: found[name] for name, found in view["state"]["values"].items()}
-    known = json.loads(view.get("private_metadata") or "{}")
+    context = read_form_context(str(view["private_metadata"]))
     zone, is_personal = _chosen(values[ZONE]), _chosen(values[WHERE]) == _ME
     channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
     readers: dict[str, Callable[[], Any]] = {
@@ -127,7 +127,7 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
     except UsageError as error:
         # all of it together is too long to be kept: what somebody types is the only part that has a length
         raise FormErrors({FILTER: str(error)}) from error
-    return wish, channel, str(known.get("id") or "")
+    return wish, channel, context.id
 
 
 def _read(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:

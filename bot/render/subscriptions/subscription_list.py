@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import one_line, plural, shorten
 from bot.ports import Post
+from bot.render.blocks.button_values import write_id
 from bot.render.blocks.buttons import button
 from bot.render.blocks.mrkdwn import escape
 from bot.render.blocks.rich_text import Block, Element, block, context, plain, section, text
@@ -107,7 +108,8 @@ def _line(subscription: Subscription, room: int = _LONGEST) -> list[Element]:
 def _buttons(subscription: Subscription) -> Block:
     name = shorten(str(subscription.repository), 60)
     turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
-    remove = button("Unsubscribe", REMOVE, subscription.id)
+    value = write_id(subscription.id)
+    remove = button("Unsubscribe", REMOVE, value)
     remove["confirm"] = {
         "title": plain("Unsubscribe?", 100),
         "text": plain(f"{name} will not be posted there any more. What was posted stays.", 300),
@@ -116,9 +118,9 @@ def _buttons(subscription: Subscription) -> Block:
         "style": "danger",
     }
     found = [
-        button("Preview", PREVIEW, subscription.id),
-        button("Change", CHANGE, subscription.id),
-        button(*turn, subscription.id),
+        button("Preview", PREVIEW, value),
+        button("Change", CHANGE, value),
+        button(*turn, value),
         remove,
     ]
     return {"type": "actions", "elements": found}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.domain.conversations.slack_request import Visit
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.incident import Kind, Trouble
 from bot.domain.operations.lost_job import Loss, LostJob
 from bot.ports import Aside
@@ -33,15 +32,15 @@ class LostJobs:
         self._aside = aside
         self._watchdog = watchdog
 
-    def tell(self, job: LostJob, given: Mapping[str, str] | str) -> Visit | None:
-        """Say it. ``given`` is the first thing that the job got: a visit, the place of questions, or another.
+    def tell(self, job: LostJob, asker: SlackRequest | None, place: str = "") -> SlackRequest | None:
+        """Say it to the asker, or to whoever is first of those with questions in ``place``.
 
-        Gives the visit of whoever asked, if somebody did.
+        Return the request of whoever was told, if somebody was.
 
         Raises:
             SlackUnavailable, StoreUnavailable: saying it again goes on from there.
         """
-        asked = self._told(job, given)
+        asked = self._tell_in(place, job) if place else self._tell_asker(asker, job)
         known = replace(job, user=asked.user, channel=asked.channel, reference=asked.reference) if asked else job
         log.error("%s is given up: %s", known.title, _REASONS[job.loss])
         if job.loss is Loss.ENDLESS:
@@ -51,11 +50,11 @@ class LostJobs:
         )
         return asked
 
-    def _told(self, job: LostJob, given: Mapping[str, str] | str) -> Visit | None:
-        sentence = _SENTENCES[job.loss]
-        if isinstance(given, str):
-            question = self._conversations.give_up(given, sentence) if job.name == "questions" else None
-            return question.visit if question else None
-        asked = Visit(**given)
-        self._replies.end(asked, job.id, f"{sentence} [{asked.reference}]")
-        return asked
+    def _tell_in(self, place: str, job: LostJob) -> SlackRequest | None:
+        question = self._conversations.give_up(place, _SENTENCES[job.loss])
+        return question.visit if question else None
+
+    def _tell_asker(self, asker: SlackRequest | None, job: LostJob) -> SlackRequest | None:
+        if asker:
+            self._replies.end(asker, job.id, f"{_SENTENCES[job.loss]} [{asker.reference}]")
+        return asker

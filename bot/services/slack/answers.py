@@ -50,7 +50,7 @@ class Answers:
     def summary(self, reference: Reference, asker: str) -> Answer:
         """One pull request, merged or open. Raises what ``Entries.named`` raises."""
         entry = self._entries.named(reference)
-        request = str(SummaryRequest((reference,)))
+        request = SummaryRequest((reference,))
         details = buttons.details(entry.pull)
         share = buttons.share(buttons.SHARE_SUMMARY, request)
         return _answer(asker, summary_post(entry), share, details, About.SUMMARY.of(request))
@@ -60,7 +60,7 @@ class Answers:
         found = self._risks.build(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in found.taken_back]
         menu = buttons.details_of([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
-        share = buttons.share(buttons.SHARE_RISKS, str(request))
+        share = buttons.share(buttons.SHARE_RISKS, request)
         return _answer(asker, risks_post(found), share, menu, About.RISKS.of(request))
 
     def score(self, request: ScoreRequest, asker: str) -> Answer:
@@ -68,7 +68,7 @@ class Answers:
         found = self._score(request.repository, request.span)
         hits = [hit.pull for hit in found.hits]
         menu = buttons.details_of(hits)
-        share = buttons.share(buttons.SHARE_RISKS, str(request))
+        share = buttons.share(buttons.SHARE_RISKS, request)
         post = score_post(self._name_of(request.repository), request.span, found)
         return _answer(asker, post, share, menu, self._about_hits(request, hits))
 
@@ -83,7 +83,7 @@ class Answers:
         """Several days as one overview, for the readers of a channel."""
         found = self._days_of(Edition(channel, request.repository, request.span))
         menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
-        share = buttons.share(buttons.SHARE_DIGEST, str(request))
+        share = buttons.share(buttons.SHARE_DIGEST, request)
         return _answer(asker, catch_up_post(found), share, menu, About.DIGEST.of(request))
 
 

@@ -13,7 +13,7 @@ from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import COMMAND_RESULT
 from bot.domain.subscriptions.models import Edition, Subscription
-from bot.domain.subscriptions.request import ID, Which, Wish
+from bot.domain.subscriptions.request import Which, Wish
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import yesterday
 from bot.ports import Cache, Post
@@ -74,35 +74,36 @@ class Regular:
         self._replies = replies
         self._now = now
 
-    def answer(self, visit: Visit, verb: str, text: str, channel: str = "", replaces: str = "") -> Answer:
-        """What came of ``verb``; ``text`` is a wish for ``subscribe``, and says which for all others.
+    def answer(
+        self, visit: Visit, verb: str, request: Wish | Which | None, channel: str = "", replaces: str = ""
+    ) -> Answer:
+        """What came of ``verb``; ``subscribe`` has a wish, the list nothing, all others say which.
 
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
         key = COMMAND_RESULT.key(visit.key)
         done = read_back(_DONE, self._cache.get(key))
         if done is None:
-            done = self._done(visit, verb, text, channel, replaces)
+            done = self._done(visit, verb, request, channel, replaces)
             self._cache.put(key, _DONE.dump_json(done).decode(), COMMAND_RESULT.lifetime)
         for each in done.news:
             self._replies.announce(visit, each.subscription.channel, each.subscription.id, each.post)
         return done.answer
 
-    def preview(self, visit: Visit, text: str) -> Answer:
-        """Yesterday as a subscription would show it; ``text`` says which, or is a wish."""
-        edition = self._previewed(visit, text)
+    def preview(self, visit: Visit, name: str = "", wish: Wish | None = None) -> Answer:
+        """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
+        edition = self._previewed(visit, name, wish)
         return Answer.for_asker(self._editions.build(edition, [_PREVIEW]).lead)
 
-    def _done(self, visit: Visit, verb: str, text: str, channel: str, replaces: str) -> _Done:
-        if verb == SUBSCRIBE:
-            wish = Wish.parse(text, self._repositories)
-            change = self._subscribing.subscribe(visit, wish, channel, replaces)
+    def _done(self, visit: Visit, verb: str, request: Wish | Which | None, channel: str, replaces: str) -> _Done:
+        if isinstance(request, Wish):
+            change = self._subscribing.subscribe(visit, request, channel, replaces)
             post = confirmed(change.now, self._subscribing.next_of(change.now))
             return _Done(_told(visit, [change.now], post), tuple(_tell_move(visit, change)))
         if verb == LIST:
             here = self._subscribing.here(visit)
             return _Done(_told(visit, here, below(listing(self._planned(here)), new_button())))
-        which = Which.parse(text, self._repositories)
+        which = request or Which()
         if verb == UNSUBSCRIBE:
             found = self._subscribing.unsubscribe(visit, which)
             post = changed(found, "Unsubscribed", "What was posted stays.")
@@ -126,17 +127,17 @@ class Regular:
     def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
         return [(each, self._subscribing.next_of(each)) for each in subscriptions]
 
-    def _previewed(self, visit: Visit, text: str) -> Edition:
+    def _previewed(self, visit: Visit, name: str, wish: Wish | None) -> Edition:
         """The edition of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
-        is_name, here = bool(ID.fullmatch(text.lower())), self._subscribing.here(visit)
-        if not text and len(here) > 1:
+        here = self._subscribing.here(visit)
+        if not name and wish is None and len(here) > 1:
             ids = ", ".join(each.id for each in here)
             raise UsageError(f"There are several here: write test with one of {ids}.")
-        has_one = is_name or (not text and here)
+        has_one = name or (wish is None and here)
         found = (
-            self._subscribing.meant(visit, Which.parse(text, self._repositories))[0]
+            self._subscribing.meant(visit, Which(name))[0]
             if has_one
-            else self._subscribing.probe(visit, Wish.parse(text, self._repositories))
+            else self._subscribing.probe(visit, wish or Wish(self._repositories.default))
         )
         day = yesterday(self._now(), found.timing.zone)
         return Edition(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)

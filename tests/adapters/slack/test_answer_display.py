@@ -15,7 +15,8 @@ from localslack.rules.messages import check_message, find_mentions
 from slack_sdk import WebClient
 
 from bot.adapters.slack.answer_display import SlackDisplays
-from bot.adapters.slack.messenger import SlackMessenger, metadata_of, slack_client
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import Attachment, Display
@@ -106,7 +107,7 @@ class Scene:
         """There is one answer, it is complete, found by its key, and nothing in it was ever live."""
         (answer,) = self.answers
         assert answer["blocks"] == [markdown(text or "…"), *blocks]
-        assert answer["metadata"] == metadata_of(KEY)
+        assert answer["metadata"] == write_metadata(PostMetadata(KEY))
         assert not self.slack.is_streaming(self.channel, answer["ts"])
         assert self.slack.collect_live(self.channel, answer["ts"]) == set()
         assert set(self.told) <= {answer["ts"]}
@@ -377,7 +378,7 @@ def test_where_slack_does_not_stream_an_answer_is_posted_and_edited(scene: Scene
     display = scene.open()
     scene.show(display, WORDS[0])
     (begun,) = scene.answers
-    assert (begun["metadata"], scene.text) == (metadata_of(KEY), WORDS[0] + "…")
+    assert (begun["metadata"], scene.text) == (write_metadata(PostMetadata(KEY)), WORDS[0] + "…")
     scene.show(display, *WORDS[1:])
     assert scene.text == WHOLE
     display.finish(WHOLE, BELOW)
@@ -757,11 +758,11 @@ ELSEWHERE: dict[str, Stranger] = {
     "nothing": lambda _: None,
     "people's": lambda scene: scene.slack.add_message(HOME, "x", "U0HUMAN", scene.thread),
     "people's with the key": lambda scene: scene.slack.add_message(
-        HOME, "x", "U0HUMAN", scene.thread, metadata=metadata_of(KEY)
+        HOME, "x", "U0HUMAN", scene.thread, metadata=write_metadata(PostMetadata(KEY))
     ),
     "another bot's": lambda scene: scene.slack.add_message(HOME, "x", "U0OTHER", scene.thread, bot_id="B0OTHER"),
     "of another answer": lambda scene: by_the_bot(
-        scene, scene.thread, metadata=metadata_of("answer:Ev0:question")
+        scene, scene.thread, metadata=write_metadata(PostMetadata("answer:Ev0:question"))
     ),
     "of another thread": lambda scene: by_the_bot(scene, scene.slack.add_message(HOME, "y")),
     "of the channel": lambda scene: by_the_bot(scene, ""),

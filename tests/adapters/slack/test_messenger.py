@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from localslack.state.workspace import START
 
-from bot.adapters.slack.messenger import EVENT, SlackMessenger, slack_client
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.metadata import EVENT
 from bot.domain.errors import SlackUnavailable
 from bot.ports import Attachment, Post
 from tests.emulators.slack.server import SlackEmulator

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.slack.messenger import EVENT, SlackMessenger, slack_client
+from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.metadata import EVENT
 from bot.adapters.slack.threads import SlackThreads
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
 from bot.ports import Attachment, Post, ThreadMessage

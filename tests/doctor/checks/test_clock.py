@@ -19,8 +19,12 @@ from bot.doctor.checks.clock import duration, process_checks, time_checks
 from bot.domain.keyspace.keys import TICKED
 from bot.domain.operations.lost_job import Loss, LostJob
 from bot.jobs import Jobs
+from bot.services.jobs.job_types import MEND, QUESTIONS, TELL
+from bot.services.jobs.payloads import DigestPayload, PlacePayload, SentencePayload
+from handlers import COMMANDS
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
+from tests.services.doubles import visit
 
 SECOND = timedelta(seconds=1)
 START = "Start `prdigest clock` or `prdigest run`."
@@ -164,11 +168,11 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
-    with closing(Jobs(cast("Wiring", SimpleNamespace(keys=WHOLE)), fixture.store)) as jobs:
-        jobs.summary.send({}, "", "")
-        jobs.overview.send({}, "", "")
-        jobs.overview.send({}, "", "")
-        jobs.questions.send("")
+    with closing(Jobs(cast("Wiring", SimpleNamespace(keys=WHOLE)), fixture.store, COMMANDS.jobs)) as jobs:
+        jobs.send(TELL, SentencePayload(visit(), ""))
+        jobs.send(MEND, DigestPayload(""))
+        jobs.send(MEND, DigestPayload(""))
+        jobs.send(QUESTIONS, PlacePayload(""))
     assert fixture.lines()[1] == (
         "! Jobs: 4 waiting (prdigest 1, prdigest-long 2, prdigest-questions 1) -> "
         "Start `prdigest worker` or `prdigest run`: it takes them up."

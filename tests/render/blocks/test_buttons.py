@@ -17,12 +17,13 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.areas import area_of
 from bot.domain.pull_requests.filters import EVERYTHING, Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference, parse_reference
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk, assess
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.score import Score
 from bot.ports import Post
 from bot.render.blocks import buttons
+from bot.render.blocks.button_values import read_reference, read_request, write_reference, write_request
 from bot.render.blocks.rich_text import characters
 from bot.render.blocks.terminal import message
 from bot.render.conversations.notices import notice
@@ -84,7 +85,7 @@ def test_hostile_titles_make_a_menu_that_slack_takes(found: list[PullRequest]) -
 
 @given(st.builds(pull, st.integers(1, LAST), title=texts(256)), st.sampled_from(KINDS))
 def test_every_button_of_a_hostile_pull_request_is_taken(found: PullRequest, kind: str) -> None:
-    request = str(SummaryRequest((Reference(found.repository, found.number),)))
+    request = SummaryRequest((Reference(found.repository, found.number),))
     post = buttons.below(notice("Here."), buttons.details(found), buttons.ask(), buttons.share(kind, request))
     assert_taken(post, ())
     assert len(set(ids(post))) == 3
@@ -96,9 +97,9 @@ def test_what_a_button_carries_names_the_same_pull_request(repository: Repositor
     button, menu = buttons.details(made), buttons.details_of([made])
     assert menu is not None
     assert BLOCK(row(button, menu))
-    assert button["value"] == menu["options"][0]["value"] == buttons.named(made)
-    assert len(buttons.named(made)) <= 150
-    assert parse_reference(buttons.named(made), None) == Reference(repository, LAST)
+    assert button["value"] == menu["options"][0]["value"]
+    assert len(button["value"]) <= 150
+    assert read_reference(button["value"], Repositories(repository)) == Reference(repository, LAST)
 
 
 def test_actions_are_named_apart() -> None:
@@ -107,7 +108,7 @@ def test_actions_are_named_apart() -> None:
 
 def test_a_menu_names_each_pull_request_once_in_the_order_given() -> None:
     menu = buttons.details_of([pull(3), pull(1), pull(3), pull(2)])
-    assert options(menu) == [(f"#{n} Change number {n}", f"octo/engine#{n}") for n in (3, 1, 2)]
+    assert options(menu) == [(f"#{n} Change number {n}", f"2|octo/engine#{n}") for n in (3, 1, 2)]
 
 
 def test_a_menu_is_no_longer_than_anybody_reads() -> None:
@@ -129,6 +130,12 @@ def test_a_row_leaves_the_message_above_as_it_was() -> None:
 # Requests that buttons carry
 
 
+def shared(value: str) -> RisksRequest:
+    """What a button asks for; as it would be typed, where it is too long otherwise."""
+    read = read_request(value, [RisksRequest])
+    return RisksRequest.parse(read, KNOWN, DAY) if isinstance(read, str) else read
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -143,9 +150,9 @@ def test_a_row_leaves_the_message_above_as_it_was() -> None:
 )
 def test_a_shared_list_asks_for_the_same_again(text: str) -> None:
     request = RisksRequest.parse(text, KNOWN, DAY)
-    button = buttons.share(buttons.SHARE_RISKS, str(request))
+    button = buttons.share(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
-    assert RisksRequest.parse(button["value"], KNOWN, DAY) == replace(request, is_private=False)
+    assert shared(button["value"]) == replace(request, is_private=False)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["path", "author", "label"]), texts(60)), max_size=8))
@@ -155,9 +162,9 @@ def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(found: list[
         request = RisksRequest.parse(words, KNOWN, DAY)
     except UsageError:
         return
-    button = buttons.share(buttons.SHARE_RISKS, str(request))
+    button = buttons.share(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
-    assert RisksRequest.parse(button["value"], KNOWN, DAY) == request
+    assert shared(button["value"]) == request
 
 
 def test_as_many_filters_as_are_taken_can_be_shared() -> None:
@@ -171,15 +178,16 @@ def test_a_list_that_is_too_long_to_be_shared_is_refused_at_once(length: int) ->
         request = RisksRequest.parse(f"path:{'x' * length} repo:{LONGEST}", KNOWN, DAY)
     except UsageError:
         return
-    assert BLOCK(row(buttons.share(buttons.SHARE_RISKS, str(request))))
-    assert RisksRequest.parse(str(request), KNOWN, DAY) == request
+    button = buttons.share(buttons.SHARE_RISKS, request)
+    assert BLOCK(row(button))
+    assert shared(button["value"]) == request
 
 
 def test_the_longest_requests_fit_a_button() -> None:
     references = tuple(Reference(LONGEST, LAST - n) for n in range(5))
     summaries, overview = SummaryRequest(references), DigestRequest(LONGEST, WEEK)
     requests = (RisksRequest(LONGEST, WEEK, Filters(("x" * 800,)), 10), summaries, overview)
-    assert all(BLOCK(row(buttons.share(buttons.SHARE_RISKS, str(request)))) for request in requests)
+    assert all(BLOCK(row(buttons.share(buttons.SHARE_RISKS, request))) for request in requests)
     assert SummaryRequest.parse(str(summaries), KNOWN) == summaries
     assert DigestRequest.parse(str(overview), KNOWN, DAY) == overview
 
@@ -327,8 +335,8 @@ def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:
 def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) -> None:
     reference = Reference(repository, LAST)
     answer = answers(pull(LAST, files=None), repository=repository).summary(reference, "ada")
-    assert_twice(answer, buttons.SHARE_SUMMARY, f"{repository}#{LAST}", buttons.DETAILS)
-    assert actions_of(answer.public)[0]["value"] == str(reference)
+    assert_twice(answer, buttons.SHARE_SUMMARY, write_request(SummaryRequest((reference,))), buttons.DETAILS)
+    assert actions_of(answer.public)[0]["value"] == write_reference(reference)
     assert "Requests are counted once" in seen(answer.public)
     for post in (answer.public, answer.private):
         assert_taken(post, {f"https://github.com/{reference.repository}/pull/{LAST}"})
@@ -340,22 +348,25 @@ def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
     gone = pull(3, title="Count once", merged_at=NOON.replace(hour=8))
     back = pull(9, title='Revert "Count once"', merged_at=NOON)
     answer = answers(back, gone, pull(5), repository=repository).risks(request, "ada")
-    assert_twice(answer, buttons.SHARE_RISKS, str(request), buttons.DETAILS_OF)
-    assert [value for _, value in options(actions_of(answer.public)[0])] == [f"{repository}#5", f"{repository}#3"]
+    assert_twice(answer, buttons.SHARE_RISKS, write_request(request), buttons.DETAILS_OF)
+    assert [value for _, value in options(actions_of(answer.public)[0])] == [
+        f"2|{repository}#5",
+        f"2|{repository}#3",
+    ]
     for post in (answer.public, answer.private):
         assert_taken(post, {f"https://github.com/{repository}/pull/{number}" for number in (3, 5, 9)})
 
 
 def test_a_list_of_nothing_has_no_menu() -> None:
     request = RisksRequest(REPOSITORY, SPAN)
-    assert_twice(answers(files=()).risks(request, "ada"), buttons.SHARE_RISKS, str(request))
-    assert_twice(answers(pull(1), files=()).risks(request, "ada"), buttons.SHARE_RISKS, str(request))
+    assert_twice(answers(files=()).risks(request, "ada"), buttons.SHARE_RISKS, write_request(request))
+    assert_twice(answers(pull(1), files=()).risks(request, "ada"), buttons.SHARE_RISKS, write_request(request))
 
 
 def test_an_overview_has_a_menu_of_its_riskiest() -> None:
     request = DigestRequest(REPOSITORY, SPAN)
     answer = answers(*(pull(number) for number in range(1, 6))).overview(request, "ada", "C0DIGEST")
-    assert_twice(answer, buttons.SHARE_DIGEST, str(request), buttons.DETAILS_OF)
+    assert_twice(answer, buttons.SHARE_DIGEST, write_request(request), buttons.DETAILS_OF)
     assert len(options(actions_of(answer.public)[0])) == 3
     for post in (answer.public, answer.private):
         assert_taken(post, {pull(number).url for number in range(1, 6)})
@@ -364,9 +375,11 @@ def test_an_overview_has_a_menu_of_its_riskiest() -> None:
 def test_an_overview_of_calm_days_has_no_menu() -> None:
     request = DigestRequest(REPOSITORY, WEEK)
     assert_twice(
-        answers(pull(1), files=()).overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, str(request)
+        answers(pull(1), files=()).overview(request, "ada", "C0DIGEST"),
+        buttons.SHARE_DIGEST,
+        write_request(request),
     )
-    assert_twice(answers().overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, str(request))
+    assert_twice(answers().overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, write_request(request))
 
 
 def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:

@@ -14,7 +14,7 @@ from bot.domain.pull_requests.diff import Side
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import one_line
 from bot.ports import Post
-from bot.render.conversations.answers import BAD, GOOD, VOTE, below, cited, found_without_model, thumbs
+from bot.render.conversations.answers import VOTE, below, cited, found_without_model, thumbs
 from tests.helpers.builders import entry, pull, summary
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
@@ -88,7 +88,7 @@ def test_what_an_answer_rests_on_stands_below_it() -> None:
 def test_the_thumbs_say_which_is_which() -> None:
     [buttons] = thumbs()["elements"]
     assert buttons["action_id"] == VOTE
-    assert (buttons["positive_button"]["value"], buttons["negative_button"]["value"]) == (GOOD, BAD)
+    assert (buttons["positive_button"]["value"], buttons["negative_button"]["value"]) == ("2|good", "2|bad")
 
 
 @given(texts(400), texts(4_000), texts(4_000), st.integers(0, 10**9))

@@ -198,6 +198,7 @@ def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
 def test_what_it_knows_of_where_it_was_opened_fits() -> None:
     view = opened(OLD, visit(response_url="https://hooks.slack.test/1"))
     assert json.loads(view["private_metadata"]) == {
+        "version": 2,
         "id": OLD.id,
         "channel": "C0DIGEST",
         "answer": "https://hooks.slack.test/1",

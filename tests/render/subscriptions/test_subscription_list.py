@@ -94,7 +94,7 @@ def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
     assert ("paused" in str(paused), "next" in str(paused)) == (True, False)
     pressed = [[(each["action_id"], each["value"]) for each in found["elements"]] for found in (row, turned)]
     names = ["preview", "change", "pause", "remove"], ["preview", "change", "resume", "remove"]
-    ids = (ENGINE.id, OWN.id)
+    ids = (f"2|{ENGINE.id}", f"2|{OWN.id}")
     assert pressed == [
         [(f"subscription_{name}", value) for name in group] for group, value in zip(names, ids, strict=True)
     ]

@@ -55,7 +55,7 @@ def test_the_menu_below_a_risk_list_opens_the_one_that_is_chosen(bot: Bot) -> No
     numbers = [bot.pull(repository, merged_at=bot.noon(1), **RISKY) for _ in range(2)]
     ada.send_command("/prrisks", f"repo:{repository}", channel)
     (message,) = bot.posted(channel)
-    ada.press(message, "details_of", value=f"{repository}#{numbers[1]}")
+    ada.press(message, "details_of", value=f"2|{repository}#{numbers[1]}")
     assert all(name in window(bot, numbers[1]) for name in SECTIONS)
 
 
@@ -64,7 +64,7 @@ def test_the_menu_below_a_digests_lead_opens_the_one_that_is_chosen(bot: Bot) ->
     number = bot.pull(repository, merged_at=bot.noon(2), **RISKY)
     ada.send_command("/prdigest", f"{bot.noon(2).date()} repo:{repository}", channel)
     (lead,) = bot.posted(channel)
-    ada.press(lead, "details_of", value=f"{repository}#{number}")
+    ada.press(lead, "details_of", value=f"2|{repository}#{number}")
     assert all(name in window(bot, number) for name in SECTIONS)
 
 

@@ -438,9 +438,9 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     with answering(bot, tool, answer("Yes.")):
         ada.send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
-    ada.press(reply, "answer_vote", value="good", channel=thread.channel)
+    ada.press(reply, "answer_vote", value="2|good", channel=thread.channel)
     assert [vote["verdict"] for vote in votes(bot, ada)] == ["good"]
-    ada.press(reply, "answer_vote", value="bad", channel=thread.channel)
+    ada.press(reply, "answer_vote", value="2|bad", channel=thread.channel)
     (vote,) = votes(bot, ada)
     assert (vote["verdict"], vote["question"], vote["answer"]) == ("bad", "Does it?", "Yes.")
     assert (vote["repository"], vote["numbers"]) == ("octo/engine", [thread.number])
@@ -457,7 +457,7 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
         if method == "chat.stopStream" and arguments["channel"] == thread.channel:
             slack.after = None
             reply = slack.get_message(thread.channel, arguments["ts"])
-            ada.press(reply, "answer_vote", value="good", channel=thread.channel)
+            ada.press(reply, "answer_vote", value="2|good", channel=thread.channel)
             eventually(lambda: [shown for shown in slack.ephemerals if shown["user"] == ada.user])
 
     slack.after = press

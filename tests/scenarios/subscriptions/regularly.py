@@ -71,4 +71,4 @@ def value(view: Json, name: str) -> Any:
 
 def replaced(view: Json) -> str:
     """The id of what the form takes the place of."""
-    return str(json.loads(view["private_metadata"])["id"])
+    return str(json.loads(view["private_metadata"]).get("id", ""))

@@ -13,6 +13,7 @@ from bot.domain.digest.view import View
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.render.blocks.button_values import write_id
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, is_planned, subscriptions, typed, value
@@ -29,7 +30,8 @@ def press(bot: Bot, person: Person, action: str, name: str | None = None) -> str
     """Press a button there; the first line that they read then."""
     view = bot.world.slack.get_home(person.user)
     assert view
-    assert person.press_in(view, action, value=name).ack.status == 200
+    value = write_id(name) if name else None
+    assert person.press_in(view, action, value=value).ack.status == 200
     return home(bot, person).partition("\n")[0]
 
 

@@ -32,6 +32,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import Score, Tally
 from bot.ports import Post
+from bot.render.blocks.button_values import read_request
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
 from bot.services.risk.risk_lister import RiskLister
@@ -161,7 +162,7 @@ def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text
 def test_a_summary_is_of_the_pull_request_that_was_named() -> None:
     found = answers(merge(1), merge(2)).summary(Reference(REPOSITORY, 2), "ada")
     assert found.public.text == "#2 Change number 2"
-    assert (value(found.public, "details"), value(found.private, "share_summary")) == ("octo/engine#2",) * 2
+    assert value(found.public, "details") == "2|octo/engine#2"
 
 
 def test_an_open_pull_request_has_a_summary_too() -> None:
@@ -177,6 +178,7 @@ def test_what_can_not_be_summarised_is_passed_on() -> None:
         answers(closed).summary(Reference(REPOSITORY, 2), "ada")
 
 
+SHARED_RISKS: list[type[RisksRequest | ScoreRequest]] = [RisksRequest, ScoreRequest]
 RISKS = [
     RisksRequest(REPOSITORY, WEEK),
     RisksRequest(REPOSITORY, ONE_DAY, top=10),
@@ -188,25 +190,25 @@ RISKS = [
 def test_sharing_a_risk_list_asks_the_same_again(request_: RisksRequest) -> None:
     found = answers(merge(1, labels=("needs review",))).risks(replace(request_, is_private=True), "ada")
     typed = value(found.private, "share_risks")
-    assert RisksRequest.parse(typed, REPOSITORIES, TODAY) == request_
+    assert read_request(typed, SHARED_RISKS) == request_
 
 
 @pytest.mark.parametrize("days", [WEEK, ONE_DAY], ids=str)
 def test_sharing_an_overview_asks_the_same_again(days: Span) -> None:
     found = answers(merge(1)).overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
     typed = value(found.private, "share_digest")
-    assert DigestRequest.parse(typed, REPOSITORIES, TODAY) == DigestRequest(REPOSITORY, days)
+    assert read_request(typed, [DigestRequest]) == DigestRequest(REPOSITORY, days)
 
 
 def test_sharing_a_score_asks_the_same_again() -> None:
     found = answers().score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
     typed = value(found.private, "share_risks")
-    assert ScoreRequest.parse(typed, REPOSITORIES, TODAY) == ScoreRequest(REPOSITORY, WEEK)
+    assert read_request(typed, SHARED_RISKS) == ScoreRequest(REPOSITORY, WEEK)
 
 
 def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None:
     found = answers().score(ScoreRequest(REPOSITORY, WEEK), "ada")
-    assert (found.about, options(found.public)) == ("summary octo/engine#3", ["octo/engine#3"])
+    assert (found.about, options(found.public)) == ("summary octo/engine#3", ["2|octo/engine#3"])
 
 
 def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
@@ -224,19 +226,19 @@ def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> 
 def test_sharing_a_summary_asks_the_same_again() -> None:
     found = answers(merge(1)).summary(Reference(REPOSITORY, 1), "ada")
     typed = value(found.private, "share_summary")
-    assert SummaryRequest.parse(typed, REPOSITORIES) == SummaryRequest((Reference(REPOSITORY, 1),))
+    assert read_request(typed, [SummaryRequest]) == SummaryRequest((Reference(REPOSITORY, 1),))
 
 
 def test_a_risk_list_is_named_and_its_menu_has_what_it_lists() -> None:
     found = answers(merge(1), merge(2), merge(3), REVERT).risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
     assert found.public.text.startswith("Risky changes · The engine · Saturday 28 February 2026")
-    assert options(found.public) == ["octo/engine#2", "octo/engine#1", "octo/engine#3"]
+    assert options(found.public) == ["2|octo/engine#2", "2|octo/engine#1", "2|octo/engine#3"]
 
 
 def test_a_pull_request_that_is_risky_and_was_repaired_is_in_the_menu_once() -> None:
     repair = merge(9, 1, title="Fix retries", body="Fixes a bug caused by #1.")
     found = answers(merge(1), repair).risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
-    assert options(found.public) == ["octo/engine#1"]
+    assert options(found.public) == ["2|octo/engine#1"]
 
 
 def test_an_overview_is_named_and_its_menu_has_the_riskiest_of_all_days() -> None:
@@ -246,7 +248,7 @@ def test_an_overview_is_named_and_its_menu_has_the_riskiest_of_all_days() -> Non
     )
     assert found.public.text == "The engine · 22 – 28 February 2026 · 4 merged"  # noqa: RUF001 (a dash)
     named = set(options(found.public))
-    assert (len(named), named <= {f"octo/engine#{n}" for n in range(1, 5)}) == (3, True)
+    assert (len(named), named <= {f"2|octo/engine#{n}" for n in range(1, 5)}) == (3, True)
 
 
 @pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])

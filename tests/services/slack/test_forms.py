@@ -172,4 +172,4 @@ def test_it_knows_where_it_was_opened_and_how_to_answer_there(team: Team) -> Non
     asked = clicked(team)
     forms(team).open(asked, "")
     (view,) = team.slack.views
-    assert json.loads(view["private_metadata"]) == {"id": "", "channel": HOME, "answer": asked.response_url}
+    assert json.loads(view["private_metadata"]) == {"version": 2, "channel": HOME, "answer": asked.response_url}

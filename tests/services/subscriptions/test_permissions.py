@@ -9,6 +9,7 @@ from redis import Redis
 
 from bot.domain.errors import SlackUnavailable, UsageError
 from bot.domain.subscriptions.models import Subscription
+from bot.domain.subscriptions.request import Which
 from bot.services.subscriptions.subscription_commands import PAUSE
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import is_one_sentence
@@ -73,7 +74,7 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
     team.subscribe(channel=OPEN)
     there = regular(team)
     for _ in range(3):
-        there.answer(ask(OPEN), PAUSE, "all")
+        there.answer(ask(OPEN), PAUSE, Which(is_all=True))
     assert [message["text"] for message in team.slack.list_messages(OPEN)] == [
         "The digest of octo/engine was paused."
     ]
@@ -82,12 +83,12 @@ def test_a_channel_is_told_once_however_often_the_job_runs(team: Team) -> None:
 def test_a_channel_that_takes_no_post_is_changed_all_the_same(team: Team) -> None:
     made = team.subscribe(channel=OPEN)
     team.slack.remove_bot(OPEN)
-    regular(team).answer(ask(OPEN), PAUSE, "all")
+    regular(team).answer(ask(OPEN), PAUSE, Which(is_all=True))
     assert team.kept.get(made.id) == replace(made, is_paused=True)
 
 
 def test_what_changes_nothing_is_not_told(team: Team) -> None:
     team.subscribe(channel=OPEN)
     for number in range(2):
-        regular(team).answer(ask(OPEN, key=f"command:{number}"), PAUSE, "all")
+        regular(team).answer(ask(OPEN, key=f"command:{number}"), PAUSE, Which(is_all=True))
     assert len(team.slack.list_messages(OPEN)) == 1

@@ -13,10 +13,13 @@ from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.subscriptions.request import Which, Wish
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
+from bot.render.blocks.button_values import write_id
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import Editions
+from bot.services.jobs.job_types import preview_of
 from bot.services.slack.replies import Replies
 from bot.services.subscriptions.subscription_commands import Regular
 from bot.services.summaries.entry_cache import Entries
@@ -73,9 +76,16 @@ def regular(team: Team, pulls: KnownPulls = PULLS, cache: MemoryCache | None = N
     )
 
 
+def read_words(verb: str, text: str) -> Wish | Which | None:
+    """What somebody types behind a verb."""
+    if verb == "list":
+        return None
+    return Wish.parse(text, REPOSITORIES) if verb == "subscribe" else Which.parse(text, REPOSITORIES)
+
+
 def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:
     """What the asker gets, which nobody else gets."""
-    answer = regular(team).answer(ask(channel, user), verb, text)
+    answer = regular(team).answer(ask(channel, user), verb, read_words(verb, text))
     assert answer.public == answer.private
     assert check_message(answer.private.payload()) is None
     return answer.private
@@ -94,7 +104,7 @@ def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
         "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine. "
         "The next one comes 2026-03-03 16:00 UTC."
     )
-    assert buttons(said) == [(name, made.id) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
+    assert buttons(said) == [(name, write_id(made.id)) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
 
 
 def test_a_change_says_the_same_of_what_it_is_now(team: Team) -> None:
@@ -155,13 +165,15 @@ def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
 @pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe", "nonsense"])
 def test_what_can_not_be_done_is_one_sentence(team: Team, verb: str) -> None:
     with pytest.raises(UsageError) as caught:
-        regular(team).answer(ask(), verb, "nonsense")
+        regular(team).answer(ask(), verb, read_words(verb, "nonsense"))
     assert is_one_sentence(str(caught.value))
 
 
 def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
     old = team.subscribe()
-    regular(team).answer(ask(), "subscribe", "only:risky", channel=PRIVATE, replaces=old.id)
+    regular(team).answer(
+        ask(), "subscribe", read_words("subscribe", "only:risky"), channel=PRIVATE, replaces=old.id
+    )
     (made,) = team.kept.all()
     assert (made.channel, str(made.view)) == (PRIVATE, "only:risky")
 
@@ -183,7 +195,10 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
     replies = Replies(MemoryMessenger(), deaf, team.records, lambda: team.now)
 
     def job() -> None:
-        replies.give(ask(), "regular", Audience.ASKER, lambda: regular(team, cache=kept).answer(ask(), verb, ""))
+        request = read_words(verb, "")
+        replies.give(
+            ask(), "regular", Audience.ASKER, lambda: regular(team, cache=kept).answer(ask(), verb, request)
+        )
 
     with pytest.raises(SlackUnavailable):
         job()
@@ -197,7 +212,8 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
 
 
 def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA") -> str:
-    answer = regular(team).preview(ask(channel, user), text)
+    wanted = preview_of(ask(channel, user), text, REPOSITORIES)
+    answer = regular(team).preview(wanted.asker, wanted.id, wanted.wish)
     assert check_message(answer.private.payload()) is None
     assert not team.records.kept
     return read(answer.private)
@@ -269,7 +285,7 @@ def test_what_names_nothing_is_one_sentence(team: Team, text: str) -> None:
 def test_a_day_that_can_not_be_had_is_an_error(team: Team) -> None:
     pulls = KnownPulls(failing={"day 2026-03-01": RepositoryNotFound("GitHub knows no octo/engine.")})
     with pytest.raises(RepositoryNotFound):
-        regular(team, pulls).preview(ask(), "")
+        regular(team, pulls).preview(ask())
 
 
 def many(count: int) -> tuple[PullRequest, ...]:
@@ -277,6 +293,6 @@ def many(count: int) -> tuple[PullRequest, ...]:
 
 
 def test_a_preview_of_a_busy_day_fits_a_message(team: Team) -> None:
-    answer = regular(team, KnownPulls(many(60))).preview(ask(), "")
+    answer = regular(team, KnownPulls(many(60))).preview(ask())
     assert check_message(answer.private.payload()) is None
     assert REPOSITORY.name in answer.private.text

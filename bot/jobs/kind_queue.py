@@ -1,0 +1,47 @@
+"""Queues of one kind of job, for those who know jobs by their first values only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from bot.domain.pull_requests.models import Repository
+from bot.services.jobs.declaration import JobQueue, JobType
+from bot.services.jobs.job_types import AMEND, DELIVER, MEND, WATCH
+from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, RepositoryPayload
+
+P = TypeVar("P")
+
+
+class KindQueue(Generic[P]):
+    """``Queue`` of the jobs of one kind; ``make`` makes what a job carries of what is sent."""
+
+    def __init__(self, jobs: JobQueue, job: JobType[P], make: Callable[..., P]) -> None:
+        self._jobs = jobs
+        self._job = job
+        self._make = make
+
+    def send(self, *arguments: Any) -> None:
+        """Enqueue a job. Raises StoreUnavailable."""
+        self._jobs.send(self._job, self._make(*arguments))
+
+
+def delivery_queue(jobs: JobQueue) -> KindQueue[DeliveryPayload]:
+    """Return the queue of due digests: the name of a subscription, and when it was due in ISO 8601."""
+    return KindQueue(jobs, DELIVER, lambda name, due: DeliveryPayload(name, datetime.fromisoformat(due)))
+
+
+def repair_queue(jobs: JobQueue) -> KindQueue[DigestPayload]:
+    """Return the queue of digests with gaps: the key of each."""
+    return KindQueue(jobs, MEND, DigestPayload)
+
+
+def watch_queue(jobs: JobQueue) -> KindQueue[RepositoryPayload]:
+    """Return the queue of repositories to be looked at: the name of each."""
+    return KindQueue(jobs, WATCH, lambda name: RepositoryPayload(Repository.parse(name)))
+
+
+def amend_queue(jobs: JobQueue) -> KindQueue[DigestPayload]:
+    """Return the queue of digests to be amended: the key of each."""
+    return KindQueue(jobs, AMEND, DigestPayload)

@@ -1,0 +1,112 @@
+"""The queues of a store, and an actor on them for each kind of job."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from dramatiq import Actor, BrokerError, MessageProxy, Worker
+from redis import Redis
+
+from bot.adapters.redis import broker_of, in_a_line, translate_redis_errors
+from bot.container import Wiring
+from bot.domain.errors import StoreUnavailable
+from bot.domain.operations.lane import Lane
+from bot.domain.operations.lost_job import Loss
+from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
+from bot.jobs.performer import Job, Performer
+from bot.services.jobs.command_jobs import CommandJobs
+from bot.services.jobs.declaration import JobType
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending
+
+P = TypeVar("P")
+
+# days of a busy repository that nobody read before take minutes; such jobs don't keep the quick ones waiting
+_LONG_THREADS = 2
+# milliseconds between two looks for work; a second, as usual, would be felt by those who wait
+_LOOK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How many seconds one try of a job may take.
+
+    Who asked for something ``quick`` is told within that what came of it. A day of a busy repository that nobody
+    read before takes a minute, an overview has up to fourteen (``long``). Of the questions in a thread each has
+    a time of its own, so that their job has none.
+    """
+
+    quick: float = 120.0
+    long: float = 1_200.0
+
+    def of(self, lane: Lane) -> float:
+        """Return the time of a job on a queue."""
+        return {Lane.QUICK: self.quick, Lane.LONG: self.long, Lane.TALK: math.inf}[lane]
+
+
+class Jobs:
+    """``JobQueue`` on a store; a worker runs what is sent."""
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        store: Redis,
+        commands: CommandJobs,
+        ending: Ending | None = None,
+        times: Times = Times(),
+    ) -> None:
+        """``ending`` interrupts jobs that run, which go back to their queues."""
+        self._ending = ending or Ending()
+        self._times = times
+        self._brokers = {lane: broker_of(store, self._lose, wiring.keys) for lane in Lane}
+        performer = Performer(wiring)
+        self._actors = {job.type.name: self._add(performer, job) for job in self._list_jobs(commands)}
+
+    def send(self, job: JobType[P], payload: P) -> None:
+        """Enqueue a job. Raises StoreUnavailable."""
+        try:
+            with translate_redis_errors():
+                self._actors[job.name].send(job.encode(payload))
+        except BrokerError as error:
+            raise StoreUnavailable("The store does not take jobs: start Redis or check REDIS_URL.") from error
+
+    def workers(self, threads: int) -> tuple[Worker, ...]:
+        """Those who run the jobs: ``threads`` for the quick ones, as many for questions, two for the long ones."""
+        counts = {Lane.QUICK: threads, Lane.TALK: threads, Lane.LONG: _LONG_THREADS}
+        return tuple(
+            Worker(self._brokers[lane], worker_threads=count, worker_timeout=_LOOK)
+            for lane, count in counts.items()
+        )
+
+    def close(self) -> None:
+        """Let go of the brokers."""
+        for broker in self._brokers.values():
+            broker.close()
+
+    def _list_jobs(self, commands: CommandJobs) -> Iterable[Job[Any]]:
+        yield from (Job(each.type, each.run) for each in commands.jobs)
+        yield from asker_jobs.list_jobs(commands.examples)
+        yield from subscription_jobs.JOBS
+        yield from schedule_jobs.list_jobs(self)
+        yield from lost_jobs.list_jobs(self)
+
+    def _add(self, performer: Performer, job: Job[Any]) -> Actor[Any, None]:
+        kind = job.type
+        # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
+        # that waits for another one
+        limited = partial(deadlines.within, self._times.of(kind.lane), self._ending, deadlines.MOST_WAITS)
+        return Actor(
+            in_a_line(performer.work_of(job), limited),
+            broker=self._brokers[kind.lane],
+            actor_name=kind.name,
+            queue_name=kind.lane.value,
+            priority=0,
+            options=kind.retries.options(),
+        )
+
+    def _lose(self, message: MessageProxy, loss: Loss) -> None:
+        lost_jobs.report(self, message, loss)

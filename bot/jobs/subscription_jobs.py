@@ -1,0 +1,74 @@
+"""Jobs for what somebody says of their regular digests: by a verb, a button, the form or App Home."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from bot.container import Wiring
+from bot.domain.conversations.slack_request import Audience
+from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
+from bot.jobs.performer import Job
+from bot.render.conversations.notices import describe_error
+from bot.services.jobs.job_types import FORM, HOME, PREVIEW, REGULAR
+from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
+from bot.services.slack.replies import Answer
+
+log = logging.getLogger(__name__)
+
+
+def change_subscription(wiring: Wiring, payload: SubscriptionPayload) -> None:
+    """Do what a verb says. Who is in App Home sees there what came of it."""
+    if payload.asker.channel:
+        wiring.replies.give(payload.asker, "regular", Audience.HERE, lambda: _change(wiring, payload))
+    else:
+        wiring.scheduling.home.show(payload.asker.user, _change_noted(wiring, payload))
+
+
+def _change(wiring: Wiring, payload: SubscriptionPayload) -> Answer:
+    known = wiring.repositories
+    wish = payload.wish and payload.wish.require_known(known)
+    which = payload.which and payload.which.require_known(known)
+    regular = wiring.scheduling.regular
+    return regular.answer(payload.asker, payload.verb, wish or which, payload.channel, payload.replaces)
+
+
+def _change_noted(wiring: Wiring, payload: SubscriptionPayload) -> str:
+    """Do it; what came of it, as a note. Raises SlackUnavailable, StoreUnavailable."""
+    try:
+        return _change(wiring, payload).private.text
+    except (SlackUnavailable, StoreUnavailable):
+        raise
+    except UsageError as error:
+        return str(error)
+    except PrdigestError as error:
+        log.warning("not done [%s]: %s", payload.asker.reference, error)
+        return describe_error(error, payload.asker.reference)
+
+
+def preview(wiring: Wiring, payload: PreviewPayload) -> None:
+    """Show the asker what would come."""
+
+    def make() -> Answer:
+        wish = payload.wish and payload.wish.require_known(wiring.repositories)
+        return wiring.scheduling.regular.preview(payload.asker, payload.id, wish)
+
+    wiring.replies.give(payload.asker, "preview", Audience.ASKER, make)
+
+
+def open_form(wiring: Wiring, payload: FormPayload) -> None:
+    """Open the form."""
+    wiring.scheduling.forms.open(payload.asker, payload.id)
+
+
+def open_home(wiring: Wiring, payload: AskerPayload) -> None:
+    """Show App Home to somebody who opens it."""
+    wiring.scheduling.home.open(payload.asker)
+
+
+JOBS: tuple[Job[Any], ...] = (
+    Job(REGULAR, change_subscription),
+    Job(PREVIEW, preview),
+    Job(FORM, open_form),
+    Job(HOME, open_home),
+)

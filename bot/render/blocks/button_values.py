@@ -1,0 +1,103 @@
+"""What buttons and menus carry: a request as JSON with its version, or a name with the version in front of it.
+
+Version 1 was the text of a command, ``octo/engine#35617`` or an id; version 2 is ``2|octo/engine#35617``. Buttons
+stand in channels for good, so both are read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TypeVar
+
+from bot.domain.conversations.commands import CommandRequest, Repositories
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.reference import Reference
+from bot.ports.versioned_json import VersionedJson
+
+R = TypeVar("R", bound=CommandRequest)
+
+UNKNOWN_BUTTON = "I don't know this button any more: ask again with a command."
+_VERSION = 2
+_MARK = f"{_VERSION}|"
+_MARKED = re.compile(r"(?P<version>\d{1,4})\|(?P<body>.*)", re.S)
+# Slack's limits for the value of a button and of an option of a menu, in characters
+_MOST = 2_000
+_MOST_OF_OPTION = 150
+
+
+class Verdict(StrEnum):
+    """What somebody thinks of an answer."""
+
+    GOOD = "good"
+    BAD = "bad"
+
+
+def write_reference(reference: Reference) -> str:
+    """Return the value for a pull request; that of version 1 where the longest names leave no room for a mark."""
+    value = f"{_MARK}{reference}"
+    return value if len(value) <= _MOST_OF_OPTION else str(reference)
+
+
+def read_reference(value: str, repositories: Repositories) -> Reference:
+    """Raises UsageError for what names none, or one that the bot may not speak of."""
+    return repositories.reference(_read(value))
+
+
+def write_id(subscription: str) -> str:
+    """Return the value for a subscription."""
+    return f"{_MARK}{subscription}"
+
+
+def read_id(value: str) -> str:
+    """Return the id of a subscription, or what stands in its place. Raises UsageError for a later version."""
+    return _read(value)
+
+
+def write_verdict(verdict: Verdict) -> str:
+    """Return the value for a vote."""
+    return f"{_MARK}{verdict}"
+
+
+def read_verdict(value: str) -> Verdict:
+    """Raises UsageError for what is none."""
+    try:
+        return Verdict(_read(value))
+    except ValueError as error:
+        raise UsageError(UNKNOWN_BUTTON) from error
+
+
+def write_request(request: CommandRequest) -> str:
+    """Return the value for a request that is shared, so that it is private no more.
+
+    It is the text of the command, as in version 1, where filters make it too long otherwise.
+    """
+    fields = {**VersionedJson(type(request), _VERSION).dump(request), "kind": request.kind}
+    fields.pop("is_private", None)
+    value = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return value if len(value) <= _MOST else str(request)
+
+
+def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
+    """Return a request of one of these kinds, or the text of one as it would be typed.
+
+    Raises UsageError for what is neither.
+    """
+    if not value.startswith("{"):
+        return value
+    try:
+        fields = json.loads(value)
+        shape = next(each for each in shapes if each.kind == fields["kind"])
+        return VersionedJson(shape, _VERSION).load(fields)
+    except (ValueError, TypeError, LookupError, StopIteration, RecursionError) as error:
+        raise UsageError(UNKNOWN_BUTTON) from error
+
+
+def _read(value: str) -> str:
+    """Return a name without the mark of its version. Raises UsageError for a later version."""
+    marked = _MARKED.fullmatch(value)
+    if marked and int(marked["version"]) != _VERSION:
+        raise UsageError(UNKNOWN_BUTTON)
+    return marked["body"] if marked else value

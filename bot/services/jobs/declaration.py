@@ -1,0 +1,96 @@
+"""What a job is: its name, its queue, how often it is tried, and what it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+from bot.domain.conversations.commands import ParseContext
+from bot.domain.operations.lane import Lane
+from bot.ports.versioned_json import VERSION, VersionedJson
+
+P = TypeVar("P")
+
+# version 1 was positional arguments: the request from Slack as a dict, then texts
+PAYLOAD_VERSION = 2
+SECOND = 1_000  # milliseconds
+MINUTE = 60 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a job that failed is tried again, and the pauses before it, which double, in milliseconds."""
+
+    most: int
+    first_pause: int = SECOND
+    longest_pause: int | None = None
+
+    def options(self) -> dict[str, int]:
+        """Return them as Dramatiq names them."""
+        longest = {} if self.longest_pause is None else {"max_backoff": self.longest_pause}
+        return {"max_retries": self.most, "min_backoff": self.first_pause, **longest}
+
+
+# somebody waits for the answer
+SOON = Retries(8, SECOND, MINUTE)
+
+
+@dataclass(frozen=True)
+class JobType(Generic[P]):
+    """A kind of job, as those who enqueue it know it.
+
+    ``name`` is in the messages of the queue and is never changed. ``payload`` is the frozen dataclass that the job
+    carries. ``read_old`` makes one of the positional arguments of version 1; a kind that is younger has none.
+    """
+
+    name: str
+    payload: type[P]
+    read_old: Callable[..., P] | None = None
+    lane: Lane = Lane.QUICK
+    retries: Retries = SOON
+
+    def encode(self, payload: P) -> dict[str, Any]:
+        """Return the one argument of a job's message."""
+        return self._codec.dump(payload)
+
+    def decode(self, arguments: Sequence[Any], context: ParseContext) -> P:
+        """Read the arguments of a job's message, of this version or of the one before.
+
+        Raises:
+            UsageError: the text of an old one can't be used any more.
+            ValueError, TypeError: they are those of no such job.
+        """
+        if is_versioned(arguments):
+            return self._codec.load(arguments[0])
+        if self.read_old is None:
+            raise TypeError(f"the job {self.name} never had positional arguments")
+        return self.read_old(context, *arguments)
+
+    @cached_property
+    def _codec(self) -> VersionedJson[P]:
+        return VersionedJson(self.payload, PAYLOAD_VERSION)
+
+
+def is_versioned(arguments: Sequence[Any]) -> bool:
+    """Tell whether a message's arguments say which version they have; those of version 1 do not."""
+    return len(arguments) == 1 and isinstance(arguments[0], Mapping) and VERSION in arguments[0]
+
+
+def find_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
+    """Read a part of what a job carries, of which the rest may be unreadable.
+
+    None where a message has no such part, or is of another version.
+    """
+    try:
+        return shape.load(arguments[0]) if is_versioned(arguments[:1]) else None
+    except ValueError:
+        return None
+
+
+class JobQueue(Protocol):
+    """Where jobs are put, each on the queue of its lane."""
+
+    def send(self, job: JobType[P], payload: P) -> None:
+        """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""

@@ -1,0 +1,155 @@
+"""A new command is its own module: its queue, its help, its words and its places in lists derive from that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from dramatiq import Message
+from localslack.manifest import SlashCommand
+from localslack.users.person import Person
+from localslack.users.transport import HttpTransport
+from redis import Redis
+
+from bot.adapters.redis.jobs.attempts import MOST
+from bot.adapters.redis.jobs.dead_jobs import RedisAside
+from bot.container import Wiring
+from bot.demo.page_text import list_commands
+from bot.domain.conversations.slack_request import Audience
+from bot.domain.operations.lane import Lane
+from bot.domain.pull_requests.models import Repository
+from bot.jobs import Jobs
+from bot.processes import running
+from bot.render.blocks.button_values import read_request
+from bot.services.jobs.payloads import CommandPayload
+from bot.services.operations import deadlines
+from bot.services.operations.deadlines import Ending
+from bot.settings import load_settings
+from handlers import COMMANDS, CommandRegistry
+from tests.handlers.commands import toy
+from tests.helpers.checks import closed_port, eventually, waiting_jobs
+from tests.helpers.command import ROOT
+from tests.helpers.world import CHANNEL, World, world
+from tests.project.manifest_check import entry_of, find_faults
+from tests.services.doubles import visit
+
+SECRET = "signing-secret"
+REGISTRY = CommandRegistry((*COMMANDS.commands, toy.COMMAND))
+ROLLS = "U0ASKER rolls a ball of octo/engine."
+
+
+@dataclass
+class Play:
+    """A bot in this process that has one more command, and somebody who uses it."""
+
+    world: World
+    wiring: Wiring
+    store: Redis
+    person: Person
+
+    def settle(self) -> None:
+        eventually(lambda: not waiting_jobs(self.store))
+
+    def posted(self) -> list[str]:
+        """What the bot wrote in the channel, once nothing is left to do."""
+        self.settle()
+        return [message["text"] for message in self.world.slack.list_messages(CHANNEL) if "bot_id" in message]
+
+    def told(self, text: str) -> str:
+        """What only the person reads after they mentioned the bot."""
+        self.person.mention(text, CHANNEL)
+        self.settle()
+        return str(self.world.slack.ephemerals[-1]["text"])
+
+
+@pytest.fixture
+def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+    with ExitStack() as stack:
+        there, port = stack.enter_context(world(store_url)), closed_port()
+        own = {"PRDIGEST_REPO": "octo/engine", "SLACK_SIGNING_SECRET": SECRET, "PORT": str(port)}
+        for name, value in {**there.settings, **own}.items():
+            monkeypatch.setenv(name, value)
+        settings = load_settings()
+        wiring = stack.enter_context(closing(Wiring(settings, lambda: datetime.now(UTC), deadlines.sleep)))
+        stack.enter_context(
+            running(settings, wiring, lambda: datetime.now(UTC), Ending(), "127.0.0.1", commands=REGISTRY)
+        )
+        wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET)
+        yield Play(there, wiring, store, Person(there.slack, wire))
+
+
+def test_who_types_it_is_told_at_once_and_answered_in_the_channel(play: Play) -> None:
+    assert play.person.send_command("/prtoy", "ball", CHANNEL).ack.text == "Fetching the ball…"
+    assert play.posted() == [ROLLS]
+
+
+def test_its_mistakes_and_its_help_are_told(play: Play) -> None:
+    texts = [play.person.send_command("/prtoy", text, CHANNEL).ack.text for text in ("ball doll", "help", "")]
+    assert texts == ["Which toy? Write one word, such as ball.", toy.USAGE, toy.USAGE]
+    assert play.posted() == []
+
+
+def test_its_button_shares_what_was_private(play: Play) -> None:
+    play.person.send_command("/prtoy", "ball private", CHANNEL)
+    play.settle()
+    [private] = play.world.slack.ephemerals
+    assert (private["text"], play.posted()) == (ROLLS, [])
+    play.person.press(private, toy.SHARE, channel=CHANNEL)
+    assert play.posted() == [ROLLS]
+
+
+def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
+    thread = play.person.mention("toy ball", CHANNEL).payload["event"]["ts"]
+    play.settle()
+    assert ROLLS in [message["text"] for message in play.world.slack.list_replies(CHANNEL, thread)]
+    assert "toy ball \u2013 a ball that rolls" in play.told("help")
+    assert "toy ball \u2013 a ball In a channel" in play.told("hello")
+
+
+def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
+    asked = visit(response_url=play.world.slack.make_response_url(CHANNEL, "U0ASKER"))
+    payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))
+    message: Message[Any] = Message(Lane.QUICK, "toy", (payload,), {}, {})
+    play.store.set(f"attempts:{message.message_id}", MOST)
+    with closing(Jobs(play.wiring, play.store, REGISTRY.jobs)) as jobs:
+        jobs.workers(1)[0].broker.enqueue(message)
+        eventually(lambda: bool(RedisAside(play.store).recent(datetime.now(UTC))))
+    play.settle()
+    [lost] = RedisAside(play.store).recent(datetime.now(UTC))
+    assert lost.title == f"the job toy [{asked.reference}]"
+    assert "I broke down three times" in play.world.slack.ephemerals[0]["text"]
+
+
+def test_a_manifest_without_it_is_one_clear_sentence() -> None:
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+    [fault] = find_faults(manifest, REGISTRY)
+    assert fault.startswith('manifest.json lacks /prtoy: add {"command": "/prtoy", "url": "https://')
+    assert '"usage_hint": "ball | private | help"' in fault
+    manifest["features"]["slash_commands"].append(entry_of(toy.COMMAND))
+    assert find_faults(manifest, REGISTRY) == []
+
+
+def test_the_demo_offers_it() -> None:
+    assert list_commands(REGISTRY)[-1] == SlashCommand("/prtoy", "ball | private | help", "Play with a toy")
+
+
+def test_its_request_is_what_its_job_and_its_button_carry() -> None:
+    request = toy.ToyRequest(Repository("octo", "engine"), "ball")
+    assert toy.TOY.encode(CommandPayload(visit(), request, Audience.ASKER)) == {
+        "version": 2,
+        "asker": {
+            "key": "command:1.2.3",
+            "team": "T0TEAM",
+            "channel": "C0DIGEST",
+            "user": "U0ASKER",
+            "name": "ada",
+        },
+        "request": {"repository": {"owner": "octo", "name": "engine"}, "toy": "ball"},
+        "audience": "asker",
+    }
+    assert read_request("a ball", [toy.ToyRequest]) == "a ball"

@@ -1,0 +1,100 @@
+"""A command that the bot does not have, ``/prtoy``: all that one takes, in one file instead of four."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from bot.domain.conversations.commands import ParseContext, Repositories
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.query_options import PRIVATE, words_of
+from bot.ports import Post
+from bot.render.blocks import buttons
+from bot.render.conversations.greetings import HelpExample
+from bot.render.conversations.notices import notice
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, command_job_type
+from bot.services.slack.replies import Answer
+from handlers.commands.declaration import Command, send_request
+from handlers.intake import RequestIntake
+
+SHARE = "share_toy"
+USAGE = "Play: `/prtoy ball` rolls a ball, `private` for you alone."
+
+
+# the request, as in bot/domain
+
+
+@dataclass(frozen=True, slots=True)
+class ToyRequest:
+    """A toy of a repository."""
+
+    kind: ClassVar[str] = "toy"
+    repository: Repository
+    toy: str
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: Repositories) -> ToyRequest:
+        """Raises UsageError."""
+        words = words_of(text)
+        named = [word for word in words if word.lower() != PRIVATE]
+        if len(named) != 1:
+            raise UsageError("Which toy? Write one word, such as ball.")
+        return cls(repositories.default, named[0], is_private=len(named) < len(words))
+
+    def require_known(self, repositories: Repositories) -> Self:
+        """Raises UsageError."""
+        return replace(self, repository=repositories.known(self.repository))
+
+    def __str__(self) -> str:
+        return self.toy
+
+
+# the message, as in bot/render
+
+
+def toy_post(request: ToyRequest, asker: str) -> Post:
+    """Return the answer."""
+    return notice(f"{asker} rolls a {request.toy} of {request.repository}.")
+
+
+# the answer, as in bot/services
+
+
+def answer_toy(_: CommandServices, request: ToyRequest, asker: SlackRequest) -> Answer:
+    """Return the answer with its buttons."""
+    post = toy_post(request, asker.user)
+    return Answer(post, buttons.below(post, buttons.share(SHARE, request)), about="")
+
+
+# the command, as in handlers/commands
+
+
+def _parse(text: str, context: ParseContext) -> ToyRequest:
+    return ToyRequest.parse(text, context.repositories)
+
+
+TOY = command_job_type("toy", ToyRequest, _parse)
+
+
+def _enqueue(intake: RequestIntake, asker: SlackRequest, request: ToyRequest, audience: Audience) -> str:
+    send_request(intake, TOY, asker, request, audience)
+    return f"Fetching the {request.toy}…"
+
+
+COMMAND = Command(
+    name="/prtoy",
+    description="Play with a toy",
+    hint="ball | private | help",
+    usage=USAGE,
+    words=("toy", "prtoy"),
+    requests=(ToyRequest,),
+    parse=_parse,
+    enqueue=_enqueue,
+    jobs=(CommandJob(TOY, answer_once("toy", answer_toy)),),
+    examples=(HelpExample("toy ball", "a ball that rolls", "a ball"),),
+    share=SHARE,
+    needs_text=True,
+)
