@@ -16,7 +16,8 @@ from localslack.users.transport import HttpTransport
 from benchmarks.commands import SECRET, running
 from benchmarks.day import add_large_day, empty_world, measured
 from benchmarks.table import Table
-from bot.domain.operations.usage import Usage, cost
+from bot.adapters.claude import CLAUDE
+from bot.domain.operations.usage import Usage
 from tests.emulators.claude.server import Json, Step, Text, ToolUses, default_answer, summary_answer
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import CHANNEL, SMALL_DAY, World
@@ -98,7 +99,12 @@ def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Aske
     used = [usage_of(each) for each in there.claude.usages[before:]]
     total = sum(each.prompt for each in used)
     new = 1 - sum(each.cache_read for each in used) / total
-    return Asked(total, new, sum(cost(MODEL, each) or 0 for each in used), words[0] - began - THINKS * len(used))
+    return Asked(
+        total,
+        new,
+        sum(CLAUDE.prices.cautious_cost(MODEL, each) for each in used),
+        words[0] - began - THINKS * len(used),
+    )
 
 
 def _ended(there: World) -> int:

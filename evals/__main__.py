@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 
 from bot.container import Wiring
+from bot.container.providers import choose_provider, model_access
 from bot.domain.errors import NotSetUp, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import marks_of
@@ -66,8 +67,9 @@ def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool
     try:
         suites = [_narrowed(load(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
         settings = load_settings()
-        if settings.anthropic_api_key is None:
-            raise NotSetUp("Set ANTHROPIC_API_KEY: there is nothing to judge without a model.")
+        provider = choose_provider(settings)
+        if model_access(settings, provider) is None:
+            raise NotSetUp(f"Set {provider.key_variable}: there is nothing to judge without a model.")
         marks = [mark for suite in suites for mark in _asked(suite, settings, as_json=as_json)]
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
@@ -93,7 +95,7 @@ def _asked(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]:
         # what people ask about has been summarised before
         wiring.daily.build(suite.place, suite.day, suite.place.name)
         marks = []
-        for mark in marks_of(suite, wiring.talking.writer):
+        for mark in marks_of(suite, wiring.talking.writer, wiring.provider.prices):
             click.echo(json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _line(mark))
             marks.append(mark)
         return marks

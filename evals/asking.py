@@ -9,7 +9,7 @@ from typing import Any
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Memory, Question
 from bot.domain.conversations.thread_subject import About
-from bot.domain.operations.usage import Usage, cautious_cost
+from bot.domain.operations.usage import PriceList, Usage
 from bot.services.questions.answer_writer import Writer
 from evals.cases import Suite, Thread
 from evals.scoring import Mark, mark
@@ -32,14 +32,16 @@ class Silent:
         return ""
 
 
-def marks_of(suite: Suite, writer: Writer, clock: Callable[[], float] = time.monotonic) -> Iterator[Mark]:
+def marks_of(
+    suite: Suite, writer: Writer, prices: PriceList, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Mark]:
     """Ask all of a suite's questions; each mark as soon as it is there."""
     for place, thread in enumerate(suite.thread):
-        yield from _of_thread(suite, thread, f"evals:{place}", writer, clock)
+        yield from _of_thread(suite, thread, f"evals:{place}", writer, prices, clock)
 
 
 def _of_thread(
-    suite: Suite, thread: Thread, name: str, writer: Writer, clock: Callable[[], float]
+    suite: Suite, thread: Thread, name: str, writer: Writer, prices: PriceList, clock: Callable[[], float]
 ) -> Iterator[Mark]:
     memory = Memory(About.DIGEST.of(f"{suite.date} repo:{suite.repository}"))
     for number, case in enumerate(thread.question):
@@ -49,5 +51,5 @@ def _of_thread(
         draft = writer.write(question, memory, Silent())
         memory = memory.with_answer(question, draft.said)
         usage = Usage(**draft.inputs.get("usage", {}))
-        cost = cautious_cost(str(draft.inputs.get("model", "")), usage)
+        cost = prices.cautious_cost(str(draft.inputs.get("model", "")), usage)
         yield mark(case, draft.text, draft.inputs, cost, clock() - started)

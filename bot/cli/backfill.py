@@ -52,7 +52,7 @@ def backfill_command(
     with wired("WARNING" if sys.stderr.isatty() else "INFO") as (settings, wiring):
         repository, span = _wanted(settings, repo, since, until, timezone)
         if not (facts or wiring.has_model):
-            click.echo("ANTHROPIC_API_KEY is not set: filling history and files alone.", err=True)
+            click.echo(f"{wiring.provider.key_variable} is not set: filling history and files alone.", err=True)
         limit = CostLimit(max_cost) if wiring.has_model and not facts else None
         outcomes: list[Outcome] = []
         try:

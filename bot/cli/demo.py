@@ -55,7 +55,7 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
 
 
 def _leave() -> None:
-    """End without those threads that still wait for an answer of GitHub's or Claude's: nobody would read it."""
+    """End without the threads that still wait for GitHub or for the model: nobody would read the answer."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()

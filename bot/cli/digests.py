@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bot.container import Wiring
     from bot.services.digest.builder import DailyDigest
 
-_WITHOUT_MODEL = "ANTHROPIC_API_KEY is not set: summaries are made of facts alone."
+_WITHOUT_MODEL = "{} is not set: summaries are made of facts alone."
 
 
 @click.command("report")
@@ -141,6 +141,6 @@ def _rendered(wiring: Wiring, wanted: _Wanted, *, names_zone: bool) -> Rendered:
 
 def _digest(wiring: Wiring, daily: DailyDigest, wanted: _Wanted) -> Digest:
     if not wiring.has_model:
-        click.echo(_WITHOUT_MODEL, err=True)
+        click.echo(_WITHOUT_MODEL.format(wiring.provider.key_variable), err=True)
     with progress_bar() as progress:
         return daily.build(wanted.repository, wanted.day, wanted.name, progress)

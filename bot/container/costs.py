@@ -19,7 +19,8 @@ class Costs(Part):
         if self._root.outside.stands_in:
             return None
         limit = self._settings.prdigest_user_calls
-        return Meter(self.budget, RedisLimiter(self._root.fleeting_store, limit, self._root.keys))
+        limiter = RedisLimiter(self._root.fleeting_store, limit, self._root.keys)
+        return Meter(self.budget, limiter, self._root.provider.prices)
 
     @cached_property
     def budget(self) -> Budget:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from bot.adapters.redis import RedisBackfilled, RedisHistory, RedisIssued, RedisPostRecords
 from bot.container.part import Part
-from bot.domain.operations.usage import Usage, cautious_cost
+from bot.domain.operations.usage import Usage
 from bot.ports import History, PullRequests
 from bot.services.history.backfill import Backfill, Summaries
 from bot.services.history.merge_timeline import Chronicle
@@ -49,7 +49,9 @@ class LookingBack(Part):
         """Fills history and caches for past days."""
         root, settings, model = self._root, self._settings, self._settings.prdigest_summary_model
         # a diff and an answer of full length
-        dearest = cautious_cost(model, Usage(input=settings.prdigest_diff_tokens, output=6_000))
+        dearest = root.provider.prices.cautious_cost(
+            model, Usage(input=settings.prdigest_diff_tokens, output=6_000)
+        )
         return Backfill(
             root.pulls,
             Summaries(root.entries.read, model, dearest) if root.has_model else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
 from zoneinfo import ZoneInfo
@@ -30,8 +30,9 @@ from bot.container.costs import Costs
 from bot.container.credentials import required
 from bot.container.from_settings import connected, known_repositories, path_settings
 from bot.container.history import LookingBack
+from bot.container.providers import PROVIDERS, choose_provider
 from bot.container.questions import Talking
-from bot.container.sources import GitHubAndClaude
+from bot.container.sources import LiveSources
 from bot.container.subscriptions import Scheduling
 from bot.domain.conversations.commands import Repositories
 from bot.domain.errors import NotSetUp
@@ -39,7 +40,7 @@ from bot.domain.keyspace.keys import ANSWER
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, today
-from bot.ports import Cache, Outside, PostRecords, PullRequests
+from bot.ports import Cache, ModelProvider, Outside, PostRecords, PullRequests
 from bot.services.digest.builder import DailyDigest, MakeOverview, Surroundings
 from bot.services.digest.overview import Overviewer, no_overview
 from bot.services.operations.lost_jobs import LostJobs
@@ -64,7 +65,8 @@ log = logging.getLogger(__name__)
 class Wiring:
     """Builds each service when it is first asked for, so that a command needs only its own settings.
 
-    ``outside`` takes the place of GitHub and Claude; ``promises`` says when an asker hears something.
+    ``outside`` takes the place of GitHub and of the model; ``promises`` says when an asker hears something.
+    ``providers`` are those whose models may be asked.
     """
 
     def __init__(
@@ -74,9 +76,11 @@ class Wiring:
         sleep: Callable[[float], None],
         outside: Outside | None = None,
         promises: Promises | None = None,
+        providers: Sequence[ModelProvider] = PROVIDERS,
     ) -> None:
         self._promises = promises or Promises()
-        self.outside: Outside = outside or GitHubAndClaude(settings, now)
+        self.provider = choose_provider(settings, providers)
+        self.outside: Outside = outside or LiveSources(settings, now, self.provider)
         self._settings = settings
         self._now = now
         self._sleep = sleep
@@ -325,4 +329,5 @@ class Wiring:
         model, meter = self.outside.model, self.costs.meter
         if model is None:
             return None
-        return Asker(MeteredModel(model, meter) if meter else model, self.cache, self._sleep)
+        metered = MeteredModel(model, meter) if meter else model
+        return Asker(metered, self.cache, self._sleep, self.provider.prices)

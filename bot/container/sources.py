@@ -1,4 +1,4 @@
-"""The outside of a bot at work: GitHub and Claude, as the settings say."""
+"""The outside of a bot at work: GitHub and a provider of models, as the settings say."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property
 
-from bot.adapters.claude import LateClaude
 from bot.adapters.github import GitHubClient, GitHubLimits, GitHubPullRequests
 from bot.container.credentials import github_auth
+from bot.container.late_model import LateModel
+from bot.container.providers import model_access
 from bot.domain.operations.rate_allowance import Allowance
-from bot.ports import ChatModel, Model, PullRequests
+from bot.ports import ChatModel, Model, ModelProvider, PullRequests
 from bot.settings import Settings
 
 
-class GitHubAndClaude:
+class LiveSources:
     """:class:`bot.ports.Outside` over the network; each client is made when it is first asked for."""
 
-    def __init__(self, settings: Settings, now: Callable[[], datetime]) -> None:
+    def __init__(self, settings: Settings, now: Callable[[], datetime], provider: ModelProvider) -> None:
         self._settings = settings
+        self._provider = provider
         self._now = now
 
     @cached_property
@@ -29,18 +31,18 @@ class GitHubAndClaude:
 
     @property
     def model(self) -> Model | None:
-        """Claude, None without a key."""
-        return self._claude
+        """A model, None without a key."""
+        return self._late
 
     @property
     def chat(self) -> ChatModel | None:
-        """Claude in a talk, None without a key."""
-        return self._claude
+        """A model in a talk, None without a key."""
+        return self._late
 
     @property
     def has_model(self) -> bool:
         """Whether there is a key."""
-        return self._settings.anthropic_api_key is not None
+        return self._late is not None
 
     @property
     def stands_in(self) -> str:
@@ -52,20 +54,20 @@ class GitHubAndClaude:
         return self._limits.left()
 
     def prepare(self) -> None:
-        """Have Claude ready, with a key."""
-        if self._claude is not None:
-            self._claude.prepare()
+        """Have the model ready, with a key."""
+        if self._late is not None:
+            self._late.open()
 
     def close(self) -> None:
         """Let go of the model."""
-        if self._claude is not None:
-            self._claude.close()
+        if self._late is not None:
+            self._late.close()
 
     @cached_property
     def _limits(self) -> GitHubLimits:
         return GitHubLimits(self._settings.github_api_url, github_auth(self._settings))
 
     @cached_property
-    def _claude(self) -> LateClaude | None:
-        key = self._settings.anthropic_api_key
-        return None if key is None else LateClaude(key.get_secret_value(), self._settings.anthropic_base_url)
+    def _late(self) -> LateModel | None:
+        access = model_access(self._settings, self._provider)
+        return None if access is None else LateModel(lambda: self._provider.connect(access))

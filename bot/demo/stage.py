@@ -20,6 +20,7 @@ from bot.adapters.embedded import claimed, is_there
 from bot.adapters.redis import forget_talk
 from bot.container import Wiring
 from bot.container.credentials import github_auth
+from bot.container.providers import choose_provider, model_access
 from bot.demo.page_text import SAMPLE, live
 from bot.demo.sample.sources import Sample
 from bot.domain.errors import NotSetUp, StoreUnavailable
@@ -107,8 +108,10 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
     Raises:
         NotSetUp: a key is missing.
     """
-    if settings.anthropic_api_key is None:
-        raise NotSetUp("Set ANTHROPIC_API_KEY: a live demo asks Claude. Without it: prdigest demo.")
+    provider = choose_provider(settings)
+    if model_access(settings, provider) is None:
+        key, name = provider.key_variable, provider.name
+        raise NotSetUp(f"Set {key}: a live demo asks {name}. Without it: prdigest demo.")
     github_auth(settings)
     zone = settings.prdigest_timezone
 

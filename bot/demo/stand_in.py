@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,7 @@ from bot.demo.rules.earlier import numbers_in
 from bot.demo.rules.findings import lines_of, told_in
 from bot.demo.rules.looking import Used, calls_after, first_calls
 from bot.demo.rules.telling import answer_to
-from bot.domain.operations.usage import NOTHING
-from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
+from bot.ports import Chat, ChatEvent, Text, TextDelta, ToolCall, ToolResult, Turn, TurnEnd
 
 # seconds: a reader shall see that something is looked up, and that words come one after the other
 _THINKS = 0.5
@@ -35,8 +34,8 @@ class StandIn:
     def __init__(self, sleep: Callable[[float], None]) -> None:
         self._sleep = sleep
 
-    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
-        """The next turn: tools first, then the answer. See :class:`bot.ports.ChatModel`."""
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Begin with tools, then give the answer. See :class:`bot.ports.ChatModel`."""
         talk = _Talk.of(chat.turns)
         wanted = _wanted(talk) if chat.may_use_tools else ()
         self._sleep(_THINKS)
@@ -45,18 +44,19 @@ class StandIn:
                 ToolCall(f"call_{len(talk.used) + n}", name, arguments)
                 for n, (name, arguments) in enumerate(wanted)
             )
-            return Reply(Turn("model", given=tuple(map(_given, calls))), calls, NOTHING)
+            yield from calls
+            yield TurnEnd(Turn("model", given=tuple(map(_given, calls))))
+            return
         text = f"<answer>{answer_to(talk.asked, talk.record, talk.used)}</answer>"
-        self._say(text, hear)
-        return Reply(Turn("model", (Text(text),)), (), NOTHING)
+        yield from self._words(text)
+        yield TurnEnd(Turn("model", (Text(text),)))
 
-    def _say(self, text: str, hear: Callable[[str], bool]) -> None:
-        """A few words at a time, as long as somebody wants to hear them."""
+    def _words(self, text: str) -> Iterator[TextDelta]:
+        """A few words at a time."""
         pieces = _PIECE.findall(text)
         pause = min(_PAUSE, _SPEAKS / len(pieces))
         for piece in pieces:
-            if not hear(piece):
-                return
+            yield TextDelta(piece)
             self._sleep(pause)
 
 

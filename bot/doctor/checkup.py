@@ -11,10 +11,10 @@ from threading import Thread
 from traceback import extract_tb
 from zoneinfo import ZoneInfo
 
-from bot.doctor.checks.claude import claude_checks
 from bot.doctor.checks.clock import process_checks, time_checks
 from bot.doctor.checks.failures import failure
 from bot.doctor.checks.github import github_checks
+from bot.doctor.checks.model import model_checks
 from bot.doctor.checks.paths import PATHS, path_checks
 from bot.doctor.checks.runs import run_checks
 from bot.doctor.checks.settings import SETTINGS, Given, settings_checks
@@ -27,6 +27,7 @@ from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.redaction import without_secrets
 from bot.domain.text.strings import plural
+from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
 from bot.services.subscriptions.repository import Directory
 
@@ -40,13 +41,14 @@ _DEFECT = "Tell it to the developers of prdigest: this check has a defect."
 class Plan:
     """What is set up, without any secret: ``models`` and ``channels`` have the settings that name each of them.
 
-    ``place`` is where the store is, ``prefix`` what stands before its keys, ``fixed`` the subscription of the
-    settings. ``paths`` reads the file of the path classes, if there is one.
+    ``provider`` is whose models they are, ``place`` where the store is, ``prefix`` what stands before its keys,
+    ``fixed`` the subscription of the settings. ``paths`` reads the file of the path classes, if there is one.
     """
 
     given: Given
     repositories: tuple[Repository, ...]
     models: Mapping[str, str]
+    provider: ModelProvider
     channels: Mapping[str, str]
     place: str
     zone: ZoneInfo
@@ -60,7 +62,7 @@ class Worlds:
     """The outside worlds, each opened when it is asked; a text says why one can't or need not be asked."""
 
     github: Callable[[], GitHubProbe] | str
-    claude: Callable[[], ModelProbe] | str
+    model: Callable[[], ModelProbe] | str
     slack: Callable[[], SlackProbe] | str
     app: Callable[[], AppProbe] | str
     store: Callable[[], Records] | str
@@ -94,7 +96,7 @@ class Doctor:
             SETTINGS: lambda: settings_checks(self._plan.given),
             PATHS: lambda: path_checks(self._plan.paths, self._plan.repositories),
             "GitHub": self._github,
-            "Claude": lambda: claude_checks(self._worlds.claude, self._plan.models),
+            self._plan.provider.name: self._model,
             STORE: self._store,
             "Slack": self._slack_itself,
             "Slack app token": lambda: app_checks(self._worlds.app, self._slack),
@@ -110,6 +112,9 @@ class Doctor:
 
     def _github(self) -> Iterator[Finding]:
         self._ahead["GitHub"] = yield from github_checks(self._worlds.github, self._plan.repositories, self._now)
+
+    def _model(self) -> Iterator[Finding]:
+        yield from model_checks(self._worlds.model, self._plan.models, self._plan.provider)
 
     def _slack_itself(self) -> Iterator[Finding]:
         self._slack, self._ahead["Slack"] = yield from slack_checks(self._worlds.slack, self._now)

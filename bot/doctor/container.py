@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,6 @@ from pathlib import Path
 from pydantic import SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
-from bot.adapters.claude.probe import ClaudeProbe
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.redis import (
     Keyspace,
@@ -26,8 +25,10 @@ from bot.adapters.redis import (
 from bot.adapters.slack.probe import BotProbe, SocketModeProbe
 from bot.container.credentials import github_auth, required
 from bot.container.from_settings import connected, fixed_subscription, known_repositories, path_settings
+from bot.container.providers import PROVIDERS, choose_provider, model_access
 from bot.doctor.checks.settings import Given, faults_of
 from bot.doctor.checkup import Doctor, Plan, Worlds
+from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
 from bot.settings import DOTENV, Settings, Usable, list_tokens
 
@@ -37,31 +38,38 @@ _PATIENCE = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
 
 
 @contextmanager
-def doctor(usable: Usable, now: Callable[[], datetime], sleep: Callable[[float], None]) -> Iterator[Doctor]:
+def doctor(
+    usable: Usable,
+    now: Callable[[], datetime],
+    sleep: Callable[[float], None],
+    providers: Sequence[ModelProvider] = PROVIDERS,
+) -> Iterator[Doctor]:
     """A doctor for this process's settings; the store is let go of at the end."""
-    given = given_of(usable)
+    given, provider = given_of(usable, providers), choose_provider(usable.settings, providers)
     with ExitStack() as parts:
-        worlds = _Opening(usable.settings, given, parts).worlds()
-        yield Doctor(plan_of(usable.settings, given), worlds, now, sleep)
+        worlds = _Opening(usable.settings, given, provider, parts).worlds()
+        yield Doctor(plan_of(usable.settings, given, provider), worlds, now, sleep)
 
 
-def given_of(usable: Usable) -> Given:
+def given_of(usable: Usable, providers: Sequence[ModelProvider] = PROVIDERS) -> Given:
     """What was set, as it was written."""
-    known = frozenset(name.upper() for name in Settings.model_fields)
-    found = dict(EnvSettingsSource(Settings).env_vars)
+    kind = type(usable.settings)
+    known = frozenset(name.upper() for name in kind.model_fields)
+    found = dict(EnvSettingsSource(kind).env_vars)
     file = Path(DOTENV)
     if DOTENV not in usable.problems:
-        found = {**DotEnvSettingsSource(Settings).env_vars, **found}
+        found = {**DotEnvSettingsSource(kind).env_vars, **found}
     source = f"from the environment and {file.resolve()}" if file.exists() else _without(file)
     variables = {name.upper(): value for name, value in found.items() if value}
-    return Given(variables, usable.problems, known, list_tokens(Settings), source)
+    keys = tuple(each.key_variable for each in providers)
+    return Given(variables, usable.problems, known, list_tokens(kind), source, keys)
 
 
 def _without(file: Path) -> str:
     return f"from the environment, there is no {file} in {file.resolve().parent}"
 
 
-def plan_of(settings: Settings, given: Given) -> Plan:
+def plan_of(settings: Settings, given: Given, provider: ModelProvider) -> Plan:
     """What is to be checked."""
     return Plan(
         given=given,
@@ -70,6 +78,7 @@ def plan_of(settings: Settings, given: Given) -> Plan:
             PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
             PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
         ),
+        provider=provider,
         channels=_named(
             PRDIGEST_CHANNEL=settings.prdigest_channel, PRDIGEST_ADMIN_CHANNEL=settings.prdigest_admin_channel
         ),
@@ -99,19 +108,19 @@ def _named(**values: str | None) -> dict[str, str]:
 class _Opening:
     """Opens the worlds. One whose settings are at fault is not asked: a token might go where it may not."""
 
-    def __init__(self, settings: Settings, given: Given, parts: ExitStack) -> None:
+    def __init__(self, settings: Settings, given: Given, provider: ModelProvider, parts: ExitStack) -> None:
         self._settings = settings
+        self._provider = provider
         self._faulty = faults_of(given).keys()
         self._parts = parts
 
     def worlds(self) -> Worlds:
         """Each with a way to it, or why there is none."""
-        settings = self._settings
-        no_model = "" if settings.anthropic_api_key else "no model: summaries are made of facts alone"
+        settings, provider = self._settings, self._provider
         no_app = "" if settings.slack_app_token else "not in use: requests come over HTTP"
         return Worlds(
             github=self._fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._github,
-            claude=self._fault("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY") or no_model or self._claude,
+            model=self._fault(provider.address_variable, provider.key_variable) or self._model(),
             slack=self._fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._slack,
             app=self._fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._app,
             store=self._fault("REDIS_URL") or self._store,
@@ -124,9 +133,11 @@ class _Opening:
     def _github(self) -> GitHubProbe:
         return PyGithubProbe(self._settings.github_api_url, github_auth(self._settings), _TIMEOUT)
 
-    def _claude(self) -> ModelProbe:
-        key = _secret(self._settings.anthropic_api_key)
-        return ClaudeProbe(key, self._settings.anthropic_base_url, _TIMEOUT)
+    def _model(self) -> Callable[[], ModelProbe] | str:
+        access = model_access(self._settings, self._provider)
+        if access is None:
+            return "no model: summaries are made of facts alone"
+        return lambda: self._provider.probe(access, _TIMEOUT)
 
     def _slack(self) -> SlackProbe:
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from bot.ports.github import Merged, PullRequests
-from bot.ports.llm import Chat, ChatModel, Completion, Model, Prompt, Reply, Text, ToolCall, ToolResult, Turn
+from bot.ports.llm import (
+    Chat,
+    ChatEvent,
+    ChatModel,
+    Completion,
+    Model,
+    Prompt,
+    Text,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    Turn,
+    TurnEnd,
+    TurnUsage,
+)
+from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
 from bot.ports.sources import Outside
 from bot.ports.store import (
@@ -33,6 +48,7 @@ __all__ = [
     "Ballot",
     "Cache",
     "Chat",
+    "ChatEvent",
     "ChatModel",
     "Completion",
     "Contexts",
@@ -46,6 +62,9 @@ __all__ = [
     "Merged",
     "Messenger",
     "Model",
+    "ModelAccess",
+    "ModelConnection",
+    "ModelProvider",
     "Outside",
     "Owner",
     "Post",
@@ -53,15 +72,17 @@ __all__ = [
     "Prompt",
     "PullRequests",
     "Queue",
-    "Reply",
     "Spending",
     "Subscriptions",
     "Text",
+    "TextDelta",
     "ThreadMessage",
     "Threads",
     "ToolCall",
     "ToolResult",
     "Turn",
+    "TurnEnd",
+    "TurnUsage",
     "Views",
     "Whispers",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -81,7 +81,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A talk so far, for the model to go on, within ``seconds`` and without ``silence`` (seconds) in between."""
+    """A talk so far, for the model to go on, within ``seconds`` and without ``silence`` (seconds) in between.
+
+    Each of ``tools`` has a ``name``, a ``description`` and an ``input_schema``, the JSON schema of its arguments.
+    """
 
     model: str
     system: str
@@ -103,20 +106,38 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """The model's turn: whole, or cut at its limit of tokens. With ``calls`` it waits for their results."""
+class TextDelta:
+    """More of the model's words, as they come."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnUsage:
+    """What the turn has taken so far, in place of what an earlier event told."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """The model's turn: whole, or cut at its limit of tokens. The calls before it wait for their results."""
 
     turn: Turn
-    calls: tuple[ToolCall, ...]
-    usage: Usage
     is_cut: bool = False
+
+
+ChatEvent = TextDelta | ToolCall | TurnUsage | TurnEnd
 
 
 class ChatModel(Protocol):
     """A language model that talks."""
 
-    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
-        """The model's next turn; ``hear`` gets its words as they come, and says whether to go on.
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Ask for the model's next turn; yield its events as they come, ``TurnEnd`` last.
+
+        Nothing is asked before the first event is wanted. Close it: that ends the call wherever it is, so that
+        whoever has had enough waits, and pays, for no more words.
 
         Raises ModelBusy (also when it breaks off in the middle), ModelRejected or ModelRefused.
         """

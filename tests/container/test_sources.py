@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import pytest
 from redis import Redis
 
+from bot.adapters.claude import CLAUDE
 from bot.container import Wiring
-from bot.container.sources import GitHubAndClaude
+from bot.container.sources import LiveSources
 from bot.domain.operations.rate_allowance import Allowance
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import ChatModel, Model, Outside, Prompt, PullRequests
@@ -83,7 +84,7 @@ def test_without_a_model_nothing_is_a_models(known: Known) -> None:
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
     def found() -> tuple[bool, bool, bool]:
-        with closing(GitHubAndClaude(load_settings(), lambda: MORNING)) as outside:
+        with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
             return outside.model is not None, outside.chat is not None, outside.has_model
 
     assert found() == (False, False, False)
@@ -110,7 +111,7 @@ def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monke
         "claude-haiku-5-5", "v1", "Say.", "What?", {"type": "object", "additionalProperties": False}, 9
     )
     claude.respond = lambda body: Json({})
-    with closing(GitHubAndClaude(load_settings(), lambda: MORNING)) as outside, ThreadPoolExecutor(8) as pool:
+    with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside, ThreadPoolExecutor(8) as pool:
         model = outside.model
         assert model is not None
         assert {each.text for each in pool.map(model.complete, [prompt] * 8)} == {"{}"}
@@ -119,6 +120,6 @@ def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monke
 
 def test_what_was_never_asked_is_closed_without_a_word(monkeypatch: Env) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    outside = GitHubAndClaude(load_settings(), lambda: MORNING)
+    outside = LiveSources(load_settings(), lambda: MORNING, CLAUDE)
     outside.close()
     outside.close()

@@ -12,6 +12,7 @@ from redis import Redis
 from bot.container import Wiring
 from bot.demo.sample.sources import Sample
 from bot.demo.stand_in import StandIn
+from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.conversations.thread import Memory, Question
 from bot.domain.errors import DayUnavailable
 from bot.domain.operations.usage import NOTHING
@@ -20,6 +21,7 @@ from bot.services.summaries.prompts import fenced
 from bot.settings import load_settings
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ACTING, ALL, DAY, ONE, Thread, answer, named
+from tests.helpers.talks import converse
 from tests.render.hostile_days import texts
 from tests.services.doubles import Sleeps, visit
 from tests.services.questions.archives import RecordingDisplay
@@ -143,7 +145,7 @@ def test_tools_are_used_in_two_rounds_and_then_it_is_said_in_pieces() -> None:
     tools = [each.tool for each in written.exchanges]
     assert tools[:3] == ["list_pull_requests", "search", "list_pull_requests"]
     assert set(tools[3:]) == {"pull_request"}
-    assert (written.rounds, written.usage, written.note) == (3, NOTHING, "")
+    assert (written.rounds, written.usage, written.end) == (3, NOTHING, AnswerEnd.COMPLETE)
     assert thread.display.statuses == ["is searching the descriptions…", "is going through the pull requests…"]
     seen = thread.display.seen
     assert len(seen) > 20
@@ -160,7 +162,7 @@ def test_it_takes_some_seconds_and_not_many(question: str) -> None:
 def test_who_stops_it_hears_no_more() -> None:
     thread = Thread(most=3)
     written = thread.ask("what happened?")
-    assert (len(thread.display.seen), written.note) == (3, "Stopped, as you asked.")
+    assert (len(thread.display.seen), written.end) == (3, AnswerEnd.STOPPED)
     assert len(written.text.split()) < 20
 
 
@@ -173,7 +175,7 @@ def test_it_uses_no_tools_where_it_may_not() -> None:
         return True
 
     chat = Chat("any", "", (), talk, 1_000, 25.0, 100.0, may_use_tools=False)
-    reply = StandIn(Sleeps()).converse(chat, hear)
+    reply = converse(StandIn(Sleeps()), chat, hear)
     assert (reply.calls, reply.usage) == ((), NOTHING)
     assert "".join(heard).startswith("<answer>I can't tell")
 

@@ -13,7 +13,8 @@ from bot.domain.conversations.thread import Memory, Question
 from bot.domain.conversations.thread_subject import subject_of
 from bot.domain.time.day import LocalDay, date_of
 from bot.render.conversations.streaming import Links
-from bot.services.questions.agent import Answerer, Written
+from bot.services.questions.agent import Answerer
+from bot.services.questions.answer_progress import Written
 from bot.services.questions.archive import Archive
 from bot.services.questions.initial_context import opening, turns
 from bot.services.questions.tools.toolbox import Toolbox

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
+from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
 from bot.doctor.checks.settings import Given
 from bot.doctor.checkup import Doctor, Plan, Worlds
@@ -63,6 +64,7 @@ PLAN = Plan(
     Given(GOOD, {}, KNOWN, HOLD_TOKENS, "from the environment"),
     repositories=(FIXED.repository,),
     models={"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL"},
+    provider=CLAUDE,
     channels={"C0DIGEST": "PRDIGEST_CHANNEL", "C0ADMIN": "PRDIGEST_ADMIN_CHANNEL"},
     place="redis://localhost",
     zone=UTC_ZONE,

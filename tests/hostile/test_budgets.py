@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from bot.adapters.claude import CLAUDE
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.operations.budget import Need
-from bot.domain.operations.usage import Usage, cost
+from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import written_span
 from bot.domain.time.day import zone_of
@@ -114,7 +115,7 @@ def fill(bot: Bot, count: int = MANY, first: int = 1_001) -> list[int]:
 def spent(bot: Bot) -> float:
     """What Claude charged, by what it reported itself."""
     used = [Usage(each["input_tokens"], each["output_tokens"]) for each in bot.claude.usages]
-    return sum(cost("claude-haiku-5-5", each) or 0.0 for each in used)
+    return sum(CLAUDE.prices.cautious_cost("claude-haiku-5-5", each) for each in used)
 
 
 @pytest.mark.parametrize("kind", ["summaries by fives"])

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import anthropic
 import httpx2
 from anthropic import Anthropic
 from anthropic.lib.streaming import MessageStream
-from anthropic.types import Message
+from anthropic.types import Message, ToolUseBlock
 
 from bot.adapters.claude.errors import FAILURES, TRUNCATIONS, Advice, translate_claude_errors, usage_of
 from bot.adapters.http.bounded_calls import bounded
+from bot.adapters.http.bounded_streams import in_own_context
 from bot.domain.errors import ModelBusy, ModelRefused
-from bot.domain.operations.usage import NOTHING, Usage
-from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
+from bot.domain.operations.usage import Usage
+from bot.ports import Chat, ChatEvent, Text, TextDelta, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage
 
 # what stands at the beginning of every talk on the same days; morning questions come within the hour
 _FOR_AN_HOUR = {"type": "ephemeral", "ttl": "1h"}
 # the talk so far; the next round, or the next question, comes soon
 _FOR_MINUTES = {"type": "ephemeral", "ttl": "5m"}
+# the events after which the service has told more of what the turn takes
+_BILLED = {"message_start", "message_delta"}
 # seconds; what is left at the very end is still enough for a word
 _SHORTEST = 1.0
 
@@ -32,42 +35,34 @@ class ClaudeChat:
         self._client = client
         self._advice = Advice()
 
-    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
-        """The next turn. See :class:`bot.ports.ChatModel`."""
-        usage = NOTHING
+    @in_own_context
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
         try:
             # a stream in which only pings come is never silent, and the SDK tells of none
             with bounded(max(_SHORTEST, chat.seconds)), self._client.messages.stream(**_request(chat)) as stream:
-                try:
-                    message = _heard(stream, hear)
-                finally:
-                    usage = _used(stream)
+                message = yield from _deltas(stream)
         except FAILURES as error:
             self._advice.on(error)
-            failure = translate_claude_errors(error)
-            failure.usage = usage
-            raise failure from error
-        except ModelBusy as error:
-            error.usage = usage
-            raise
+            raise translate_claude_errors(error) from error
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             # once a stream has begun, the SDK passes on what the connection raises
-            lost = ModelBusy("the connection to the model broke")
-            lost.usage = usage
-            raise lost from error
+            raise ModelBusy("the connection to the model broke") from error
         if message is None:
             raise self._advice.elsewhere()
-        return _reply(message)
+        yield from _ending(message)
 
 
-def _heard(stream: MessageStream[Any], hear: Callable[[str], bool]) -> Message | None:
-    """The message as far as it was wanted; None where what came was not a message of Claude's."""
+def _deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Message | None]:
+    """Yield words and usage; return the message, None where what came was not one of Claude's."""
     is_begun = is_over = False
     for event in _events(stream):
         is_begun = is_begun or event.type == "message_start"
         is_over = is_over or event.type == "message_stop"
-        if event.type == "text" and not hear(event.text):
-            return stream.current_message_snapshot
+        if event.type == "text":
+            yield TextDelta(event.text)
+        elif event.type in _BILLED and (usage := _usage(stream)):
+            yield TurnUsage(usage)
     if is_begun and not is_over:
         raise ModelBusy("the model broke off")
     return stream.get_final_message() if is_begun else None
@@ -85,25 +80,25 @@ def _events(stream: MessageStream[Any]) -> Iterator[Any]:
         raise ModelBusy("something else than the model answered") from error
 
 
-def _used(stream: MessageStream[Any]) -> Usage:
-    """What it took, as far as the service said before it ended."""
+def _usage(stream: MessageStream[Any]) -> Usage | None:
+    """What it took, as far as the service has told."""
     snapshot = stream._current_snapshot_or_none()
-    return usage_of(snapshot.usage) if snapshot and snapshot.usage else NOTHING
+    return usage_of(snapshot.usage) if snapshot and snapshot.usage else None
 
 
-def _reply(message: Message) -> Reply:
+def _ending(message: Message) -> Iterator[ChatEvent]:
     """The stop reason first: a refused turn may still hold words."""
-    usage = usage_of(message.usage)
     if message.stop_reason == "refusal":
-        raise ModelRefused("the model declined to answer", usage)
+        raise ModelRefused("the model declined to answer")
+    # of a turn that was cut the last call may be half
+    if message.stop_reason == "tool_use":
+        yield from (_call(block) for block in message.content if block.type == "tool_use")
     given = tuple(block.model_dump(mode="json", exclude_none=True) for block in message.content)
-    calls = tuple(
-        ToolCall(block.id, block.name, block.input if isinstance(block.input, Mapping) else {})
-        for block in message.content
-        # of a turn that was cut, or that nobody wanted to the end, the last call may be half
-        if message.stop_reason == "tool_use" and block.type == "tool_use"
-    )
-    return Reply(Turn("model", given=given), calls, usage, is_cut=message.stop_reason in TRUNCATIONS)
+    yield TurnEnd(Turn("model", given=given), is_cut=message.stop_reason in TRUNCATIONS)
+
+
+def _call(block: ToolUseBlock) -> ToolCall:
+    return ToolCall(block.id, block.name, block.input if isinstance(block.input, Mapping) else {})
 
 
 def _request(chat: Chat) -> dict[str, Any]:

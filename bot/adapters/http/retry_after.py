@@ -10,7 +10,7 @@ from urllib3.util import Retry
 # seconds; who asks for more has made a mistake, or is somebody else
 LONGEST_ASKED = 86_400
 _PARSER = Retry(retry_after_max=LONGEST_ASKED)
-# Claude's SDK takes fractions, which are no part of HTTP
+# SDKs of models take fractions, which are no part of HTTP
 _NUMBER = re.compile(r"\s*([0-9]{1,20})(?:\.[0-9]*)?\s*")
 _DIGITS = re.compile(r"\s*[0-9]+\s*")
 

@@ -12,7 +12,7 @@ from bot.domain.text.strings import plural
 
 SETTINGS = "Settings"
 _OURS = "PRDIGEST_"
-_SHARED = ("SLACK_", "GITHUB_", "ANTHROPIC_")
+_SHARED = ("SLACK_", "GITHUB_")
 # of the parts after the prefix; no variable that GitHub sets in its own runners comes near
 _CLOSE = 0.8
 # visible ASCII: no service gives out anything else, and HTTP takes little else
@@ -26,6 +26,7 @@ class Given:
 
     ``problems`` says by variable why a value can't be used, ``known`` are the names of all settings, ``tokens``
     those that hold a token, each with what that may begin with. ``source`` says where the variables come from.
+    ``model_keys`` are the variables with the keys of providers of models.
     """
 
     variables: Mapping[str, str] = field(repr=False)
@@ -33,6 +34,7 @@ class Given:
     known: frozenset[str]
     tokens: Mapping[str, tuple[str, ...]]
     source: str
+    model_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,15 @@ def _strangers(given: Given) -> Iterator[Finding]:
     """Names that other tools use too are worth a word where they look like a setting that is not set."""
     unset = given.known - given.variables.keys()
     for name in sorted(given.variables.keys() - given.known):
-        for prefix in filter(name.startswith, _SHARED):
+        for prefix in filter(name.startswith, (*_SHARED, *_prefixes(given))):
             meant = _closest(name, prefix, unset, _CLOSE)
             if meant:
                 yield Finding.note(SETTINGS, f"{name} {_stranger(meant)}")
+
+
+def _prefixes(given: Given) -> Iterator[str]:
+    """What the settings of each provider of models begin with."""
+    return (name.partition("_")[0] + "_" for name in given.model_keys)
 
 
 def _stranger(meant: str) -> str:

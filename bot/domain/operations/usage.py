@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 _MILLION = 1_000_000
-# prompts above this many tokens are billed at a multiple of the price by haiku-5-5
-_LONG_PROMPT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,34 +42,51 @@ NOTHING = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens."""
+    """US dollars per million tokens, for what goes in and what comes out.
+
+    The other figures are factors of the input price: for what is read from the prompt cache, and what is written
+    to it for minutes or for an hour. A prompt of more than ``long_prompt`` tokens multiplies all by a factor.
+    """
 
     input: float
     output: float
+    cache_read: float = 1.0
+    cache_write: float = 1.0
+    cache_write_hour: float = 1.0
+    long_prompt: float = math.inf
     long_prompt_factor: float = 1.0
 
-
-# Anthropic's price list as of November 2026; a model that is missing here costs "unknown", never zero
-PRICES = {
-    "claude-haiku-5-5": Price(0.10, 0.50, long_prompt_factor=5.0),
-    "claude-sonnet-5-5": Price(2.0, 10.0),
-    "claude-opus-5-5": Price(4.0, 20.0),
-}
-
-
-def cost(model: str, usage: Usage) -> float | None:
-    """US dollars of one call, or None where the model's price is not known.
-
-    Cache reads cost 0.1 of the input price, cache writes 1.25 for five minutes and 2 for an hour.
-    """
-    price = PRICES.get(model)
-    if price is None:
-        return None
-    factor = price.long_prompt_factor if usage.prompt > _LONG_PROMPT else 1.0
-    billed = usage.input + 0.1 * usage.cache_read + 1.25 * usage.cache_write + 2 * usage.cache_write_hour
-    return factor * (billed * price.input + usage.output * price.output) / _MILLION
+    def cost(self, usage: Usage) -> float:
+        """Return the US dollars of one call."""
+        factor = self.long_prompt_factor if usage.prompt > self.long_prompt else 1.0
+        billed = (
+            usage.input
+            + self.cache_read * usage.cache_read
+            + self.cache_write * usage.cache_write
+            + self.cache_write_hour * usage.cache_write_hour
+        )
+        return factor * (billed * self.input + usage.output * self.output) / _MILLION
 
 
-def cautious_cost(model: str, usage: Usage) -> float:
-    """The same for a budget: a model whose price is not known counts as the dearest that is."""
-    return max(cost(name, usage) or 0.0 for name in ((model,) if model in PRICES else PRICES))
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """What the models of a provider cost, by name. A model that is missing costs "unknown", never zero."""
+
+    prices: Mapping[str, Price]
+
+    def __getitem__(self, model: str) -> Price | None:
+        return self.prices.get(model)
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """Return the US dollars of one call, or None where the model's price is not known."""
+        price = self[model]
+        return None if price is None else price.cost(usage)
+
+    def cautious_cost(self, model: str, usage: Usage) -> float:
+        """Return the same for a budget: a model whose price is not known counts as the dearest that is."""
+        price = self[model]
+        return max(each.cost(usage) for each in ((price,) if price else self.prices.values()))
+
+
+# of somebody who costs nothing, or of whom nothing is known
+NO_PRICES = PriceList({})

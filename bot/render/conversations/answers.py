@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import Side
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import one_line, plural, shorten
-from bot.ports import Post
+from bot.ports import Post, ToolCall
 from bot.render.blocks.button_values import Verdict, write_verdict
 from bot.render.blocks.mrkdwn import escape
 from bot.render.blocks.rich_text import Block, context, plain
@@ -22,6 +23,14 @@ VOTE = "answer_vote"
 _LONGEST_NAME = 60
 _NOTES = 1_500
 _WRITTEN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
+_ENDS = {
+    AnswerEnd.COMPLETE: "",
+    AnswerEnd.TRUNCATED: "The model's answer was cut at its length limit: ask for a part of it.",
+    AnswerEnd.TOO_LONG: "The answer was longer than a message may be: ask for a part of it.",
+    AnswerEnd.LATE: "I stopped at four minutes; this is what I have.",
+    AnswerEnd.STOPPED: "Stopped, as you asked.",
+    AnswerEnd.BROKEN: "The model stopped in the middle ({failure}): this is what I have.",
+}
 _UNPROVEN = "No line proves what it says of code."
 
 
@@ -35,6 +44,24 @@ def _kind_of_line(found: Evidence) -> str:
     if not found.is_change:
         return " (unchanged)"
     return " (removed)" if found.side is Side.OLD else ""
+
+
+def describe_end(end: AnswerEnd, failure: str = "") -> str:
+    """Return why an answer ends where it does, as a sentence; empty where the model had said all."""
+    return _ENDS[end].format(failure=failure)
+
+
+def describe_tools(calls: Sequence[ToolCall]) -> str:
+    """Return what is done for the model, for the status line."""
+    diffs = sum(call.name == "read_diff" for call in calls)
+    if diffs:
+        return f"is reading {plural(diffs, 'diff')}…"
+    searched = [call.arguments.get("where") for call in calls if call.name == "search"]
+    if searched:
+        return "is searching the descriptions…" if set(searched) == {"text"} else "is searching the diffs…"
+    if any(call.name == "taken_back" for call in calls):
+        return "is looking for reverts…"
+    return "is going through the pull requests…"
 
 
 def below(

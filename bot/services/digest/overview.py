@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from bot.domain.digest.models import Entry, Overview, Theme, only_known
 from bot.domain.errors import ModelError
-from bot.domain.operations.usage import cost
 from bot.domain.pull_requests.models import Repository
 from bot.domain.summaries.models import NO_MODEL
 from bot.domain.text.issue_numbers import without_unknown_numbers
@@ -37,24 +36,27 @@ class Overviewer:
         """The overview of a day's entries. A day without merges costs no call."""
         if not entries:
             return Overview("Nothing was merged.")
-        if self._asker is None:
+        asker = self._asker
+        if asker is None:
             return _from_facts(entries, NO_MODEL)
         prompt = overview_prompt(self._model, repository, day, entries)
         try:
-            answer = self._asker.ask(prompt, OverviewAnswer)
+            answer = asker.ask(prompt, OverviewAnswer)
         except ModelError as error:
             log.info("no model overview of %s on %s: %s", repository, day.date, error)
-            return _from_facts(entries, str(error), cost(self._model, error.usage))
-        return self._checked(answer, frozenset(entry.number for entry in entries))
+            return _from_facts(entries, str(error), asker.cost(self._model, error.usage))
+        spent = asker.cost(self._model, answer.usage)
+        return _checked(answer, frozenset(entry.number for entry in entries), spent)
 
-    def _checked(self, answer: Answer[OverviewAnswer], known: frozenset[int]) -> Overview:
-        themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
-        return Overview(
-            text=without_unknown_numbers(answer.value.overview, known),
-            themes=only_known(themes, known),
-            from_cache=answer.from_cache,
-            cost=cost(self._model, answer.usage),
-        )
+
+def _checked(answer: Answer[OverviewAnswer], known: frozenset[int], spent: float | None) -> Overview:
+    themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
+    return Overview(
+        text=without_unknown_numbers(answer.value.overview, known),
+        themes=only_known(themes, known),
+        from_cache=answer.from_cache,
+        cost=spent,
+    )
 
 
 def _from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0) -> Overview:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import asdict, replace
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 
 from bot.domain.errors import BudgetSpent, ModelError
-from bot.domain.operations.budget import TOO_MANY, Need
-from bot.domain.operations.usage import Usage, cautious_cost
-from bot.ports import Chat, ChatModel, Completion, Limiter, Model, Prompt, Reply
+from bot.domain.operations.budget import TOO_MANY, Hold, Need
+from bot.domain.operations.usage import PriceList, Usage
+from bot.ports import Chat, ChatEvent, ChatModel, Completion, Limiter, Model, Prompt, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
 from bot.services.operations.payer import OPERATOR, Account, get_account
@@ -25,49 +25,57 @@ _UNHURRIED = 300.0
 _PAUSE = 1.0
 
 
-class _Used(Protocol):
-    @property
-    def usage(self) -> Usage: ...
+@dataclass
+class Charge:
+    """What one call took, as far as it has told: None where it has not."""
 
-
-U = TypeVar("U", bound=_Used)
+    used: Usage | None = None
 
 
 class Meter:
     """Lets calls through as far as there is money. ``limiter`` counts each person's calls in a minute."""
 
-    def __init__(self, budget: Budget, limiter: Limiter, sleep: Callable[[float], None] = deadlines.sleep) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        limiter: Limiter,
+        prices: PriceList,
+        sleep: Callable[[float], None] = deadlines.sleep,
+    ) -> None:
         self._budget = budget
         self._limiter = limiter
+        self._prices = prices
         self._sleep = sleep
 
-    def pay(self, model: str, need: Need, expected: Usage, call: Callable[[], U]) -> U:
-        """Make a call on the account of the work at hand.
+    @contextmanager
+    def charge(self, model: str, need: Need, expected: Usage) -> Iterator[Charge]:
+        """Have the call of the block paid on the account of the work at hand; the block notes what it took.
 
         Raises:
             BudgetSpent: there is no more money, or there were too many calls in this minute.
-            ModelError: what the call raises; what it took is paid.
         """
-        own = get_account()
+        charge, own = Charge(), get_account()
         if own.payer == OPERATOR:
-            return call()
+            yield charge
+            return
+        hold = self._reserve(own, model, need, expected)
+        try:
+            yield charge
+        except ModelError as error:
+            charge.used = charge.used or error.usage
+            raise
+        finally:
+            # of a call that ends otherwise, as when the process does, what went in is billed all the same
+            used = replace(expected, output=0) if charge.used is None else charge.used
+            self._budget.settle(hold, self._prices.cautious_cost(model, used))
+
+    def _reserve(self, own: Account, model: str, need: Need, expected: Usage) -> Hold:
         try:
             self._wait_turn(own.payer)
-            hold = self._budget.hold(own.payer, need, cautious_cost(model, expected))
+            return self._budget.hold(own.payer, need, self._prices.cautious_cost(model, expected))
         except BudgetSpent as error:
             _note(own, error)
             raise
-        # of a call that ends otherwise, as when the process does, what went in is billed all the same
-        used = replace(expected, output=0)
-        try:
-            result = call()
-            used = result.usage
-        except ModelError as error:
-            used = error.usage
-            raise
-        finally:
-            self._budget.settle(hold, cautious_cost(model, used))
-        return result
 
     def _wait_turn(self, payer: str) -> None:
         """Wait while a person has too many calls in a minute, where there is time for it."""
@@ -88,7 +96,10 @@ class MeteredModel:
         """Ask once. Raises BudgetSpent besides what the model raises."""
         characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
         expected = Usage(input=characters // _CHARACTERS, output=prompt.max_tokens)
-        return self._meter.pay(prompt.model, prompt.need, expected, lambda: self._model.complete(prompt))
+        with self._meter.charge(prompt.model, prompt.need, expected) as charge:
+            completion = self._model.complete(prompt)
+            charge.used = completion.usage
+        return completion
 
 
 class MeteredChat:
@@ -98,12 +109,17 @@ class MeteredChat:
         self._chat = chat
         self._meter = meter
 
-    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
-        """The model's next turn. Raises BudgetSpent besides what the model raises."""
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Ask for the model's next turn. Raises BudgetSpent besides what the model raises."""
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS, output=chat.max_tokens)
-        return self._meter.pay(chat.model, Need.USUAL, expected, lambda: self._chat.converse(chat, hear))
+        charged = self._meter.charge(chat.model, Need.USUAL, expected)
+        with charged as charge, closing(self._chat.stream(chat)) as events:
+            for event in events:
+                if isinstance(event, TurnUsage):
+                    charge.used = event.usage
+                yield event
 
 
 def _note(own: Account, error: BudgetSpent) -> None:

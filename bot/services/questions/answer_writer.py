@@ -17,10 +17,11 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import without_secrets
 from bot.domain.time.day import Today
 from bot.ports import Display
-from bot.render.conversations.answers import below, cited, found_without_model
+from bot.render.conversations.answers import below, cited, describe_end, found_without_model
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
-from bot.services.questions.agent import Answerer, Written
+from bot.services.questions.agent import Answerer
+from bot.services.questions.answer_progress import Written
 from bot.services.questions.archive import Archive
 from bot.services.questions.initial_context import Opening, opening, turns
 from bot.services.questions.plain_search import found_by_words
@@ -117,12 +118,12 @@ class _Work:
         return cited(*found)
 
     def answered(self, written: Written, model: str, stands_in: str) -> Draft:
-        ledger = self.toolbox.ledger
+        ledger, note = self.toolbox.ledger, describe_end(written.end, written.failure)
         # those of a try that broke off may be gone
         held = {each: found for each, found in self._held.items() if cited(*found)[1] in written.text}
         is_unproven = "`" in written.text and not held
         blocks = below(
-            written.note,
+            note,
             ledger.read,
             ledger.not_seen,
             len(self._failed),
@@ -137,7 +138,7 @@ class _Work:
             "exchanges": [asdict(each) for each in written.exchanges],
             "citations": [{**asdict(each), "number": found[0].number} for each, found in held.items()],
             "failed_citations": [asdict(each) for each in self._failed],
-            "note": written.note,
+            "note": note,
         }
         return Draft(written.text, written.said, blocks, self._inputs(written.text, made))
 

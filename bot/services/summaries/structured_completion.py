@@ -21,7 +21,7 @@ from tenacity.stop import stop_any, stop_base
 
 from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelError, ModelTruncated
 from bot.domain.keyspace.keys import COMPLETION
-from bot.domain.operations.usage import NOTHING, Usage
+from bot.domain.operations.usage import NO_PRICES, NOTHING, PriceList, Usage
 from bot.ports import Cache, Model, Prompt
 
 log = logging.getLogger(__name__)
@@ -58,12 +58,14 @@ class Asker:
         model: Model,
         cache: Cache,
         sleep: Callable[[float], None],
+        prices: PriceList = NO_PRICES,
         patience: Patience = Patience(),
         lifetime: timedelta = COMPLETION.lifetime,
     ) -> None:
         self._model = model
         self._cache = cache
         self._sleep = sleep
+        self._prices = prices
         self._patience = patience
         self._lifetime = lifetime
 
@@ -80,6 +82,10 @@ class Asker:
             # whoever held the lease before has most likely answered the same question
             found = self._cached(prompt, shape)
             return found or self._asked(prompt, shape)
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """Return what an answer or a failure cost in US dollars, None where nobody knows."""
+        return self._prices.cost(model, usage)
 
     def _cached(self, prompt: Prompt, shape: type[T]) -> Answer[T] | None:
         text = self._cache.get(prompt.key)

@@ -6,7 +6,6 @@ import logging
 from dataclasses import dataclass
 
 from bot.domain.errors import ModelError
-from bot.domain.operations.usage import Usage, cost
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack
@@ -75,16 +74,14 @@ class Summariser:
             answer = asker.ask(summary_prompt(self._model, pull, diff), SummaryAnswer)
         except ModelError as error:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
-            return Summarised(self._fallback(pull, str(error), diff.coverage), cost=self._cost(error.usage))
+            spent = asker.cost(self._model, error.usage)
+            return Summarised(self._fallback(pull, str(error), diff.coverage), cost=spent)
         summary = _summary(answer.value, pull, diff)
         summary = without_unproven(summary) if self._must_prove else summary
-        return Summarised(summary, answer.from_cache, self._cost(answer.usage))
+        return Summarised(summary, answer.from_cache, asker.cost(self._model, answer.usage))
 
     def _fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
         return fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
-
-    def _cost(self, usage: Usage) -> float | None:
-        return cost(self._model, usage)
 
 
 def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:

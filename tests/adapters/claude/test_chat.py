@@ -16,13 +16,14 @@ from bot.adapters.claude.chat import ClaudeChat
 from bot.adapters.claude.completion import claude_client
 from bot.domain.errors import SlackUnavailable
 from bot.domain.operations.usage import Usage
-from bot.ports import Chat, Reply, Text, ToolCall, ToolResult, Turn
+from bot.ports import Chat, Text, ToolCall, ToolResult, Turn
 from tests.emulators.claude import server as says
 from tests.emulators.claude.questions import TOOLS
 from tests.emulators.claude.request import blocks
 from tests.emulators.claude.server import ClaudeEmulator, Step, ToolUse, ToolUses
 from tests.emulators.claude.stream import PIECE
 from tests.helpers.checks import eventually
+from tests.helpers.talks import Reply, converse
 
 KEY = "sk-ant-test"
 SYSTEM = "You answer questions about merged pull requests. " * 200
@@ -66,7 +67,7 @@ def talk(
 ) -> Reply:
     claude.script(*steps)
     with chat_at(claude.url) as model:
-        return model.converse(chat, hear or Ear())
+        return converse(model, chat, hear or Ear())
 
 
 def answered(chat: Chat, reply: Reply, result: str = "found", *, is_error: bool = False) -> Chat:
@@ -137,7 +138,7 @@ def test_the_talks_of_several_threads_do_not_mix(claude: ClaudeEmulator) -> None
 
         def ask(number: int) -> str:
             ear = Ear()
-            model.converse(replace(CHAT, turns=asked(f"<{number}>")), ear)
+            converse(model, replace(CHAT, turns=asked(f"<{number}>")), ear)
             return ear.text
 
         assert list(pool.map(ask, range(4))) == [f"<{number}>" * 30 for number in range(4)]
@@ -350,7 +351,7 @@ def test_who_has_heard_enough_ends_it_at_once_and_knows_what_it_took_so_far(
     claude.script(says.Text(WORDS * 5, pace=0.2))
     ear, begun = Ear(enough=2), time.monotonic()
     with chat_at(claude.url) as model:
-        reply = model.converse(CHAT, ear)
+        reply = converse(model, CHAT, ear)
         # to the end it would take longer than the test's own patience
         assert time.monotonic() - begun < 6
         assert eventually(lambda: busy() <= before)
@@ -380,6 +381,6 @@ def test_what_goes_wrong_in_hearing_comes_out_as_it_is_and_ends_it(
     claude.script(says.Text(WORDS * 5, pace=0.2))
     with chat_at(claude.url) as model:
         with pytest.raises(SlackUnavailable) as caught:
-            model.converse(CHAT, hear)
+            converse(model, CHAT, hear)
         assert eventually(lambda: busy() <= before)
     assert caught.value is failure

@@ -30,6 +30,7 @@ from tests.emulators.claude.server import (
     Truncated,
 )
 from tests.helpers.checks import closed_port, eventually
+from tests.helpers.talks import converse
 
 HALF = "Half of what there is to say, and "
 SHORT = replace(CHAT, silence=0.5, seconds=0.5)
@@ -162,14 +163,14 @@ def test_pings_within_the_time_keep_a_silent_model_alive(claude: ClaudeEmulator)
 def test_a_web_page_in_place_of_claude_is_a_model_error(status: int) -> None:
     ear = Ear()
     with WebPage(status) as world, chat_at(world.url) as model, pytest.raises(ModelError) as caught:
-        model.converse(CHAT, ear)
+        converse(model, CHAT, ear)
     assert (ear.said, caught.value.usage) == ([], NOTHING)
     assert type(caught.value) is (ModelRejected if status == 403 else ModelBusy)
 
 
 def test_nobody_there_is_busy() -> None:
     with chat_at(f"http://127.0.0.1:{closed_port()}") as model, pytest.raises(ModelBusy, match="reached"):
-        model.converse(CHAT, Ear())
+        converse(model, CHAT, Ear())
 
 
 class Else(Loopback):
@@ -238,7 +239,7 @@ def test_something_else_than_claude_is_busy_and_named_to_the_operator_alone(
     with Else(body, kind) as world, chat_at(world.url) as model:
         for _ in range(2):
             with pytest.raises(ModelBusy, match="something else") as caught:
-                model.converse(CHAT, Ear())
+                converse(model, CHAT, Ear())
     assert caught.value.usage == NOTHING
     assert [record.getMessage() for record in caplog.records if "ANTHROPIC" in record.getMessage()] == [
         "Something else than Claude answers: check ANTHROPIC_BASE_URL."
@@ -248,14 +249,14 @@ def test_something_else_than_claude_is_busy_and_named_to_the_operator_alone(
 @pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in TRIPPING.items()])
 def test_what_no_claude_would_say_is_busy(body: bytes) -> None:
     with Else(body) as world, chat_at(world.url) as model, pytest.raises(ModelBusy) as caught:
-        model.converse(CHAT, Ear())
+        converse(model, CHAT, Ear())
     assert caught.value.usage.prompt == (10 if body.startswith(BEGUN) else 0)
 
 
 @pytest.mark.parametrize("body", [BEGUN + TEXT + BROKEN], ids=["half an event"])
 def test_a_stream_that_ends_within_an_event_is_busy(body: bytes) -> None:
     with Else(body) as world, chat_at(world.url) as model, pytest.raises(ModelBusy) as caught:
-        model.converse(CHAT, Ear())
+        converse(model, CHAT, Ear())
     assert caught.value.usage.prompt == 10
 
 
@@ -278,7 +279,7 @@ def test_a_wrong_setting_is_named_once_and_to_the_operator_alone(
     with chat_at(claude.url) as model:
         for _ in range(2):
             with pytest.raises(ModelRejected) as caught:
-                model.converse(CHAT, Ear())
+                converse(model, CHAT, Ear())
     assert setting not in str(caught.value)
     assert [setting in record.getMessage() for record in caplog.records if "check" in record.getMessage()] == [
         True
@@ -287,7 +288,7 @@ def test_a_wrong_setting_is_named_once_and_to_the_operator_alone(
 
 def test_a_wrong_key_is_rejected_and_not_shown(claude: ClaudeEmulator, caplog: pytest.LogCaptureFixture) -> None:
     with chat_at(claude.url, "sk-ant-wrong") as model, pytest.raises(ModelRejected) as caught:
-        model.converse(CHAT, Ear())
+        converse(model, CHAT, Ear())
     assert "sk-ant-wrong" not in str(caught.value) + caplog.text
 
 
@@ -297,6 +298,6 @@ def test_a_talk_goes_on_after_any_failure(claude: ClaudeEmulator) -> None:
     with chat_at(claude.url) as model:
         for _ in range(4):
             with pytest.raises(ModelBusy):
-                model.converse(CHAT, Ear())
-        assert model.converse(CHAT, ear).calls == ()
+                converse(model, CHAT, Ear())
+        assert converse(model, CHAT, ear).calls == ()
     assert (ear.text, claude.in_flight_peak) == ("All of it.", 1)

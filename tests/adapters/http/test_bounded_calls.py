@@ -32,6 +32,7 @@ from tests.emulators.drip import Drip, Where
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers import builders
+from tests.helpers.talks import converse
 from tests.helpers.world import CHANNEL, add_small_day
 
 # seconds: between two bytes, for one call, and until a call must have ended, on a machine that is busy
@@ -52,9 +53,9 @@ def complete(url: str) -> object:
         return ClaudeModel(client, SECONDS).complete(PROMPT)
 
 
-def converse(url: str) -> object:
+def talk(url: str) -> object:
     with claude_client("sk-ant-test", url) as client:
-        return ClaudeChat(client).converse(CHAT, lambda words: True)
+        return converse(ClaudeChat(client), CHAT)
 
 
 def slack_at(url: str) -> SlackMessenger:
@@ -74,7 +75,7 @@ CALLS: dict[str, tuple[str, Act, type[PrdigestError]]] = {
         GitHubUnavailable,
     ),
     "claude": ("claude", complete, ModelBusy),
-    "claude-stream": ("claude", converse, ModelBusy),
+    "claude-stream": ("claude", talk, ModelBusy),
     "claude-probe": (
         "claude",
         lambda url: ClaudeProbe("sk-ant-test", url, SECONDS).knows("claude-haiku-5-5"),

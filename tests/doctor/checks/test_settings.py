@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
+from bot.adapters.claude import CLAUDE
 from bot.doctor.checks.settings import Given, faults_of, settings_checks
 from bot.settings import Settings, list_tokens
 from tests.doctor.findings import told
@@ -19,7 +20,7 @@ HOLD_TOKENS = list_tokens(Settings)
 def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> Given:
     """The variables of a good installation with others; an empty one is not set."""
     found = {name: value for name, value in (GOOD | dict(variables)).items() if value}
-    return Given(found, problems, KNOWN, HOLD_TOKENS, "from the environment")
+    return Given(found, problems, KNOWN, HOLD_TOKENS, "from the environment", (CLAUDE.key_variable,))
 
 
 def lines(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> list[str]:

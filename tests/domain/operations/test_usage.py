@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.operations.usage import NOTHING, PRICES, Usage, cost
+from bot.adapters.claude import CLAUDE
+from bot.domain.operations.usage import NO_PRICES, NOTHING, Usage
 
 M = 1_000_000
 usages = st.builds(Usage, *[st.integers(0, 10**7)] * 4)
@@ -28,13 +29,23 @@ usages = st.builds(Usage, *[st.integers(0, 10**7)] * 4)
     ],
 )
 def test_a_call_costs_what_the_price_list_says(model: str, usage: Usage, dollars: float) -> None:
-    assert cost(model, usage) == pytest.approx(dollars, rel=1e-6)
+    assert CLAUDE.prices.cost(model, usage) == pytest.approx(dollars, rel=1e-6)
 
 
 @pytest.mark.parametrize("model", ["", "claude-haiku-9", "CLAUDE-OPUS-5-5"])
 def test_the_cost_of_an_unknown_model_is_unknown(model: str) -> None:
-    assert cost(model, NOTHING) is None
-    assert cost(model, Usage(input=M)) is None
+    assert CLAUDE.prices.cost(model, NOTHING) is None
+    assert CLAUDE.prices.cost(model, Usage(input=M)) is None
+
+
+def test_a_budget_counts_an_unknown_model_as_the_dearest() -> None:
+    used = Usage(input=M, output=M)
+    assert CLAUDE.prices.cautious_cost("claude-haiku-9", used) == CLAUDE.prices.cost("claude-opus-5-5", used)
+    assert CLAUDE.prices.cautious_cost("claude-sonnet-5-5", used) == 12.0
+
+
+def test_what_has_no_price_list_costs_nobody_knows_what() -> None:
+    assert NO_PRICES.cost("claude-opus-5-5", NOTHING) is None
 
 
 @given(usages, usages)
@@ -49,9 +60,9 @@ def test_tokens_add_up(one: Usage, other: Usage) -> None:
     assert one + NOTHING == one
 
 
-@given(st.sampled_from(sorted(PRICES)), usages, usages)
+@given(st.sampled_from(sorted(CLAUDE.prices.prices)), usages, usages)
 def test_more_tokens_never_cost_less(model: str, one: Usage, more: Usage) -> None:
-    first, second = cost(model, one), cost(model, one + more)
+    first, second = CLAUDE.prices.cost(model, one), CLAUDE.prices.cost(model, one + more)
     assert first is not None
     assert second is not None
     assert 0 <= first <= second + 1e-9

@@ -9,12 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
+from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import Side
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import one_line
 from bot.ports import Post
-from bot.render.conversations.answers import VOTE, below, cited, found_without_model, thumbs
+from bot.render.conversations.answers import (
+    VOTE,
+    below,
+    cited,
+    describe_end,
+    found_without_model,
+    thumbs,
+)
 from tests.helpers.builders import entry, pull, summary
 from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
@@ -83,6 +91,25 @@ def test_what_an_answer_rests_on_stands_below_it() -> None:
     said = "I stopped. Read: 2 days. Not seen: a.bin of #7. 2 quotes were not in the diff and not linked."
     assert small_print("I stopped.", "2 days", "a.bin of #7", 2) == f"{said} {PLAIN}"
     assert "1 quote was not" in small_print("", "", "", 1)
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    {
+        AnswerEnd.COMPLETE: "",
+        AnswerEnd.TRUNCATED: "The model's answer was cut at its length limit: ask for a part of it.",
+        AnswerEnd.TOO_LONG: "The answer was longer than a message may be: ask for a part of it.",
+        AnswerEnd.LATE: "I stopped at four minutes; this is what I have.",
+        AnswerEnd.STOPPED: "Stopped, as you asked.",
+        AnswerEnd.BROKEN: "The model stopped in the middle (the model is busy): this is what I have.",
+    }.items(),
+)
+def test_why_an_answer_ends_is_one_sentence(end: AnswerEnd, sentence: str) -> None:
+    assert describe_end(end, "the model is busy") == sentence
+
+
+def test_every_end_has_its_words() -> None:
+    assert len({describe_end(end) for end in AnswerEnd}) == len(AnswerEnd)
 
 
 def test_the_thumbs_say_which_is_which() -> None:

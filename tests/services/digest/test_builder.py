@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.connection import HURRIED, RedisCache, connect
 from bot.adapters.redis.history import RedisHistory
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
@@ -454,7 +455,7 @@ def test_lists_that_found_no_more_than_chance_are_spared(
 
 
 def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: int) -> Digest:
-    asker = Asker(model, cache, Sleeps())
+    asker = Asker(model, cache, Sleeps(), CLAUDE.prices)
     reader = Reader(pulls, Summariser(asker, "claude-haiku-5-5", 30_000).summarise)
     overviewer = Overviewer(asker, "claude-sonnet-5-5")
     daily = DailyDigest(pulls, reader.read, overviewer.overview, reader.with_files, workers)

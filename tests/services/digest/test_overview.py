@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from bot.adapters.claude import CLAUDE
 from bot.domain.digest.models import OVERVIEW_LIMIT, Overview, Theme
 from bot.domain.errors import ModelBusy, ModelRejected
-from bot.domain.operations.usage import Usage, cost
+from bot.domain.operations.usage import Usage
 from bot.domain.summaries.models import ChangeType
 from bot.services.digest.overview import Overviewer
 from bot.services.summaries.structured_completion import Asker
@@ -16,13 +17,14 @@ from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, summary
 from tests.services.doubles import MemoryCache, ScriptedModel, Sleeps
 
 MODEL = "claude-sonnet-5-5"
+PAID = CLAUDE.prices.cost(MODEL, Usage(10, 5))
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
 
 
 class Bench:
     def __init__(self, *steps: str | Exception) -> None:
         self.model = ScriptedModel.of(*steps)
-        self._overviewer = Overviewer(Asker(self.model, MemoryCache(), Sleeps()), MODEL)
+        self._overviewer = Overviewer(Asker(self.model, MemoryCache(), Sleeps(), CLAUDE.prices), MODEL)
 
     def of(self, *entries: Any) -> Overview:
         return self._overviewer.overview(REPOSITORY, DAY, entries)
@@ -47,7 +49,7 @@ def test_the_overview_is_the_models_with_its_cost() -> None:
         entry(1), entry(2)
     )
     assert (found.text, found.themes) == ("Retries (#1) changed.", (Theme("Retries", (1, 2)),))
-    assert (found.cost, found.from_cache, found.fallback) == (cost(MODEL, Usage(10, 5)), False, "")
+    assert (found.cost, found.from_cache, found.fallback) == (PAID, False, "")
 
 
 def test_an_overview_from_the_cache_costs_nothing() -> None:
@@ -88,7 +90,7 @@ def test_a_model_that_fails_leaves_counts_the_reason_and_its_cost() -> None:
     found = Bench(ModelRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
     assert found.fallback == "the key is refused"
     assert found.text.startswith("Most of it in")
-    assert found.cost == cost(MODEL, Usage(1_000, 0))
+    assert found.cost == CLAUDE.prices.cost(MODEL, Usage(1_000, 0))
 
 
 def test_a_failure_is_not_kept() -> None:

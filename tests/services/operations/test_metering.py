@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import pytest
 from redis import Redis
 
+from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.question_queue import RedisSpending
 from bot.adapters.redis.rate_limiter import RedisLimiter
 from bot.domain.errors import BudgetSpent, ModelBusy, SlackUnavailable
 from bot.domain.operations.budget import OWN_SPENT, TOO_MANY, Need, name_own
-from bot.domain.operations.usage import Usage, cautious_cost
+from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, zone_of
-from bot.ports import Chat, Completion, Prompt, Reply, Text, Turn
+from bot.ports import Chat, ChatEvent, Completion, Prompt, Text, TextDelta, Turn, TurnEnd, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
 from bot.services.operations.metering import Meter, MeteredChat, MeteredModel
 from bot.services.operations.payer import OPERATOR, bill_to
 from bot.services.operations.worker_threads import Crew
+from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps
 
 HAIKU = "claude-haiku-5-5"
@@ -28,8 +31,10 @@ ADA, BEN = "T0TEAM:U0ADA", "T0TEAM:U0BEN"
 DAY = LocalDay(datetime(2026, 3, 2).date(), zone_of("UTC"))  # noqa: DTZ001 (a date)
 # ten cents by haiku's price
 USED = Usage(input=50_000, output=190_000)
-DIME = cautious_cost(HAIKU, USED)
+DIME = CLAUDE.prices.cautious_cost(HAIKU, USED)
 PROMPT = Prompt(HAIKU, "v1", "system", "user", {}, 100)
+# what went in of a call of which nothing else is known, by its length
+EXPECTED = CLAUDE.prices.cautious_cost(HAIKU, Usage(cache_write=36))
 CHAT = Chat(HAIKU, "system", (), (Turn("person", (Text("Why?"),)),), 100, 25.0, 60.0)
 
 
@@ -44,9 +49,12 @@ class Model:
         self.calls += 1
         return Completion("{}", self.outcome())
 
-    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         self.calls += 1
-        return Reply(Turn("model"), (), self.outcome())
+        yield TextDelta("Because")
+        yield TurnUsage(self.outcome())
+        yield TextDelta(" of that.")
+        yield TurnEnd(Turn("model"))
 
 
 @dataclass
@@ -60,7 +68,7 @@ class Till:
 
     def __post_init__(self) -> None:
         self.budget = Budget(RedisSpending(self.store), lambda: DAY, 1.0, 0.3)
-        self.meter = Meter(self.budget, CountingLimiter(self.limit), self.sleeps)
+        self.meter = Meter(self.budget, CountingLimiter(self.limit), CLAUDE.prices, self.sleeps)
 
     def call(self, payer: str = ADA, need: Need = Need.USUAL) -> None:
         with bill_to(payer):
@@ -98,10 +106,53 @@ def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
     with bill_to(ADA):
         chat = MeteredChat(till.model, till.meter)
         for _ in range(3):
-            chat.converse(CHAT, lambda _: True)
+            converse(chat, CHAT)
         with pytest.raises(BudgetSpent):
-            chat.converse(CHAT, lambda _: True)
+            converse(chat, CHAT)
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
+
+
+def streaming(till: Till) -> Generator[ChatEvent, None, None]:
+    return MeteredChat(till.model, till.meter).stream(CHAT)
+
+
+def test_nothing_is_reserved_for_a_talk_that_is_not_begun(till: Till) -> None:
+    with bill_to(ADA), closing(streaming(till)):
+        assert till.reserved() == 0
+    assert (till.model.calls, till.spent_by(ADA)) == (0, 0.0)
+
+
+@pytest.mark.parametrize(("heard", "paid"), [(1, EXPECTED), (2, DIME), (3, DIME), (4, DIME)])
+def test_who_hears_no_more_pays_what_was_told_until_then(till: Till, heard: int, paid: float) -> None:
+    with bill_to(ADA), closing(streaming(till)) as events:
+        for _ in range(heard):
+            next(events)
+        assert till.reserved() == 3, "for the person, for all people and for the day"
+    assert till.spent_by(ADA) == pytest.approx(paid, abs=2e-6)
+
+
+def test_a_talk_that_breaks_off_costs_what_it_told_before(till: Till) -> None:
+    class Breaking(Model):
+        def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+            yield TurnUsage(USED)
+            raise ModelBusy("the model broke off")
+
+    till.model = Breaking()
+    with bill_to(ADA), pytest.raises(ModelBusy):
+        list(streaming(till))
+    assert till.spent_by(ADA) == pytest.approx(DIME)
+
+
+def test_a_talk_that_is_refused_at_once_costs_nothing(till: Till) -> None:
+    class Refusing(Model):
+        def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+            yield from ()
+            raise ModelBusy("the model is busy")
+
+    till.model = Refusing()
+    with bill_to(ADA), pytest.raises(ModelBusy):
+        list(streaming(till))
+    assert till.spent_by(ADA) == 0.0
 
 
 def test_whoever_runs_the_bot_is_asked_for_nothing_and_nobody_pays_as_the_bot(till: Till) -> None:
@@ -128,8 +179,8 @@ def busy(usage: Usage) -> ModelBusy:
 ENDS: dict[str, tuple[BaseException, float]] = {
     "refused before anything was read": (busy(Usage()), 0.0),
     "broken off": (busy(USED), DIME),
-    "what is outside the model": (SlackUnavailable("away"), cautious_cost(HAIKU, Usage(input=4))),
-    "the end of the process": (deadlines.Stopping(), cautious_cost(HAIKU, Usage(input=4))),
+    "what is outside the model": (SlackUnavailable("away"), CLAUDE.prices.cautious_cost(HAIKU, Usage(input=4))),
+    "the end of the process": (deadlines.Stopping(), CLAUDE.prices.cautious_cost(HAIKU, Usage(input=4))),
 }
 
 
@@ -152,7 +203,7 @@ def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: 
 
 
 def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> None:
-    till.meter = Meter(till.budget, CountingLimiter(2), till.sleeps)
+    till.meter = Meter(till.budget, CountingLimiter(2), CLAUDE.prices, till.sleeps)
     till.model.outcome = Usage
     with deadlines.within(120.0):
         till.call()
@@ -171,14 +222,14 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
         def admits(self, name: str) -> bool:
             return len(waits) >= 3
 
-    meter = Meter(Budget(RedisSpending(store), lambda: DAY, 1.0, 0.3), Patient(), waits.append)
+    meter = Meter(Budget(RedisSpending(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append)
     with deadlines.within(1_200.0), bill_to(ADA):
         MeteredModel(Model(), meter).complete(PROMPT)
     assert waits == [1.0] * 3
 
 
 def test_the_bots_own_calls_are_not_counted_by_the_minute(till: Till) -> None:
-    till.meter = Meter(till.budget, RedisLimiter(till.store, 1), till.sleeps)
+    till.meter = Meter(till.budget, RedisLimiter(till.store, 1), CLAUDE.prices, till.sleeps)
     for _ in range(5):
         till.call("")
     assert till.model.calls == 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -18,7 +18,7 @@ from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.time.date_range import Span, span_of
 from bot.domain.time.day import LocalDay, date_of
-from bot.ports import Cache, Chat, PullRequests, Reply, ToolCall, Turn
+from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.questions.archive import Archive
 from bot.services.questions.tools.toolbox import Result, Toolbox
 from bot.services.summaries.entry_cache import Entries
@@ -215,27 +215,31 @@ def breaks(*words: str, error: PrdigestError | None = None, **fields: Any) -> Sa
 
 @dataclass
 class ScriptedTalk:
-    """``ChatModel`` that follows a script; keeps the talks that it was asked to go on with."""
+    """``ChatModel`` that follows a script; keeps the talks that it was asked to go on with.
+
+    ``open`` says how many of its turns nobody has heard to the end, or closed.
+    """
 
     clock: Clock
     script: deque[Says]
     chats: list[Chat] = field(default_factory=list)
+    open: int = 0
 
-    def converse(self, chat: Chat, hear: Callable[[str], bool]) -> Reply:
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         self.chats.append(chat)
         step = self.script.popleft()
-        for word in step.words:
-            self.clock.now += step.seconds
-            if not hear(word):
-                return Reply(step.turn, (), step.usage)
-        if step.error:
-            raise _spent(step.error, step.usage)
-        return Reply(step.turn, step.calls, step.usage, step.is_cut)
-
-
-def _spent(error: PrdigestError, usage: Usage) -> PrdigestError:
-    setattr(error, "usage", usage)  # noqa: B010 (of those errors that have it)
-    return error
+        self.open += 1
+        try:
+            yield TurnUsage(step.usage)
+            for word in step.words:
+                self.clock.now += step.seconds
+                yield TextDelta(word)
+            if step.error:
+                raise step.error
+            yield from step.calls
+            yield TurnEnd(step.turn, step.is_cut)
+        finally:
+            self.open -= 1
 
 
 @dataclass

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.errors import (
     ModelAnswerInvalid,
     ModelBusy,
@@ -20,7 +21,8 @@ from bot.domain.errors import (
 from bot.domain.operations.usage import Usage
 from bot.ports import Text, ToolCall, ToolResult, Turn
 from bot.render.conversations.streaming import LONGEST_ANSWER, Links
-from bot.services.questions.agent import Answerer, Exchange, Limits, Written
+from bot.services.questions.agent import Answerer, Limits
+from bot.services.questions.answer_progress import Exchange, Written
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import ANSWER, instructions
 from tests.helpers.builders import pull
@@ -41,8 +43,6 @@ from tests.services.questions.archives import (
 )
 
 ENOUGH = "No more tools: write the answer now from what you have, and say what is missing."
-LATE = "I stopped at four minutes; this is what I have."
-STOPPED = "Stopped, as you asked."
 QUESTION = (Turn("person", (Text("the record", stable=True), Text("the question"))),)
 NO_LINKS = Links(lambda _citation: None, lambda _number: None)
 ONE = USAGE
@@ -88,7 +88,7 @@ def last_parts(there: Stage) -> tuple[Text | ToolResult, ...]:
 def test_an_answer_is_shown_as_it_comes() -> None:
     there = stage(answers("Yes, ", "it ", "does."))
     written = there.answer()
-    assert written == Written("Yes, it does.", "Yes, it does.", "", ONE, (), 1)
+    assert written == Written("Yes, it does.", "Yes, it does.", AnswerEnd.COMPLETE, ONE, (), 1)
     assert there.display.seen[:2] == ["Yes,", "Yes, it"]
 
 
@@ -118,17 +118,14 @@ def test_no_words_are_no_answer(words: tuple[str, ...]) -> None:
 def test_an_answer_longer_than_a_message_is_cut_and_says_so() -> None:
     there = stage(answers(*["word " * 100] * 30))
     written = there.answer()
-    assert written.note == "The answer was longer than a message may be: ask for a part of it."
+    assert written.end is AnswerEnd.TOO_LONG
     assert len(written.text) <= LONGEST_ANSWER
 
 
 def test_an_answer_cut_at_the_limit_of_tokens_says_so() -> None:
     there = stage(says("<answer>", "Yes, it ", "do", is_cut=True))
     written = there.answer()
-    assert (written.text, written.note) == (
-        "Yes, it do",
-        "The model's answer was cut at its length limit: ask for a part of it.",
-    )
+    assert (written.text, written.end) == ("Yes, it do", AnswerEnd.TRUNCATED)
 
 
 # rounds of tools
@@ -229,7 +226,7 @@ def test_the_last_round_has_no_tools_and_is_told_to_answer() -> None:
     assert [chat.may_use_tools for chat in there.model.chats] == [True, True, False]
     assert last_parts(there)[-1] == Text(ENOUGH)
     assert [isinstance(part, Text) for part in there.model.chats[1].turns[-1].parts] == [False]
-    assert (written.rounds, written.note) == (3, "")
+    assert (written.rounds, written.end) == (3, AnswerEnd.COMPLETE)
     assert all(chat.tools == there.toolbox.definitions for chat in there.model.chats), "for the prompt cache"
 
 
@@ -261,7 +258,7 @@ def test_the_time_for_reading_is_bounded(seconds: float, may: bool) -> None:
     written = there.answer()
     assert there.model.chats[1].may_use_tools is may
     assert there.model.chats[1].seconds == 210 - 2 * seconds
-    assert (written.text, written.note) == ("Done.", "")
+    assert (written.text, written.end) == ("Done.", AnswerEnd.COMPLETE)
 
 
 @pytest.mark.parametrize(("before", "may"), [(0.0, True), (139.0, True), (141.0, False)])
@@ -285,7 +282,7 @@ def test_a_question_that_waited_too_long_is_not_asked() -> None:
 def test_at_the_end_of_the_time_there_is_what_there_is() -> None:
     there = stage(answers("One. ", "Two. ", "Three. ", "Four.", seconds=60.0))
     written = there.answer()
-    assert (written.text.strip(), written.note, written.usage) == ("One. Two. Three.", LATE, ONE)
+    assert (written.text.strip(), written.end, written.usage) == ("One. Two. Three.", AnswerEnd.LATE, ONE)
     assert len(there.model.chats) == 1
 
 
@@ -300,14 +297,14 @@ def test_tools_that_take_all_the_time_leave_what_was_said_before() -> None:
     reads = Says(("<answer>", "One is clear. "), (call("read_diff", number=7),))
     there = stage(reads, answers("Never said."), tool_seconds=211.0)
     written = there.answer()
-    assert (written.text.strip(), written.note) == ("One is clear.", LATE)
+    assert (written.text.strip(), written.end) == ("One is clear.", AnswerEnd.LATE)
 
 
 def test_the_asker_may_stop_it() -> None:
     script = Says(("<answer>", "One. ", "Two. ", "Three. ", "Four."), (call("taken_back"),))
     there = stage(script, answers("Never said."), display=RecordingDisplay(most=2))
     written = there.answer()
-    assert written.note == STOPPED
+    assert written.end is AnswerEnd.STOPPED
     assert written.text.startswith(there.display.visible)
     assert "Four" not in written.text
     assert len(there.model.chats) == 1, "nor is the model asked for more"
@@ -316,14 +313,23 @@ def test_the_asker_may_stop_it() -> None:
 
 def test_who_stops_it_is_not_told_of_the_time() -> None:
     there = stage(answers("One. ", "Two. ", seconds=110.0), display=RecordingDisplay(most=0))
-    assert there.answer().note == STOPPED
+    assert there.answer().end is AnswerEnd.STOPPED
 
 
 @pytest.mark.parametrize("error", [SlackUnavailable("no"), StoreUnavailable("no")], ids=lambda e: type(e).__name__)
 def test_what_trying_again_may_mend_is_passed_on(error: PrdigestError) -> None:
     there = stage(answers("One. ", "Two."), display=RecordingDisplay(error=error))
-    with pytest.raises(type(error)):
+    with pytest.raises(type(error)) as raised:
         there.answer()
+    assert raised.value is error
+    assert there.model.open == 0, "though the error is held, nothing of the model's turn is"
+
+
+@pytest.mark.parametrize("most", range(4))
+def test_wherever_the_asker_stops_it_the_models_turn_is_ended(most: int) -> None:
+    there = stage(answers("One. ", "Two. ", "Three. ", "Four. "), display=RecordingDisplay(most=most))
+    assert there.answer().end is AnswerEnd.STOPPED
+    assert there.model.open == 0
 
 
 # the model fails
@@ -337,7 +343,7 @@ def test_what_trying_again_may_mend_is_passed_on(error: PrdigestError) -> None:
 def test_a_busy_model_is_asked_again(asked: list[float | None], slept: list[float]) -> None:
     there = stage(*(breaks(error=ModelBusy("it is busy", wait)) for wait in asked), answers("Yes."))
     written = there.answer()
-    assert (written.text, written.note, written.rounds) == ("Yes.", "", 1)
+    assert (written.text, written.end, written.rounds) == ("Yes.", AnswerEnd.COMPLETE, 1)
     assert there.clock.slept == slept
     assert written.usage == ONE + ONE + ONE, "what a try took that broke off counts too"
     assert len({str(chat.turns) for chat in there.model.chats}) == 1
@@ -369,7 +375,11 @@ def test_a_pause_that_leaves_no_time_is_not_waited_for() -> None:
 def test_a_new_try_replaces_what_was_shown() -> None:
     there = stage(breaks("Yes, ", "it does ", "so."), answers("No, ", "it does not."))
     written = there.answer()
-    assert (written.text, written.said, written.note) == ("No, it does not.", "No, it does not.", "")
+    assert (written.text, written.said, written.end) == (
+        "No, it does not.",
+        "No, it does not.",
+        AnswerEnd.COMPLETE,
+    )
     assert "Yes, it does" in there.display.seen
     assert "No, it does not.".startswith(there.display.visible)
     assert not any("Yes" in seen and "No" in seen for seen in there.display.seen)
@@ -405,7 +415,7 @@ def test_one_that_is_busy_for_good_leaves_what_it_said(tries: tuple[str, ...], t
     written = there.answer()
     assert written.text.strip() == text
     assert written.said.strip() == text
-    assert written.note == "The model stopped in the middle (the model is busy): this is what I have."
+    assert (written.end, written.failure) == (AnswerEnd.BROKEN, "the model is busy")
     assert written.usage == Usage(300, 30)
     assert written.text.startswith(there.display.visible.rstrip())
 
@@ -455,7 +465,7 @@ def test_one_that_says_no_in_the_middle_leaves_what_it_said(error: ModelError) -
     there = stage(breaks("One. ", "Two. ", "Thr", error=error))
     written = there.answer()
     assert written.text.split()[:2] == ["One.", "Two."]
-    assert written.note == f"The model stopped in the middle ({error}): this is what I have."
+    assert (written.end, written.failure) == (AnswerEnd.BROKEN, str(error))
     assert written.usage == ONE
 
 
@@ -500,5 +510,5 @@ def test_the_asker_may_stop_it_where_a_tool_is_used() -> None:
     first = Says(("<answer>", "One is", " clear."), (call("taken_back"),))
     there = stage(first, answers("Never said."), display=RecordingDisplay(most=2))
     written = there.answer()
-    assert written.note == STOPPED
+    assert written.end is AnswerEnd.STOPPED
     assert len(there.model.chats) == 1

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.claude import CLAUDE
 from bot.domain.errors import ModelRefused, StoreUnavailable
-from bot.domain.operations.usage import Usage, cost
+from bot.domain.operations.usage import Usage
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.services.summaries.structured_completion import Asker
@@ -26,7 +27,7 @@ def summariser(
     *steps: str | Exception, model: str = MODEL, budget: int = 30_000
 ) -> tuple[Summariser, ScriptedModel]:
     scripted = ScriptedModel.of(*steps)
-    return Summariser(Asker(scripted, MemoryCache(), Sleeps()), model, budget), scripted
+    return Summariser(Asker(scripted, MemoryCache(), Sleeps(), CLAUDE.prices), model, budget), scripted
 
 
 def answer(**fields: Any) -> str:
@@ -36,7 +37,11 @@ def answer(**fields: Any) -> str:
 def test_a_summary_is_the_models_with_its_cost() -> None:
     done = summariser(answer(headline="Counts once", type="TRIVIAL"))[0].summarise(pull())
     assert (done.summary.headline, done.summary.type) == ("Counts once", ChangeType.TRIVIAL)
-    assert (done.summary.is_fallback, done.from_cache, done.cost) == (False, False, cost(MODEL, Usage(10, 5)))
+    assert (done.summary.is_fallback, done.from_cache, done.cost) == (
+        False,
+        False,
+        CLAUDE.prices.cost(MODEL, Usage(10, 5)),
+    )
     assert done.summary.coverage is Coverage.FULL
 
 
@@ -100,7 +105,7 @@ def test_files_that_could_not_be_loaded_cost_no_call() -> None:
 def test_a_refusal_leaves_facts_with_the_reason_and_what_it_cost() -> None:
     done = summariser(ModelRefused("the model declined to summarise it", Usage(1_000_000, 0)))[0].summarise(pull())
     assert done.summary.fallback == "the model declined to summarise it"
-    assert done.cost == cost(MODEL, Usage(1_000_000, 0))
+    assert done.cost == CLAUDE.prices.cost(MODEL, Usage(1_000_000, 0))
     assert "the model declined" in done.summary.what_changed_and_why
 
 
@@ -113,7 +118,7 @@ def test_facts_are_not_kept_in_place_of_a_summary() -> None:
 def test_an_answer_wrong_each_time_leaves_facts() -> None:
     done = summariser(*(answer(headline=" ") for _ in range(3)))[0].summarise(pull())
     assert "headline" in done.summary.fallback
-    assert done.cost == cost(MODEL, Usage(30, 15))
+    assert done.cost == CLAUDE.prices.cost(MODEL, Usage(30, 15))
 
 
 def test_a_diff_larger_than_the_budget_is_clipped_and_says_so() -> None:

@@ -1,12 +1,13 @@
-"""What the doctor says of Claude, asked over the network."""
+"""What the doctor says of a provider of models, here of Claude, asked over the network."""
 
 from __future__ import annotations
 
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
+from bot.adapters.claude import CLAUDE
 from bot.adapters.claude.probe import ClaudeProbe
-from bot.doctor.checks.claude import claude_checks
+from bot.doctor.checks.model import model_checks
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import told
 from tests.emulators.claude.server import ClaudeEmulator
@@ -18,7 +19,7 @@ AWAY = "Check ANTHROPIC_BASE_URL and the network, or try again in a few minutes:
 
 
 def checked(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test") -> list[str]:
-    return told(claude_checks(lambda: ClaudeProbe(key, url, timeout=2), models))
+    return told(model_checks(lambda: ClaudeProbe(key, url, timeout=2), models, CLAUDE))
 
 
 def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmulator) -> None:
@@ -32,7 +33,7 @@ def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmul
 
 def test_without_a_key_it_says_what_that_means() -> None:
     reason = "no model: summaries are made of facts alone"
-    assert told(claude_checks(reason, MODELS)) == [f"- Claude: {reason}"]
+    assert told(model_checks(reason, MODELS, CLAUDE)) == [f"- Claude: {reason}"]
 
 
 def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> None:

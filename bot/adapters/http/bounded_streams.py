@@ -1,0 +1,37 @@
+"""Generators over bounded calls: what bounds the call does not bound whoever reads.
+
+A generator that waits at its ``yield`` shares the context variables of its reader. One that waits within
+:func:`bot.adapters.http.bounded_calls.bounded` would have the reader's own calls noted as its own, and could not
+be closed by another thread, where the variable was never set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextvars import copy_context
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def in_own_context(
+    make: Callable[P, Generator[T, None, None]],
+) -> Callable[P, Generator[T, None, None]]:
+    """Run each step of a generator, its end too, in one context: a copy of the one in which it begins."""
+
+    @wraps(make)
+    def stepped(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
+        context, steps = copy_context(), make(*args, **kwargs)
+        try:
+            while True:
+                try:
+                    step = context.run(next, steps)
+                except StopIteration:
+                    return
+                yield step
+        finally:
+            context.run(steps.close)
+
+    return stepped

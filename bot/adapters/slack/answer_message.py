@@ -1,0 +1,142 @@
+"""The message of one answer: each method is a call of the Web API, whose errors are those of the domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from slack_sdk import WebClient
+
+from bot.adapters.slack.errors import translate_slack_errors
+from bot.adapters.slack.metadata import PostMetadata, write_metadata
+from bot.domain.conversations.slack_request import Visit
+from bot.domain.text.strings import shorten
+from bot.render.blocks.mrkdwn import escape
+
+# what stands where there are no words yet, or more to come
+WRITING = "…"
+# what notifications show; Slack refuses an edit with more than 4,000 characters of it, five for an escaped one
+_SPOKEN = 800
+_LONGEST_STATUS = 50
+_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
+
+Below = Sequence[Mapping[str, Any]]
+
+
+class AnswerMessage:
+    """One message in a thread, below a question. All methods may raise SlackRefused or SlackUnavailable.
+
+    ``patient`` is the client that waits where Slack asks for it, ``hurried`` the one that never does: what comes
+    in between is not worth it, for the next call brings it too. ``begun`` is told the timestamp ``ts`` once there
+    is a message.
+    """
+
+    def __init__(
+        self,
+        patient: WebClient,
+        hurried: WebClient,
+        visit: Visit,
+        key: str,
+        begun: Callable[[str], None],
+        ts: str = "",
+    ) -> None:
+        self._patient = patient
+        self._hurried = hurried
+        self._visit = visit
+        self._key = key
+        self._begun = begun
+        self.ts = ts
+
+    @property
+    def reference(self) -> str:
+        """How logs name the question."""
+        return self._visit.reference
+
+    def set_status(self, doing: str) -> None:
+        """Say below the thread what the bot does, or nothing any more."""
+        with translate_slack_errors(self._visit.channel):
+            self._hurried.assistant_threads_setStatus(
+                channel_id=self._visit.channel,
+                thread_ts=self._visit.thread,
+                status=shorten(doing, _LONGEST_STATUS),
+            )
+
+    def start_stream(self, text: str) -> None:
+        """Begin a message that streams."""
+        with translate_slack_errors(self._visit.channel):
+            answer = self._hurried.chat_startStream(
+                channel=self._visit.channel,
+                thread_ts=self._visit.thread,
+                markdown_text=text,
+                **_recipient(self._visit),
+            )
+        self._begin(str(answer["ts"]))
+
+    def append(self, text: str) -> None:
+        """Add to the stream."""
+        with translate_slack_errors(self._visit.channel):
+            self._hurried.chat_appendStream(channel=self._visit.channel, ts=self.ts, markdown_text=text)
+
+    def complete_stream(self, rest: str, below: Below) -> None:
+        """End the stream with the rest of the answer, and what stands below it."""
+        with translate_slack_errors(self._visit.channel):
+            self._patient.chat_stopStream(
+                channel=self._visit.channel,
+                ts=self.ts,
+                markdown_text=rest or None,
+                blocks=[dict(block) for block in below],
+                metadata=write_metadata(PostMetadata(self._key)),
+            )
+
+    def stop_stream(self, *, is_last: bool) -> None:
+        """End the stream as it is; ``is_last`` as in :meth:`edit`."""
+        with translate_slack_errors(self._visit.channel):
+            self._client(is_last=is_last).chat_stopStream(channel=self._visit.channel, ts=self.ts)
+
+    def post(self, text: str, below: Below = (), *, mark: str = "") -> None:
+        """Post it at once; ``mark`` stands after its text. It carries its key, so that it is found again."""
+        with translate_slack_errors(self._visit.channel):
+            answer = self._patient.chat_postMessage(
+                channel=self._visit.channel,
+                thread_ts=self._visit.thread,
+                text=_speak(text),
+                blocks=_blocks(text + mark, below),
+                metadata=write_metadata(PostMetadata(self._key)),
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        self._begin(str(answer["ts"]))
+
+    def edit(self, text: str, below: Below = (), *, is_last: bool) -> None:
+        """Put this in its place; ``is_last``: it is the whole answer, and worth waiting for."""
+        with translate_slack_errors(self._visit.channel):
+            self._client(is_last=is_last).chat_update(
+                channel=self._visit.channel,
+                ts=self.ts,
+                text=_speak(text),
+                blocks=_blocks(text, below),
+                metadata=write_metadata(PostMetadata(self._key)),
+                parse="none",
+            )
+
+    def _client(self, *, is_last: bool) -> WebClient:
+        return self._patient if is_last else self._hurried
+
+    def _begin(self, ts: str) -> None:
+        self.ts = ts
+        self._begun(ts)
+
+
+def _recipient(visit: Visit) -> dict[str, Any]:
+    """For whom it streams; in direct messages Slack knows, and has been seen to refuse being told."""
+    return {} if visit.is_direct else {"recipient_team_id": visit.team, "recipient_user_id": visit.user}
+
+
+def _blocks(text: str, below: Below) -> list[dict[str, Any]]:
+    return [{"type": "markdown", "text": text or WRITING}, *(dict(block) for block in below)]
+
+
+def _speak(text: str) -> str:
+    """Without the addresses of links, which nobody wants to hear."""
+    return escape(shorten(_LINK.sub(r"\1", text), _SPOKEN)) or WRITING

@@ -1,0 +1,25 @@
+"""The providers of models that the bot knows: the one place that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import SecretStr
+
+from bot.adapters.claude import CLAUDE
+from bot.ports import ModelAccess, ModelProvider
+from bot.settings import Settings
+
+PROVIDERS: tuple[ModelProvider, ...] = (CLAUDE,)
+
+
+def choose_provider(settings: Settings, providers: Sequence[ModelProvider] = PROVIDERS) -> ModelProvider:
+    """Return the first that has a key; where none has, the first of all."""
+    return next((each for each in providers if model_access(settings, each)), providers[0])
+
+
+def model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
+    """Return how the provider is reached; None without a key."""
+    key: SecretStr | None = getattr(settings, provider.key_variable.lower())
+    address: str = getattr(settings, provider.address_variable.lower())
+    return ModelAccess(key.get_secret_value(), address) if key else None

@@ -1,0 +1,56 @@
+"""Checks the provider of models: the key, the models, whether it is known what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from bot.doctor.checks.failures import failure
+from bot.domain.errors import ModelRejected, PrdigestError
+from bot.domain.operations.finding import Finding
+from bot.ports import ModelProvider
+from bot.ports.probes import ModelProbe
+
+_REFUSED = "Set {key} to a key that is valid, or leave it empty for summaries made of facts alone."
+_UNTOLD = "can't be checked here: what is at {address} does not tell of models"
+_TRY = "Try `prdigest summary` with the number of a pull request: it shows whether a model answers."
+_AWAY = "Check {address} and the network, or try again in a few minutes: summaries are facts until then."
+
+
+def model_checks(
+    opened: Callable[[], ModelProbe] | str, models: Mapping[str, str], provider: ModelProvider
+) -> Iterator[Finding]:
+    """``models`` has each model with the settings that name it."""
+    if isinstance(opened, str):
+        yield Finding.note(provider.name, opened)
+        return
+    key = f"{provider.name} key"
+    try:
+        probe = opened()
+        known = {model: probe.knows(model) for model in models}
+    except PrdigestError as error:
+        yield failure(key, error, _advice(_REFUSED if isinstance(error, ModelRejected) else _AWAY, provider))
+        yield from (Finding.unchecked(f"Model {model}", f"see {key} above") for model in models)
+        return
+    if None in known.values():
+        yield Finding.note(key, _advice(_UNTOLD, provider), _TRY)
+    else:
+        yield Finding.ok(key, "accepted")
+    for model, settings in models.items():
+        yield _model(model, settings, provider, is_known=known[model])
+
+
+def _advice(sentence: str, provider: ModelProvider) -> str:
+    return sentence.format(key=provider.key_variable, address=provider.address_variable)
+
+
+def _model(model: str, settings: str, provider: ModelProvider, *, is_known: bool | None) -> Finding:
+    name = f"Model {model}"
+    if is_known is None:
+        return Finding.unchecked(name, f"see {provider.name} key above")
+    if not is_known:
+        missing = f"{provider.name} has none of that name"
+        return Finding.failed(name, missing, f"Set {settings} to the name of a model.")
+    price = provider.prices[model]
+    if price is None:
+        return Finding.note(name, "known, cost unknown: budgets count it as the dearest model there is")
+    return Finding.ok(name, f"known, ${price.input:.2f} in and ${price.output:.2f} out for a million tokens")

@@ -1,0 +1,184 @@
+"""How far one answer is, and what is to be shown of what happens in its talk with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.domain.conversations.answer_end import AnswerEnd
+from bot.domain.errors import ModelAnswerInvalid
+from bot.domain.operations.usage import NOTHING, Usage
+from bot.ports import Display, TextDelta, ToolCall, Turn
+from bot.render.conversations.answers import describe_tools
+from bot.render.conversations.streaming import AnswerMarkdown
+
+
+class DisplayUpdate(Protocol):
+    """A change of what is shown of an answer."""
+
+    def apply_to(self, display: Display) -> None:
+        """Show it. Raises AnswerStopped if the asker wants no more of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusUpdate:
+    """What the bot does until the next words are shown."""
+
+    doing: str
+
+    def apply_to(self, display: Display) -> None:
+        display.status(self.doing)
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """More Markdown below what is shown."""
+
+    text: str
+
+    def apply_to(self, display: Display) -> None:
+        display.show(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Markdown in place of all that was shown."""
+
+    text: str
+
+    def apply_to(self, display: Display) -> None:
+        display.replace(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegin:
+    """The model's next turn begins; ``is_again``: in place of one that broke off."""
+
+    is_again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsBegin:
+    """The model's turn is over, and what it asks of tools is looked up."""
+
+    calls: tuple[ToolCall, ...]
+
+
+# what happens in a talk with the model, as far as the asker sees something of it
+TalkEvent = TurnBegin | TextDelta | ToolsBegin
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the model asked of a tool, and what it was told."""
+
+    tool: str
+    arguments: dict[str, object]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer: Markdown that may be shown, why it ends where it does, and what went into it.
+
+    ``failure`` says why the model broke off, where it did.
+    """
+
+    text: str
+    said: str
+    end: AnswerEnd
+    usage: Usage
+    exchanges: tuple[Exchange, ...]
+    rounds: int
+    failure: str = ""
+
+
+@dataclass
+class AnswerProgress:
+    """The state of one answer. ``deadline`` is when it has to be written, in seconds of ``clock``.
+
+    ``end`` is set as soon as it is known that no more words are wanted, or can come; ``failure`` says why the
+    model broke off.
+    """
+
+    turns: tuple[Turn, ...]
+    markdown: AnswerMarkdown
+    clock: Callable[[], float]
+    deadline: float
+    usage: Usage = NOTHING
+    rounds: int = 0
+    may_use_tools: bool = True
+    exchanges: list[Exchange] = field(default_factory=list)
+    end: AnswerEnd | None = None
+    failure: str = ""
+    _before: AnswerMarkdown = field(init=False)
+    _shown: str = ""
+    _said: str = ""
+
+    def __post_init__(self) -> None:
+        self._before = copy(self.markdown)
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.deadline - self.clock()
+
+    @property
+    def text(self) -> str:
+        """What there is of the answer; of tries that broke off, what was shown last."""
+        if not self._is_lost:
+            return self.markdown.shown
+        return self._shown + ("\n```" if self._shown.count("```") % 2 else "")
+
+    @property
+    def said(self) -> str:
+        """The same as the model wrote it, for the thread's memory."""
+        return self._said if self._is_lost else self.markdown.said
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether people saw more than the last try has."""
+        return len(self._shown) > len(self.markdown.shown) and self._shown.startswith(self.markdown.shown)
+
+    def take(self, event: TalkEvent) -> tuple[DisplayUpdate, ...]:
+        """Note what happened; return what is to be shown of it."""
+        match event:
+            case TextDelta():
+                return self._updates(self.markdown.feed(event.text))
+            case ToolsBegin():
+                return (*self._updates(self.markdown.turn()), StatusUpdate(describe_tools(event.calls)))
+            case TurnBegin(is_again=True):
+                # what was shown of it stays until there are other words
+                self.markdown = copy(self._before)
+            case TurnBegin():
+                self._before = copy(self.markdown)
+        return ()
+
+    def watch_time(self) -> None:
+        """Note where it is too late for more words: showing them takes time."""
+        if self.left <= 0:
+            self.end = self.end or AnswerEnd.LATE
+
+    def close(self, end: AnswerEnd) -> None:
+        """Note that no more words will come, and why."""
+        self.end = end
+        self.markdown.end(is_whole=end.is_whole)
+
+    def as_written(self) -> Written:
+        """Return what was made. Raises ModelAnswerInvalid where that is nothing."""
+        if not self.text.strip():
+            raise ModelAnswerInvalid("the model wrote no answer", self.usage)
+        end = self.end or AnswerEnd.COMPLETE
+        if end is AnswerEnd.COMPLETE and self.markdown.is_cut:
+            end = AnswerEnd.TOO_LONG
+        return Written(self.text, self.said, end, self.usage, tuple(self.exchanges), self.rounds, self.failure)
+
+    def _updates(self, piece: str) -> tuple[DisplayUpdate, ...]:
+        if not piece:
+            return ()
+        whole = self.markdown.shown
+        is_more = whole == self._shown + piece
+        self._shown, self._said = whole, self.markdown.said
+        return (Addition(piece) if is_more else Replacement(whole),)

@@ -1,0 +1,160 @@
+"""A provider of models that is none: a client and a server of a tiny protocol, and what registers it.
+
+Over HTTP, with the key in ``X-Toy-Key``: ``GET /models/NAME``; ``POST /complete`` answers
+``{"text": …, "used": [in, out]}``; ``POST /talk`` answers a JSON value a line: ``{"say": …}``,
+``{"call": …, "tool": …, "with": {…}}``, ``{"used": [in, out]}``, ``{"end": true}``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
+
+import httpx2
+from localslack.loopback import Loopback, Request, Response
+from pydantic import SecretStr
+
+from bot.adapters.http.bounded_calls import TooSlow, bounded
+from bot.adapters.http.bounded_streams import in_own_context
+from bot.adapters.http.httpx_trace import note_connections
+from bot.domain.errors import ModelBusy, ModelRejected
+from bot.domain.operations.usage import Price, PriceList, Usage
+from bot.ports import (
+    Chat,
+    ChatEvent,
+    Completion,
+    ModelAccess,
+    ModelProvider,
+    Prompt,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    Turn,
+    TurnEnd,
+    TurnUsage,
+)
+from bot.settings import Settings
+from tests.emulators.claude.script import overview_answer, summary_answer
+
+KEY = "toy-key"
+# tokens in and out of each call
+COMPLETED, TALKED = (1_000, 100), (2_000, 50)
+TEXT = "Retries were counted twice before. "
+
+
+class ToyConnection:
+    """``ModelConnection`` and ``ModelProbe``. ``seconds`` is how long one call may take."""
+
+    def __init__(self, access: ModelAccess, seconds: float = 30.0) -> None:
+        kept = httpx2.Limits(max_keepalive_connections=0)
+        headers = {"X-Toy-Key": access.key}
+        self._client = httpx2.Client(base_url=access.address, headers=headers, limits=kept, timeout=seconds)
+        note_connections(self._client)
+        self._seconds = seconds
+
+    def knows(self, model: str) -> bool | None:
+        return self._ask("GET", f"/models/{model}")["known"] is True
+
+    def complete(self, prompt: Prompt) -> Completion:
+        answer = self._ask("POST", "/complete", asked=prompt.user, schema=dict(prompt.schema))
+        return Completion(answer["text"], Usage(*answer["used"]))
+
+    @in_own_context
+    def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        body = {"turns": [_told(turn) for turn in chat.turns]}
+        try:
+            with bounded(chat.seconds), self._client.stream("POST", "/talk", json=body) as answer:
+                yield from _events(answer)
+        except (TooSlow, httpx2.HTTPError) as error:
+            raise ModelBusy("the toy broke off") from error
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _ask(self, method: str, path: str, **body: Any) -> dict[str, Any]:
+        try:
+            with bounded(self._seconds):
+                answer = self._client.request(method, path, json=body)
+        except (TooSlow, httpx2.HTTPError) as error:
+            raise ModelBusy("the toy can't be reached") from error
+        if answer.status_code == 401:
+            raise ModelRejected("the model's API key is refused")
+        found: dict[str, Any] = answer.json()
+        return found
+
+
+def _told(turn: Turn) -> list[str]:
+    return [f"{type(part).__name__}: {part.text}" for part in turn.parts]
+
+
+def _events(answer: httpx2.Response) -> Iterator[ChatEvent]:
+    said: list[Mapping[str, Any]] = []
+    for line in answer.iter_lines():
+        match json.loads(line):
+            case {"say": str(words)}:
+                said.append({"say": words})
+                yield TextDelta(words)
+            case {"call": str(name), "tool": str(tool), "with": dict(arguments)}:
+                yield ToolCall(name, tool, arguments)
+            case {"used": [int(read), int(written)]}:
+                yield TurnUsage(Usage(read, written))
+            case {"end": True}:
+                yield TurnEnd(Turn("model", given=tuple(said)))
+
+
+TOY = ModelProvider(
+    name="Toy",
+    key_variable="TOY_API_KEY",
+    address_variable="TOY_URL",
+    prices=PriceList({"toy-1": Price(10.0, 100.0)}),
+    connect=ToyConnection,
+    probe=ToyConnection,
+)
+
+
+class ToySettings(Settings):
+    """What a settings file has to have for it: a key and an address."""
+
+    toy_api_key: SecretStr | None = None
+    toy_url: str = "https://toy.invalid"
+
+
+class ToyServer(Loopback):
+    """The other side. ``requests`` are the paths that were asked for, ``heard`` what a talk told it last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[str] = []
+        self.heard: list[str] = []
+
+    def handle(self, request: Request) -> Response:
+        self.requests.append(request.path)
+        if request.headers.get("x-toy-key") != KEY:
+            return Response(401)
+        if request.path.startswith("/models/"):
+            return Response.of_json({"known": request.path == "/models/toy-1"})
+        body = request.json()
+        if request.path == "/complete":
+            is_summary = "headline" in body["schema"]["properties"]
+            value = (
+                summary_answer(headline="Counts once") if is_summary else overview_answer(overview="A toy day.")
+            )
+            return Response.of_json({"text": json.dumps(value), "used": COMPLETED})
+        self.heard = body["turns"][-1]
+        return Response(200, chunks=self._talk())
+
+    def _talk(self) -> Iterator[bytes]:
+        """Look something up first, and then say it word by word."""
+        yield _line(used=[TALKED[0], 0])
+        if any(part.startswith(ToolResult.__name__) for part in self.heard):
+            for word in ("<answer>", *(TEXT * 20).split(" "), "</answer>"):
+                yield _line(say=f"{word} ")
+        else:
+            yield _line(call="1", tool="read_diff", **{"with": {"number": 101}})
+        yield _line(used=TALKED)
+        yield _line(end=True)
+
+
+def _line(**value: Any) -> bytes:
+    return json.dumps(value).encode() + b"\n"

@@ -1,0 +1,54 @@
+"""Turns of a model, heard to their end or as far as somebody wants to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from bot.domain.errors import ModelError
+from bot.domain.operations.usage import NOTHING, Usage
+from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
+
+
+@dataclass
+class Reply:
+    """What came of a turn. Of one that was not heard to its end, ``turn`` is empty."""
+
+    turn: Turn = field(default_factory=lambda: Turn("model"))
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = NOTHING
+    is_cut: bool = False
+    words: str = ""
+    events: list[ChatEvent] = field(default_factory=list)
+
+    def note(self, event: ChatEvent) -> None:
+        """Take one more event."""
+        self.events.append(event)
+        match event:
+            case TextDelta(text):
+                self.words += text
+            case ToolCall():
+                self.calls += (event,)
+            case TurnUsage(usage):
+                self.usage = usage
+            case TurnEnd(turn, is_cut):
+                self.turn, self.is_cut = turn, is_cut
+
+
+def converse(model: ChatModel, chat: Chat, hear: Callable[[str], bool] = lambda _: True) -> Reply:
+    """Hear a turn; ``hear`` gets its words, and says whether to go on.
+
+    An error of the model's gets what the turn had taken by then, as far as the model told.
+    """
+    reply = Reply()
+    try:
+        with closing(model.stream(chat)) as events:
+            for event in events:
+                reply.note(event)
+                if isinstance(event, TextDelta) and not hear(event.text):
+                    break
+    except ModelError as error:
+        error.usage = reply.usage
+        raise
+    return reply
