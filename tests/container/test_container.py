@@ -156,8 +156,11 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
         store.config_set("maxmemory-policy", "noeviction")
 
 
-def test_what_was_never_used_is_closed_without_a_word() -> None:
+def test_what_was_never_used_is_closed_without_a_word(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     wired().close()
+    assert (capfd.readouterr(), caplog.messages) == (("", ""), [])
 
 
 def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(

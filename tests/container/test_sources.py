@@ -118,8 +118,11 @@ def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monke
     assert claude.problems == []
 
 
-def test_what_was_never_asked_is_closed_without_a_word(monkeypatch: Env) -> None:
+def test_what_was_never_asked_is_closed_without_a_word(
+    monkeypatch: Env, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
     outside = LiveSources(load_settings(), lambda: MORNING, CLAUDE)
     outside.close()
     outside.close()
+    assert (capfd.readouterr(), caplog.messages) == (("", ""), [])

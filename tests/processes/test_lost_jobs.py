@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from dramatiq import Message, MessageProxy, Retry, Worker
@@ -280,6 +280,7 @@ def test_an_attempt_that_ends_is_no_death_however_it_ends(store: Redis, end: str
         for _ in range(3 * MOST):
             attempts.before_process_message(broker, proxy())
             attempts.after_process_message(broker, proxy(), exception=ENDS[end])
+        assert int(cast("bytes | None", store.get("attempts:one")) or 0) == 0
 
 
 def test_an_attempt_that_was_interrupted_does_not_make_up_for_those_that_died(store: Redis) -> None:
@@ -317,8 +318,16 @@ def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) 
     eventually(lambda: not team.store.keys("attempts:*"), SOON)
 
 
-def test_a_store_that_is_away_counts_nothing_and_stops_nothing(store: Redis) -> None:
+def test_a_store_that_is_away_counts_nothing_and_stops_nothing(
+    store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
     with closing(broker_of(store, _nobody_is_told)) as broker, connect("unix:///nowhere/socket") as away:
         attempts = Attempts(away, WHOLE)
         attempts.before_process_message(broker, proxy())
         attempts.after_process_message(broker, proxy())
+    said = "is not counted: "
+    assert [message.partition(said)[0] + said for message in caplog.messages] == [
+        f"an attempt of a job {said}",
+        f"the end of a job {said}",
+    ]
+    assert not store.keys("attempts:*")

@@ -49,7 +49,10 @@ def item(lines: int, line: str = "+line {}", header: str = "@@ -0,0 +1,{} @@") -
 
 @given(st.dictionaries(st.sampled_from(FIELDS), json))
 def test_any_record_becomes_a_pull_request_that_can_be_written(node: dict[str, Any]) -> None:
-    repr(pull_of(REPOSITORY, node, 7)).encode()
+    found = pull_of(REPOSITORY, node, 7)
+    assert (found.repository, found.number) == (REPOSITORY, 7)
+    # what can't be written, as a half of a surrogate pair, raises here
+    assert repr(found).encode()
 
 
 @given(json, st.dictionaries(st.sampled_from(["filename", "status", "additions", "patch"]), json))

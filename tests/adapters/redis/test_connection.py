@@ -101,9 +101,12 @@ def test_a_digest_never_begun_has_no_record(records: RedisPostRecords) -> None:
     assert records.load("digest:never") == {}
 
 
-def test_the_rights_to_post_different_digests_do_not_exclude_each_other(records: RedisPostRecords) -> None:
+def test_the_rights_to_post_different_digests_do_not_exclude_each_other(
+    records: RedisPostRecords, store: Redis
+) -> None:
     with records.exclusive("digest:1"), records.exclusive("digest:2"):
-        pass
+        assert store.dbsize() == 2
+    assert store.dbsize() == 0
 
 
 def test_the_right_to_post_is_free_after_its_holder_failed(records: RedisPostRecords) -> None:
@@ -128,9 +131,9 @@ def test_a_lease_has_one_holder_among_threads(cache: RedisCache) -> None:
     assert peaks == [1] * 8
 
 
-def test_leases_of_other_names_are_not_waited_for(cache: RedisCache) -> None:
+def test_leases_of_other_names_are_not_waited_for(cache: RedisCache, store: Redis) -> None:
     with cache.lease("one"), cache.lease("two"):
-        pass
+        assert store.dbsize() == 2
 
 
 def test_a_lease_is_free_after_its_holder_failed(cache: RedisCache, store: Redis) -> None:
@@ -187,6 +190,7 @@ def test_a_server_that_keeps_what_has_no_expiry_is_taken(store: Redis, policy: s
     store.config_set("maxmemory-policy", policy)
     try:
         require_durable(store)
+        assert store.config_get("maxmemory-policy") == {"maxmemory-policy": policy}
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 
