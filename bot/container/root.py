@@ -65,8 +65,8 @@ log = logging.getLogger(__name__)
 class Wiring:
     """Builds each service when it is first asked for, so that a command needs only its own settings.
 
-    ``outside`` takes the place of GitHub and of the model; ``promises`` says when an asker hears something.
-    ``providers`` are those whose models may be asked.
+    ``outside`` takes the place of GitHub and of the model; ``promises`` says when an asker hears something;
+    ``pace`` is that of posts to Slack. ``providers`` are those whose models may be asked.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class Wiring:
         outside: Outside | None = None,
         promises: Promises | None = None,
         providers: Sequence[ModelProvider] = PROVIDERS,
+        pace: Pace | None = None,
     ) -> None:
         self._promises = promises or Promises()
         self.provider = choose_provider(settings, providers)
@@ -84,6 +85,7 @@ class Wiring:
         self._settings = settings
         self._now = now
         self._sleep = sleep
+        self._pace = pace or Pace()
 
     @cached_property
     def daily(self) -> DailyDigest:
@@ -143,7 +145,7 @@ class Wiring:
     def slack(self) -> WebClient:
         """The client of Slack, for the listeners."""
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return slack_client(token, self._settings.slack_api_url, pace=Pace())
+        return slack_client(token, self._settings.slack_api_url, pace=self._pace)
 
     @cached_property
     def messenger(self) -> SlackMessenger:

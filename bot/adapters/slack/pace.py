@@ -22,9 +22,14 @@ class Pace:
     Slack takes some at once, and does not say how many: whoever counts on that is refused on a busy day.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock`` gives seconds that only go up."""
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = deadlines.sleep,
+    ) -> None:
+        """``clock`` gives seconds that only go up, and ``sleep`` lets so many of them go by."""
         self._clock = clock
+        self._sleep = sleep
         self._free: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -37,7 +42,7 @@ class Pace:
         """
         seconds = self._take(channel)
         if seconds > 0:
-            deadlines.sleep(seconds)
+            self._sleep(seconds)
 
     def _take(self, channel: str) -> float:
         """The seconds until its turn, which is taken now."""

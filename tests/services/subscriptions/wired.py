@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
+from bot.adapters.slack.pace import Pace
 from bot.container import Wiring
 from bot.domain.operations.run import Outcome
 from bot.domain.pull_requests.models import Repository
@@ -23,6 +24,19 @@ from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
 from tests.services.doubles import Sleeps
 from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Outbox, Wall, reports, shown
+
+
+@dataclass
+class Passing:
+    """Seconds that pass where somebody waits for them, and then at once."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
 
 @dataclass
@@ -107,7 +121,9 @@ def make_bot(
             }
             for name, value in settings.items():
                 monkeypatch.setenv(name, value)
-            wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps())))
+            passing = Passing()
+            pace = Pace(passing, passing.sleep)
+            wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps(), pace=pace)))
             return Bot(wiring, wall, github, claude, slack)
 
         yield make
