@@ -26,8 +26,11 @@ settings.register_profile("search", deadline=None, max_examples=1_500, database=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
+_PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"})
+_FOREIGN = _PROXIES | {name.upper() for name in Settings.model_fields}
+
 # what waits most, for processes and for the dead to count as dead
-_SLOW = (
+_LONGEST_FIRST = (
     "browser",
     "test_year.py",
     "crash",
@@ -41,6 +44,10 @@ _SLOW = (
 )
 
 
+# what is slow as a whole: it starts processes and waits for them
+_PROCESSES = frozenset({"browser", "crash", "demo", "scenarios"})
+
+
 class _TogetherInTheBrowser(LoadScopeScheduling):  # type: ignore[misc]
     """A process gets a module or class at a time, and all that shares one demo and one browser at once."""
 
@@ -51,6 +58,22 @@ class _TogetherInTheBrowser(LoadScopeScheduling):  # type: ignore[misc]
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
     return _TogetherInTheBrowser(config, log) if config.getvalue("dist") == "loadscope" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Nothing of what is collected is garbage: to look for some takes a sixth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Whole folders start processes and wait for them; single modules have the mark themselves."""
+    if not _PROCESSES.isdisjoint(item.path.parts):
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(trylast=True)
@@ -70,16 +93,37 @@ def pytest_collection_finish() -> None:
 
 
 def _rank(item: pytest.Item) -> int:
-    return min((place for place, part in enumerate(_SLOW) if part in item.path.parts), default=len(_SLOW))
+    return min(
+        (place for place, part in enumerate(_LONGEST_FIRST) if part in item.path.parts),
+        default=len(_LONGEST_FIRST),
+    )
+
+
+@pytest.fixture(scope="session")
+def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tests work that have no folder of their own. Nothing can be written there by accident."""
+    folder = tmp_path_factory.mktemp("empty")
+    folder.chmod(0o500)
+    return folder
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting, proxy or ``.env`` of the person who runs the tests reaches them."""
-    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-    for name in (*(field.upper() for field in Settings.model_fields), *proxies):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
+def _clean_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, empty_folder: Path
+) -> Iterator[None]:
+    """No setting, proxy or ``.env`` of the person who runs the tests reaches them.
+
+    They work in their ``tmp_path`` if they ask for it: to make one takes longer than most tests.
+    """
+    for name in _FOREIGN & os.environ.keys():
+        monkeypatch.delenv(name)
+    if "tmp_path" in request.fixturenames:
+        monkeypatch.chdir(request.getfixturevalue("tmp_path"))
+        yield
+        return
+    monkeypatch.chdir(empty_folder)
+    yield
+    assert not any(empty_folder.iterdir()), "ask for tmp_path to write files"
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,8 @@ from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.command import prdigest, started
 from tests.helpers.world import World, replay, world
 
+pytestmark = pytest.mark.slow
+
 ZONE = zone_of("America/Los_Angeles")
 SPAN = Span(date(2026, 2, 26), date(2026, 2, 28), ZONE)
 DAYS = ("--repo=octo/engine", "--since=2026-02-26", "--until=2026-02-28", "--timezone=America/Los_Angeles")

@@ -18,6 +18,8 @@ from tests.helpers.builders import NOON
 from tests.helpers.command import executed, prdigest, started
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, as_read, world
 
+pytestmark = pytest.mark.slow
+
 POST = ("digest", *SMALL_DAY, "--channel", CHANNEL)
 
 

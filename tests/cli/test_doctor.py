@@ -18,6 +18,8 @@ from bot.domain.keyspace.keys import TICKED
 from tests.helpers.command import prdigest
 from tests.helpers.world import CHANNEL, World, world
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def there(store: Redis, store_url: str) -> Iterator[World]:

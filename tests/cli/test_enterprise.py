@@ -16,6 +16,8 @@ from tests.helpers.builders import NOON
 from tests.helpers.command import prdigest
 from tests.helpers.world import SMALL_DAY, world
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = "ada_corp/engine"
 DAY = ("--repo", REPOSITORY, *SMALL_DAY[2:])
 

@@ -18,7 +18,7 @@ from tests.helpers.golden import answers_of
 from tests.helpers.world import CHANNEL, World, replay, world
 
 DAYS = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
-pytestmark = needs_shared
+pytestmark = [pytest.mark.slow, needs_shared]
 
 
 def _arguments(date: str) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.helpers.command import ROOT, executed, prdigest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("module", ["click", "flask", "pydantic"])
 def test_ctrl_c_while_it_is_still_importing_is_one_sentence(tmp_path: Path, module: str) -> None:

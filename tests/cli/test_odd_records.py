@@ -41,6 +41,8 @@ from tests.helpers.command import prdigest
 from tests.helpers.odd_records import TABLE, Odd, add_odd, any_odd
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 
+pytestmark = pytest.mark.slow
+
 GOOD = (101, 102, 103)
 SEEDS = (1, 2, 3)
 LOST = sum(odd.is_lost for odd in TABLE.values())

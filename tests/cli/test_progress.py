@@ -9,10 +9,13 @@ import struct
 import termios
 from pathlib import Path
 
+import pytest
 from redis import Redis
 
 from tests.helpers.command import started
 from tests.helpers.world import SMALL_DAY, add_small_day, world
+
+pytestmark = pytest.mark.slow
 
 
 def _on_a_terminal(*arguments: str, settings: dict[str, str], folder: Path) -> str:

@@ -15,7 +15,7 @@ from tests.helpers.checks import is_one_sentence
 from tests.helpers.clones import BEGIN, building, git, lines, needs_git
 from tests.helpers.command import executed, prdigest
 
-pytestmark = needs_git
+pytestmark = [pytest.mark.slow, needs_git]
 
 WINDOW = ("--since=2025-04-16", "--until=2025-05-30")
 COUNT = 180

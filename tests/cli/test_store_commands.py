@@ -39,6 +39,8 @@ from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
 from tests.services.doubles import visit
 
+pytestmark = pytest.mark.slow
+
 ASKED = "Does it change a default? Größe 🎉"
 HOOK = "https://hooks.slack.com/commands/T0TEAM/7/secret-of-the-visit"
 

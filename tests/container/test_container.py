@@ -35,6 +35,8 @@ from tests.helpers.builders import changed_file as of_product
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.services.doubles import visit
 
+pytestmark = pytest.mark.slow
+
 Env = pytest.MonkeyPatch
 
 

@@ -26,6 +26,8 @@ from tests.render.hostile_days import texts
 from tests.services.doubles import Sleeps, visit
 from tests.services.questions.archives import RecordingDisplay
 
+pytestmark = pytest.mark.slow
+
 # which pull requests are named: those, and no others
 
 QUESTIONS: dict[tuple[str, ...], set[int]] = {

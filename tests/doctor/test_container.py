@@ -19,6 +19,8 @@ from tests.doctor.findings import told
 from tests.helpers.checks import closed_port
 from tests.helpers.world import World, world
 
+pytestmark = pytest.mark.slow
+
 Env = pytest.MonkeyPatch
 
 

@@ -18,6 +18,8 @@ from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.command import ROOT, Caught, Start, executed, started
 from tests.helpers.world import World, add_small_day, replay, world
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = """
 repository = "octo/engine"
 date = "2026-02-28"

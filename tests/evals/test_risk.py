@@ -14,6 +14,8 @@ from bot.domain.risk.assessment import RULES
 from evals.pack import outcomes_in, pulls_in
 from tests.helpers.command import Caught
 
+pytestmark = pytest.mark.slow
+
 BEGIN = datetime(2025, 3, 1, 12, tzinfo=UTC)
 LABELS = """\
 pr,merged_at,reverted_by,reverted_at,fixed_by,fixed_at,szz_fix_by

@@ -28,7 +28,7 @@ WINDOW = Window(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZONE)
 # how many pull requests become a clone
 REPLAYED = 600
 
-pytestmark = needs_shared
+pytestmark = [pytest.mark.slow, needs_shared]
 
 
 @pytest.fixture(scope="module")

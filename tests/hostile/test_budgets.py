@@ -37,6 +37,8 @@ from tests.services.digest.posting import HOME
 from tests.services.doubles import visit
 from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.slow
+
 # dollars; each of the summaries takes about a sixth of a cent
 OWN = 0.1
 SUMMARY = "A small change to one part"

@@ -21,6 +21,8 @@ from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.hostile.tables.markdown import LINES, PATHS, TEXTS
 from tests.render.hostile_days import digests
 
+pytestmark = pytest.mark.slow
+
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # what makes a link of a word without any markup, in GitHub's Markdown and in Slack
 BARE = re.compile(r"https?://|www\.", re.I)

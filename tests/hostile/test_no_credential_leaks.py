@@ -13,6 +13,8 @@ from tests.scenarios import Bot, claude_that
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.conversations.asking import Thread, answer, answering, summary, text_of
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [text for text, _ in CREDENTIALS.values()]
 # of all of them, in a message that is not too long
 QUESTIONS = ["\n".join(TEXTS[at::3]) for at in range(3)]

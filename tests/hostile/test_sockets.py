@@ -16,6 +16,8 @@ from bot.http_server import Bounds, serving
 from tests.helpers.checks import eventually
 from tests.hostile.tables.framings import FRAMINGS
 
+pytestmark = pytest.mark.slow
+
 LOCAL = "127.0.0.1"
 BRIEF = Bounds(request=0.5, idle=2.0, connections=60, address=20)
 # several times the longest wait of these bounds, on a busy machine

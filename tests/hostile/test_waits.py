@@ -122,6 +122,7 @@ def test_a_long_pause_is_told_at_once_with_its_length(
 
 
 @pytest.mark.parametrize("name", ASKS)
+@pytest.mark.slow
 def test_whatever_a_pause_is_it_is_an_error_of_the_domain(name: str) -> None:
     ask, _, body = ASKS[name]
     for written in SENT:

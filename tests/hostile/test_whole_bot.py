@@ -28,6 +28,8 @@ from tests.scenarios import Bot, claude_that
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.conversations.asking import answer, answering, is_question, summary
 
+pytestmark = pytest.mark.slow
+
 LOCAL = "127.0.0.1"
 # more than the bot takes of one address
 MANY = 250

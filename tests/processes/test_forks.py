@@ -20,7 +20,7 @@ from tests.helpers.command import Caught, Start, environment, executed, forked
 from tests.helpers.fork_server import Request
 from tests.helpers.forks import Forks
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the forks need Linux")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the forks need Linux")]
 
 LOOK = """
 import json, os, random, signal, sys, threading, warnings

@@ -39,6 +39,8 @@ from tests.helpers.jobs import enqueue
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.services.doubles import visit
 
+pytestmark = pytest.mark.slow
+
 # seconds between two bytes; what jobs may take and askers are promised, shorter than those of a bot
 INTERVAL = 0.2
 TIMES = Times(quick=3.0, long=6.0)

@@ -41,6 +41,8 @@ from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead
 from tests.services.doubles import visit
 
+pytestmark = pytest.mark.slow
+
 ADMIN = "C0ADMIN"
 SOON = 15.0
 # long enough to be put off, short enough to be waited for by a test

@@ -18,6 +18,8 @@ from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import ROOT, Process, Start, executed, prdigest, started
 from tests.helpers.world import CHANNEL, World, add_yesterday, world
 
+pytestmark = pytest.mark.slow
+
 SECRET = "signing-secret"
 
 

@@ -14,6 +14,8 @@ from flask import Flask
 from bot.http_server import serving
 from bot.web import MOST_BYTES
 
+pytestmark = pytest.mark.slow
+
 LOCAL = "127.0.0.1"
 
 

@@ -15,6 +15,8 @@ from bot.domain.errors import OutOfTime
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import Crew, result_of, results_as_done
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WAITS = {"result", "wait", "join", "acquire", "as_completed", "communicate"}
 # calls that wait and take no bound, by file, with the reason

@@ -11,6 +11,8 @@ import pytest
 
 from tests.helpers.command import ROOT
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
 CHECKS = ["ruff check .", "ruff format --check .", "mypy", "lint-imports", *PACKAGE, "pytest"]
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does

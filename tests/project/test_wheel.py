@@ -17,7 +17,10 @@ from tests.helpers.command import ROOT, environment
 
 # the environment is made with its own pip, which some systems keep in a package apart
 _LACKS = next((name for name in ("hatchling", "ensurepip") if importlib.util.find_spec(name) is None), "")
-pytestmark = pytest.mark.skipif(bool(_LACKS), reason=f"there is no {_LACKS} to make and install a wheel with")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(_LACKS), reason=f"there is no {_LACKS} to make and install a wheel with"),
+]
 SECONDS = 120
 # the first Python 3.11 does without, later ones warn
 _SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}

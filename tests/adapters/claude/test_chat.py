@@ -25,6 +25,8 @@ from tests.emulators.claude.stream import PIECE
 from tests.helpers.checks import eventually
 from tests.helpers.talks import Reply, converse
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-ant-test"
 SYSTEM = "You answer questions about merged pull requests. " * 200
 RECORD = "#1 Requests are counted once: the counter moved. " * 300

@@ -117,6 +117,7 @@ STATUSES: list[tuple[Failure, type[ModelError], float | None]] = [
 
 
 @pytest.mark.parametrize(("step", "kind", "retry_after"), STATUSES, ids=lambda value: str(value)[:40])
+@pytest.mark.slow
 def test_a_status_becomes_an_error_of_the_domain(
     claude: ClaudeEmulator, step: Failure, kind: type[ModelError], retry_after: float | None
 ) -> None:

@@ -88,6 +88,7 @@ CLEAN: list[tuple[Step, Told]] = [(Cut(said, clean=True), Told(ModelBusy, said))
     [*STEPS, *CLEAN],
     ids=lambda value: str(value)[:60] if not isinstance(value, Told) else "",
 )
+@pytest.mark.slow
 def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
     claude: ClaudeEmulator, step: Step, told: Told
 ) -> None:
@@ -140,6 +141,7 @@ def waited(case: tuple[Step, str, bool]) -> tuple[float, str, ModelBusy]:
     return time.monotonic() - begun, ear.text, caught.value
 
 
+@pytest.mark.slow
 def test_who_says_nothing_for_too_long_is_busy() -> None:
     with ThreadPoolExecutor(len(SILENT)) as pool:
         found = dict(zip(SILENT, pool.map(waited, SILENT.values()), strict=True))
@@ -150,6 +152,7 @@ def test_who_says_nothing_for_too_long_is_busy() -> None:
     assert max(taken for taken, _, _ in found.values()) < 7
 
 
+@pytest.mark.slow
 def test_pings_within_the_time_keep_a_silent_model_alive(claude: ClaudeEmulator) -> None:
     ear = Ear()
     talk(claude, Stall(HALF, 1.3, "the rest.", pings=9), chat=replace(CHAT, silence=1.0), hear=ear)

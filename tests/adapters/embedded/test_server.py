@@ -26,6 +26,8 @@ from tests.adapters.worlds import PYTHON, within
 from tests.helpers.checks import eventually
 from tests.helpers.command import ROOT
 
+pytestmark = pytest.mark.slow
+
 COMMAND = """
 import sys
 from pathlib import Path

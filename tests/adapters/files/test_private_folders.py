@@ -15,6 +15,8 @@ from bot.adapters.files.private_folders import tighten
 from bot.adapters.redis.connection import connect_embedded
 from tests.helpers.command import command, environment, prdigest
 
+pytestmark = pytest.mark.slow
+
 
 def readable_by_others(folder: Path) -> list[str]:
     """What in a folder, itself included, others may do anything with; a link's own mode says nothing."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
@@ -55,6 +57,7 @@ def test_files_stop_at_3000_and_the_count_says_that_there_are_more(github: Scrip
     assert (len(pull.files or ()), pull.changed_files) == (3_000, 3_050)
 
 
+@pytest.mark.slow
 def test_threads_get_the_files_of_their_own_pull_request(github: ScriptedGitHub) -> None:
     count = 160
     github.add(REPO, *(record(n, files=[changed_file(f"of/{n}.py")]) for n in range(1, count + 1)))
@@ -67,6 +70,7 @@ def test_threads_get_the_files_of_their_own_pull_request(github: ScriptedGitHub)
     ]
 
 
+@pytest.mark.slow
 def test_threads_get_the_pull_request_they_asked_for(github: ScriptedGitHub) -> None:
     github.add(REPO, *(record(n) for n in range(1, 97)))
     pulls = github.pulls()

@@ -64,6 +64,7 @@ def test_a_merge_of_the_day_is_found_however_late_it_was_commented_on(github: Sc
     assert numbers(github.pulls().merged_on(REPOSITORY, DAY)) == [2, 1]
 
 
+@pytest.mark.slow
 def test_a_walk_goes_over_several_pages(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(*range(1, 251)))
     merged = github.pulls().merged_on(REPOSITORY, DAY)
@@ -102,6 +103,7 @@ def test_what_the_search_index_hides_is_found_through_the_branch(github: Scripte
     assert (numbers(merged), merged.count.counted) == (list(range(30, 0, -1)), 30)
 
 
+@pytest.mark.slow
 def test_a_day_of_more_results_than_search_gives_is_split(github: ScriptedGitHub) -> None:
     many = [
         record(n, merged_at=DAY.start + timedelta(seconds=80 * n), files=[], base_ref="release")

@@ -22,6 +22,7 @@ def full_schema() -> GraphQLSchema:
 
 @needs_shared
 @pytest.mark.parametrize("name", ALL)
+@pytest.mark.slow
 def test_a_query_fits_githubs_schema(name: str) -> None:
     assert validate(full_schema(), parse(ALL[name])) == []
 

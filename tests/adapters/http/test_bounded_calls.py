@@ -35,6 +35,8 @@ from tests.helpers import builders
 from tests.helpers.talks import converse
 from tests.helpers.world import CHANNEL, add_small_day
 
+pytestmark = pytest.mark.slow
+
 # seconds: between two bytes, for one call, and until a call must have ended, on a machine that is busy
 INTERVAL, SECONDS, SOON = 0.05, 0.5, 4.0
 SCHEMA = {"type": "object", "properties": {}, "additionalProperties": False}

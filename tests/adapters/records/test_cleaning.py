@@ -119,11 +119,13 @@ class TestPatch:
         assert f"[the rest of this file is not shown: {2 * MOST_LINES + 1} changed lines]" in packed.text
         assert (packed.coverage, packed.left_out) == (Coverage.CLIPPED, ("engine/core.py",))
 
+    @pytest.mark.slow
     def test_of_many_large_ones_only_so_many_are_kept(self) -> None:
         kept = list(files_of([item(999, "+" + "x" * 500)] * 60))
         assert sum(len(file.patch or "") for file in kept) <= 20 * MEGABYTE
         assert len(kept) == 60
 
+    @pytest.mark.slow
     def test_a_million_lines_take_little_memory(self) -> None:
         sent = item(1_000_000)
         tracemalloc.start()

@@ -28,6 +28,8 @@ from tests.doctor.checks.test_store import checked
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 from tests.hostile.tables.store_faults import FAULTS, Fault
 
+pytestmark = pytest.mark.slow
+
 HASTY = Patience(connect=2, answer=2, retries=0)
 MINUTE = timedelta(minutes=1)
 

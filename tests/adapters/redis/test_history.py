@@ -215,6 +215,7 @@ class TestDescriptions:
         kept = body_kept(history, "many words " * 300)
         assert (kept, len(kept)) == ("many words " * 90 + "many words", 1_000)
 
+    @pytest.mark.slow
     def test_no_number_is_cut_in_two(self, history: RedisHistory) -> None:
         earlier = [pull(n, merged_at=NOON - SECOND) for n in (3, 35, 356, 3_561, 35_617)]
         found: list[int] = []

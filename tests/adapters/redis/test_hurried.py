@@ -73,6 +73,7 @@ def refused(url: str) -> dict[str, tuple[float, Exception]]:
 
 
 @pytest.mark.parametrize("place", ["closed", "silent", "full"])
+@pytest.mark.slow
 def test_a_store_that_is_away_is_known_to_be_in_time(request: pytest.FixtureRequest, place: str) -> None:
     url = f"redis://127.0.0.1:{closed_port()}/0" if place == "closed" else str(request.getfixturevalue(place))
     found = refused(url)
@@ -81,6 +82,7 @@ def test_a_store_that_is_away_is_known_to_be_in_time(request: pytest.FixtureRequ
     assert max(taken for taken, _ in found.values()) < SECONDS
 
 
+@pytest.mark.slow
 def test_a_store_that_falls_silent_after_it_answered_is_known_in_time(store_url: str, store: Redis) -> None:
     with connect(store_url, patience=HURRIED) as client:
         RedisCache(client).put("key", "value", timedelta(days=1))
@@ -107,6 +109,7 @@ def test_a_store_that_is_there_is_used_as_by_any_other(store_url: str, store: Re
     assert (RedisCache(store).get("key"), RedisPostRecords(store).load("record")) == ("value", {"field": "value"})
 
 
+@pytest.mark.slow
 def test_many_who_hurry_at_once_are_all_told_in_time(silent: str) -> None:
     with connect(silent, patience=HURRIED) as client:
 

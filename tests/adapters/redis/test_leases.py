@@ -16,6 +16,8 @@ from bot.adapters.redis.leases import LIFETIME, lease
 from bot.domain.errors import InProgress
 from tests.adapters.redis.lease_holder import ROUNDS, holder
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Seen:

@@ -134,6 +134,7 @@ def test_a_message_has_an_address(slack: SlackEmulator) -> None:
     assert bot.permalink(HOME, lead) == f"https://emulated.slack.com/archives/C0DIGEST/p{lead.replace('.', '')}"
 
 
+@pytest.mark.slow
 def test_a_rate_limit_is_waited_out_and_the_message_posted_once(slack: SlackEmulator) -> None:
     slack.fail_next("chat.postMessage", retry_after=1)
     begun = time.monotonic()

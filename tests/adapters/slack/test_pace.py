@@ -99,6 +99,7 @@ def test_channels_that_were_quiet_are_forgotten(never: Never) -> None:
     assert len(pace._free) <= 1_001
 
 
+@pytest.mark.slow
 def test_threads_that_post_at_once_are_never_refused() -> None:
     with SlackEmulator(posts_per_second=1.0) as slack:
         pace = Pace()

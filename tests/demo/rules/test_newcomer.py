@@ -6,6 +6,8 @@ import pytest
 
 from tests.demo.threads import ACTING, ALL, ONE, answer, named
 
+pytestmark = pytest.mark.slow
+
 # what an answer says where it names none: why rules can't tell, or that there is none
 _BUILD = "None of the 18 pull requests of 28 February 2026 changes the image build: no Dockerfile"
 _ONLY = "The sample holds 28 February 2026 only; today is 1 March 2026."

@@ -123,6 +123,7 @@ HERE = (
     ],
     ids=["text", "framework", "other JSON", "no route", "no method"],
 )
+@pytest.mark.slow
 def test_an_endpoint_that_knows_no_models_is_no_failure(status: int, body: object) -> None:
     with _Gateway(status, body) as world:
         lines = checked(world.url)

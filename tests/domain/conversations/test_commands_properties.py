@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
@@ -23,6 +24,8 @@ from bot.render.blocks.mrkdwn import escape
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import is_one_sentence
+
+pytestmark = pytest.mark.slow
 
 Request = SummaryRequest | RisksRequest | DigestRequest | ScoreRequest
 Reader = Callable[[str, LocalDay], Request]

@@ -210,6 +210,7 @@ said_ones = st.builds(
 
 
 @given(st.lists(st.lists(said_ones, min_size=1, max_size=2), max_size=30))
+@pytest.mark.slow
 def test_never_much_more_is_remembered_than_may_be(rounds: list[list[Said]]) -> None:
     memory, everything = Memory("x"), []
     for more in rounds:

@@ -227,6 +227,7 @@ def test_what_is_merged_later_changes_no_reland(pulls: list[PullRequest]) -> Non
     assert relands_among(pulls[:-1]) == tuple(each for each in found if each.number != pulls[-1].number)
 
 
+@pytest.mark.slow
 def test_thousands_of_tries_are_told_soon() -> None:
     turns = [merged(n, COUNT if n % 2 else f"Revert #{n - 1}") for n in range(1, 3_001)]
     later = [replace(each, merged_at=NOON + timedelta(seconds=each.number)) for each in turns]

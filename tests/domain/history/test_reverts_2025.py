@@ -6,6 +6,8 @@ import re
 import time
 from functools import cache
 
+import pytest
+
 from bot.domain.history.relands import relands_among
 from bot.domain.history.reverts import is_revert, reverts_among
 from evals.reverts import Pack, load
@@ -34,6 +36,7 @@ def test_of_87_as_many_are_found_as_titles_tell() -> None:
     assert len(repairs.right) >= 22
 
 
+@pytest.mark.slow
 def test_every_revert_that_its_title_names_is_found() -> None:
     titles = {pull.number: pull.title for pull in pack().pulls}
     assert [pair for pair in pack().reverts.missed if _NAMES_IT.search(titles.get(pair[1], ""))] == []
@@ -44,11 +47,13 @@ def test_who_takes_something_back_is_a_revert() -> None:
     assert all(is_revert(pull) for pull in pack().pulls if pull.number in by)
 
 
+@pytest.mark.slow
 def test_parts_are_known_as_parts() -> None:
     found = {revert.number for revert in reverts_among(pack().pulls) if revert.is_partial}
     assert found == {28271, 28819, 29558}
 
 
+@pytest.mark.slow
 def test_relands_tell_what_was_tried() -> None:
     found = {
         each.number: [(one.number, one.reverted_by) for one in each.tries] for each in relands_among(pack().pulls)
@@ -65,6 +70,7 @@ def test_relands_tell_what_was_tried() -> None:
     assert found[24357] == [(22628, None)]
 
 
+@pytest.mark.slow
 def test_a_year_is_read_in_a_second_or_so() -> None:
     pulls = pack().pulls
     before = time.process_time()

@@ -175,6 +175,7 @@ def test_a_time_is_one_of_whole_seconds_as_the_agenda_keeps_them() -> None:
 @example(*GONE_BY_MIDNIGHT)
 @example(*OVER_MIDNIGHT)
 @given(zones, dates, times, st.booleans())
+@pytest.mark.slow
 def test_digests_are_due_when_the_clocks_on_the_walls_show_it(
     zone: str, date: dt.date, at: dt.time, weekdays: bool
 ) -> None:

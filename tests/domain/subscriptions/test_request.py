@@ -210,6 +210,7 @@ readers: st.SearchStrategy[Reader] = st.sampled_from([wish_of, which_of])
 @example(which_of, "9" * 100_000)
 @example(wish_of, "tz \ud800")
 @example(wish_of, "repo:@here/x")
+@pytest.mark.slow
 def test_any_text_is_taken_and_reads_back_or_is_refused_and_pings_nobody(read: Reader, text: str) -> None:
     said = refusal(read, text)
     assert not said or (said.endswith(".") and "\n" not in said)
@@ -239,6 +240,7 @@ wishes = st.builds(
 
 @MANY
 @given(wishes, st.booleans())
+@pytest.mark.slow
 def test_a_wish_reads_back_as_the_same(made: Wish, is_mine: bool) -> None:
     known = Wish(made.repository, made.at, None, is_mine, made.weekdays, made.view) if is_mine else made
     assert wish_of(str(known)) == known

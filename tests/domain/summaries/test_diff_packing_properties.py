@@ -14,6 +14,8 @@ from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tok
 from tests.domain.summaries.packed_diff import files, long_file, many_files, shown_in
 from tests.helpers.builders import changed_file
 
+pytestmark = pytest.mark.slow
+
 budgets = st.integers(1_000, 20_000)
 AMPLE = 10_000_000
 

@@ -196,6 +196,7 @@ def test_the_longest_requests_fit_a_button() -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> None:
     post = render(found).lead
     assert_accepted(post, found)
@@ -205,6 +206,7 @@ def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> N
 
 @pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 300])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, text: str) -> None:
     found = full_day(count, text)
     payload = render(found).lead.payload()
@@ -213,11 +215,13 @@ def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, 
 
 
 @pytest.mark.parametrize("count", [43, 67, 300])
+@pytest.mark.slow
 def test_the_lead_of_a_full_day_stays_within_the_budget_with_its_buttons(count: int) -> None:
     assert characters(list(render(full_day(count, WORST["blanks"])).lead.blocks)) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_the_lead_of_a_repository_with_the_longest_name_is_short(text: str) -> None:
     found = elsewhere(full_day(67, text), LONGEST)
     assert_accepted(render(found).lead, found)

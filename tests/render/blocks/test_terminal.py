@@ -48,6 +48,7 @@ def test_channels_and_instants_are_read_without_slack() -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_every_message_of_a_hostile_day_can_be_read(found: Digest) -> None:
     told = "\n".join(message(post) for post in (lead(found), *thread(found)))
     assert [made.number for made in found.entries if f"#{made.number} " not in told] == []

@@ -11,6 +11,8 @@ from bot.domain.summaries.citations import Citation
 from bot.render.blocks.sanitize import literal
 from bot.render.conversations.streaming import LONGEST_ANSWER, AnswerMarkdown, Links
 
+pytestmark = pytest.mark.slow
+
 GOOD, BAD, SECRET = "total = sum(self.queue)", "nobody wrote this", "unproven"
 PLACE = "https://github.com/octo/engine/blob/abc/a.py#L13"
 PULL = "https://github.com/octo/engine/pull/7"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from copy import copy
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
@@ -26,6 +27,8 @@ from tests.render.conversations.test_streaming import (
     fed,
     written,
 )
+
+pytestmark = pytest.mark.slow
 
 MANY = settings(max_examples=max(120, settings().max_examples))
 

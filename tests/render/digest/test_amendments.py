@@ -71,6 +71,7 @@ def test_nothing_new_leaves_a_message_as_it_is() -> None:
 
 
 @given(digests(), st.sampled_from(Fate), st.booleans(), st.booleans())
+@pytest.mark.slow
 def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
     found: Digest, fate: Fate, stands: bool, again: bool
 ) -> None:
@@ -83,6 +84,7 @@ def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
 
 
 @pytest.mark.parametrize("count", [67, 300])
+@pytest.mark.slow
 def test_a_message_that_would_become_too_long_stays_as_it_is(count: int) -> None:
     found = full_day(count, "W" * 700)
     news = [TakenBack(each.pull, BACK, Fate.PARTLY) for each in found.entries for _ in range(9)]

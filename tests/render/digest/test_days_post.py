@@ -90,6 +90,7 @@ def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
 
 
 @pytest.mark.parametrize("worst", ["many numbers", "wide signs"])
+@pytest.mark.slow
 def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst: str) -> None:
     full = [numbered(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)]
     found = days(*full)
@@ -105,6 +106,7 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
 
 @settings(max_examples=10)
 @given(st.lists(digests(3), min_size=1, max_size=3))
+@pytest.mark.slow
 def test_hostile_days_are_plain_json_that_slack_takes(found: list[Digest]) -> None:
     made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
     rendered = render_days(made, ["<!channel> https://evil.example"])

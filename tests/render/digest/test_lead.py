@@ -32,6 +32,7 @@ def said(found: Digest) -> str:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
     assert_accepted(lead(found), found)
     assert len(lead(found).blocks) <= 10
@@ -39,6 +40,7 @@ def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 300])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_the_lead_of_a_day_of_any_size_is_short(count: int, text: str) -> None:
     found = full_day(count, text)
     assert_accepted(lead(found), found)
@@ -150,6 +152,7 @@ def test_the_first_four_themes_are_shown_and_long_ones_are_cut() -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> None:
     """Sentences of the rules and of errors are code's own: see the next test for what they quote."""
     own = replace(found, overview=replace(found.overview, fallback=""))

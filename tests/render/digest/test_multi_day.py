@@ -55,6 +55,7 @@ def catch_ups(draw: st.DrawFn) -> CatchUp:
 
 
 @given(catch_ups())
+@pytest.mark.slow
 def test_hostile_days_make_a_message_that_slack_takes(found: CatchUp) -> None:
     post = catch_up_post(found)
     assert_taken(post, known(found))
@@ -62,6 +63,7 @@ def test_hostile_days_make_a_message_that_slack_takes(found: CatchUp) -> None:
 
 
 @given(catch_ups())
+@pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(found: CatchUp) -> None:
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
     listed = (
@@ -81,6 +83,7 @@ def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_two_weeks_of_full_days_are_taken(text: str, repository: Repository) -> None:
     found = longest(text, repository)
     assert_taken(catch_up_post(found), known(found))

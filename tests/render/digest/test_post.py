@@ -57,6 +57,7 @@ def test_the_file_is_named_without_odd_signs(name: str, stem: str) -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
     rendered = render(found)
     payload = rendered.payload()
@@ -70,5 +71,6 @@ def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_rendering_twice_gives_the_same(found: Digest) -> None:
     assert render(found) == render(found)

@@ -207,6 +207,7 @@ def test_date_and_times_are_those_of_the_zone(zone: str, date: str, merged: str,
 
 
 @given(digests())
+@pytest.mark.slow
 def test_whatever_the_texts_the_entries_are_in_order_and_counted(found: Digest) -> None:
     text = report(found)
     numbers = [int(number) for number in re.findall(r"^- \*\*PR Number:\*\* #(\d+)$", text, re.M)]

@@ -49,12 +49,14 @@ def assert_complete(found: Digest) -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_a_hostile_day_makes_a_thread_that_slack_takes_with_every_pull_request_once(found: Digest) -> None:
     assert_complete(found)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 43, 67, 300])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_a_day_of_any_size_is_shown_whole(count: int, text: str) -> None:
     assert_complete(full_day(count, text))
 
@@ -72,6 +74,7 @@ def test_without_numbers_in_headlines_each_address_stands_once_in_the_thread(cou
     assert sorted(own_links(found)) == sorted(entry.pull.url for entry in found.entries)
 
 
+@pytest.mark.slow
 def test_a_day_of_300_areas_is_split_at_the_most_blocks() -> None:
     made = [replace(entry(n), area=f"Area {n // 2}") for n in range(300, 0, -1)]
     found = digest(*made)
@@ -142,6 +145,7 @@ def test_a_ghost_and_a_bot_are_named_as_github_names_them() -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> None:
     """Logins are ASCII letters, digits and hyphens by GitHub's own rule."""
     ada = Account("ada-dev")

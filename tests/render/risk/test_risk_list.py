@@ -80,6 +80,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
 
 
 @given(risk_lists())
+@pytest.mark.slow
 def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> None:
     assert_taken(risks_post(found), known(found))
 
@@ -122,6 +123,7 @@ def test_without_top_nothing_is_said_of_the_bar() -> None:
 
 
 @given(risk_lists())
+@pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(found: RiskList) -> None:
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
     listed, below = (
@@ -178,6 +180,7 @@ def test_the_longest_list_stays_within_the_budget(text: str) -> None:
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository: Repository) -> None:
     found = longest(text, repository)
     payload = risks_post(found).payload()

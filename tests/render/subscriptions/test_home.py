@@ -103,6 +103,7 @@ def test_whatever_was_written_is_literal(said: str, detail: str, note: str) -> N
 
 
 @given(st.lists(texts(60), max_size=3))
+@pytest.mark.slow
 def test_filters_are_literal(labels: list[str]) -> None:
     made = replace(ENGINE, view=replace(LARGE.view, filters=replace(LARGE.view.filters, labels=tuple(labels))))
     page(planned=[(made, DUE)])

@@ -77,6 +77,7 @@ def opened(draw: st.DrawFn) -> Entry:
 
 
 @given(opened())
+@pytest.mark.slow
 def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> None:
     view = details_view(made)
     assert_opens(view)
@@ -84,6 +85,7 @@ def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> 
 
 
 @given(opened())
+@pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(made: Entry) -> None:
     view = details_view(replace(made, risk=replace(made.risk, reasons=("touches",))))
     found = [text.rstrip("\n") for text in strings(view["blocks"])]  # names of sections end their own line
@@ -140,6 +142,7 @@ WORDS_OF_CODE = "`漢`漢" * 250
         pytest.param(WORDS_OF_CODE, id="words of code"),
     ],
 )
+@pytest.mark.slow
 def test_the_longest_texts_make_a_window_that_slack_opens(text: str, repository: Repository) -> None:
     made = longest(text, repository)
     view = details_view(made)

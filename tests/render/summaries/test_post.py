@@ -40,6 +40,7 @@ def assert_taken(found: dict[str, Any], url: str) -> None:
 
 
 @given(entries(1), said())
+@pytest.mark.slow
 def test_a_hostile_pull_request_makes_a_message_that_slack_takes(made: Entry, told: Summary) -> None:
     for summarised in (made.summary, replace(told, headline=made.summary.headline, action=made.summary.action)):
         post = summary_post(replace(made, summary=summarised))
@@ -183,6 +184,7 @@ named_files = st.builds(ChangedFile, texts(255), st.just("modified"), st.integer
 
 
 @given(entries(1), st.lists(named_files, max_size=6))
+@pytest.mark.slow
 def test_hostile_names_of_files_make_a_message_that_slack_takes(made: Entry, files: list[ChangedFile]) -> None:
     post = summary_post(replace(made, pull=replace(made.pull, files=tuple(files), changed_files=9)))
     assert_taken(post.payload(), made.pull.url)
@@ -210,6 +212,7 @@ def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 2
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_slack_takes_the_longest_message_with_its_files(text: str, repository: Repository) -> None:
     payload = summary_post(complete(text, repository)).payload()
     assert check_message(payload) is None
@@ -219,6 +222,7 @@ def test_slack_takes_the_longest_message_with_its_files(text: str, repository: R
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
 def test_the_longest_message_with_its_files_stays_within_the_budget(text: str) -> None:
     assert characters(list(summary_post(complete(text)).blocks)) <= MOST_CHARACTERS
 

@@ -92,6 +92,7 @@ def test_coverage_and_fallback_are_told(coverage: Coverage) -> None:
 
 
 @given(digests())
+@pytest.mark.slow
 def test_any_entry_survives_json_unchanged_with_the_same_names(found: Digest) -> None:
     for made in found.entries:
         told = summary_json(made)

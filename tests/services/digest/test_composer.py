@@ -123,6 +123,7 @@ def test_a_weekend_on_which_nothing_was_merged_is_one_message(slack: SlackEmulat
     assert (titles, linked, slack.files) == ([], [], [])
 
 
+@pytest.mark.slow
 def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Redis) -> None:
     busy = [
         merged(number, number % 3, title="W " * 128, files=[changed_file(f"engine/{number}.py", 400, 400)])

@@ -212,6 +212,7 @@ LATER = rendered("Later", ("One", "Two", "Three", "Four"))
         *(pytest.param(step, BEFORE, id=f"{step}-back-to-what-it-was") for step in (4, 5, 9, 12, 13)),
     ],
 )
+@pytest.mark.slow
 def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
     posted: SlackEmulator, records: RedisPostRecords, step: int, again: Rendered
 ) -> None:
@@ -242,6 +243,7 @@ def test_the_list_of_calls_is_that_of_a_whole_revision(posted: SlackEmulator, re
 
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for-good"])
 @pytest.mark.parametrize("call", range(1, len(CALLS) + 1))
+@pytest.mark.slow
 def test_a_lost_answer_doubles_and_loses_nothing(
     posted: SlackEmulator, records: RedisPostRecords, call: int, for_good: bool
 ) -> None:

@@ -31,6 +31,8 @@ from tests.services.digest.posting import HOME
 from tests.services.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING, Outbox
 from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.slow
+
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ENGINE = Repository.parse(REPO)
 PATCH = "@@ -1,400 +1,400 @@\n" + "\n".join(

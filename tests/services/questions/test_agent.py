@@ -262,6 +262,7 @@ def test_the_time_for_reading_is_bounded(seconds: float, may: bool) -> None:
 
 
 @pytest.mark.parametrize(("before", "may"), [(0.0, True), (139.0, True), (141.0, False)])
+@pytest.mark.slow
 def test_the_time_counts_from_when_the_question_came(before: float, may: bool) -> None:
     there = stage(uses("taken_back"), answers("Done."))
     there.answer(there.clock.now - before)

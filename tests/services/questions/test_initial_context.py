@@ -153,6 +153,7 @@ def form(text: str) -> int:
     return next(place for place, sign in enumerate(FORMS) if sign in text)
 
 
+@pytest.mark.slow
 def test_a_day_is_told_in_as_much_detail_as_there_is_room() -> None:
     forms = []
     for count in (5, 40, 67, 150, 500, 1_400):
@@ -178,6 +179,7 @@ def test_a_day_of_sixty_seven_is_told_with_its_facts(*, summarised: bool) -> Non
     assert not CUT.search(text)
 
 
+@pytest.mark.slow
 def test_a_month_is_cut_with_a_note() -> None:
     there = day_of(1_395, summarised=False, spread=31)
     month = Subject(REPOSITORY, days("2026-01-29..2026-02-28"))
@@ -188,12 +190,14 @@ def test_a_month_is_cut_with_a_note() -> None:
     assert len(begun.entries) == 1_395, "a plain search sees them all"
 
 
+@pytest.mark.slow
 def test_who_reads_the_answer_hears_that_the_list_was_cut() -> None:
     toolbox = day_of(1_400, summarised=False).toolbox()
     opening(toolbox, ABOUT_DAY)
     assert toolbox.ledger.not_seen
 
 
+@pytest.mark.slow
 def test_large_diffs_share_the_room() -> None:
     files = tuple(changed_file(f"engine/part_{n}.py", 200, 200) for n in range(40))
     there = shelf(*(pull(n, files=files, body="why " * 3_000) for n in range(1, 6)))

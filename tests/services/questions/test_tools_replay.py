@@ -29,7 +29,7 @@ from tests.services.questions.archives import (
     told,
 )
 
-pytestmark = needs_shared
+pytestmark = [pytest.mark.slow, needs_shared]
 
 COUNTS = {"2026-02-22": 10, "2026-02-24": 43, "2026-02-28": 18}
 BUSIEST = "2026-02-24"

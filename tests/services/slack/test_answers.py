@@ -147,6 +147,7 @@ def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, ask
 
 @pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
 @pytest.mark.parametrize("text", ["Plain", "<!channel> <@U0BOSS> &amp; *bold* `code`", "T" * 250], ids=len)
+@pytest.mark.slow
 def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text: str) -> None:
     many = [merge(n, -(n % 7), title=f"{text} {n}") for n in range(1, 60)]
     said = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks"), text * 12))

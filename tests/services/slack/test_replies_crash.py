@@ -24,6 +24,8 @@ from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, MemoryRecords, post
 from tests.services.doubles import MemoryWhispers, visit
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime.fromtimestamp(START, UTC)
 PUBLIC = [Audience.CHANNEL, Audience.SHARED]
 EITHER = (False, True)

@@ -46,6 +46,8 @@ from tests.services.subscriptions.scheduled import (
     with_gaps,
 )
 
+pytestmark = pytest.mark.slow
+
 REPORT = "Engine-2026-02-28.md"
 POSTED = Standing(["Engine"], list(PARTS), [REPORT])
 AWAY = GitHubUnavailable("GitHub can't be reached: try again.")

@@ -130,6 +130,7 @@ MOMENTS = {"before": at(4, 7), "just after": at(4, 9, 30), "evening": at(4, 20)}
 
 @pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.slow
 def test_a_change_before_or_after_the_post_of_a_day_loses_and_doubles_none(
     team: Team, change: str, moment: datetime
 ) -> None:

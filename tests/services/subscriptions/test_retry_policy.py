@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from bot.domain.operations.run import Outcome
 from bot.domain.subscriptions.due_items import DigestRepair
 from bot.services.subscriptions.retry_policy import FIRST, next_mend
@@ -16,6 +18,8 @@ from tests.helpers.builders import NOON
 from tests.services.digest.posting import HOME, standing
 from tests.services.subscriptions.scheduled import DUE, KEY, MINUTE
 from tests.services.subscriptions.wired import Bot, add, make_bot  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.slow
 
 FACTS = "facts only"
 SUMMARY = "A small change to one part"

@@ -670,6 +670,7 @@ def test_the_steps_of_a_tick_are_no_more_than_are_tried(store: Redis) -> None:
 
 
 @pytest.mark.parametrize("with_effect", [False, True], ids=["before", "after"])
+@pytest.mark.slow
 def test_a_store_that_goes_away_at_any_step_loses_nothing(store: Redis, with_effect: bool) -> None:
     calm = Tower(store)
     whole = outcome(lived(calm, calm.started()))

@@ -278,6 +278,7 @@ def with_model(pulls: KnownPulls, model: Model, cache: RedisCache) -> Entries:
     return Entries(pulls, reader, cache, "claude-haiku-5-5")
 
 
+@pytest.mark.slow
 def test_fifty_who_ask_for_the_same_cold_pull_request_make_one_call(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:

@@ -26,6 +26,7 @@ def ask(model: Model, cache: RedisCache, sleeps: Sleeps | None = None) -> Answer
     return Asker(model, cache, Sleeps() if sleeps is None else sleeps).ask(PROMPT, SummaryAnswer)
 
 
+@pytest.mark.slow
 def test_twenty_threads_that_ask_the_same_make_one_call(
     claude: ClaudeEmulator, model: Model, cache: RedisCache
 ) -> None:
@@ -49,6 +50,7 @@ def test_threads_that_ask_different_things_do_not_wait_for_each_other(
     assert (len(claude.requests), claude.in_flight_peak > 1) == (8, True)
 
 
+@pytest.mark.slow
 def test_two_processes_that_ask_the_same_make_one_call(
     claude: ClaudeEmulator, store: Redis, store_url: str, tmp_path: Path
 ) -> None:

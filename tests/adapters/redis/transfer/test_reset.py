@@ -28,6 +28,7 @@ def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
     assert {key.decode() for key in store.scan_iter()} == {*KEPT, "history:1", "backfilled:1", SCHEMA_KEY}
 
 
+@pytest.mark.slow
 def test_of_very_many_none_stays(store: Redis) -> None:
     for number in range(1_203):
         store.set(f"thread:{number}", "x")

@@ -121,6 +121,7 @@ def test_threads_do_not_expire_any_more_and_the_cache_does(store: Redis) -> None
     assert (found["entry:v:octo/engine#7"], found["answer:command:1.2.3:risks"]) == (MONTH, 86_400)
 
 
+@pytest.mark.slow
 def test_all_of_many_threads_are_found(store: Redis) -> None:
     with store.pipeline() as together:
         for number in range(3_000):

@@ -243,6 +243,7 @@ def put(store: Redis, key: str, kind: str, value: Any) -> None:
 
 
 @given(st.lists(records(), max_size=6, unique_by=lambda record: record[0]))
+@pytest.mark.slow
 def test_any_export_comes_back_to_the_letter(store_url: str, held: list[tuple[str, str, Any]]) -> None:
     with connect(store_url) as store:
         store.flushdb()
@@ -438,6 +439,7 @@ def test_a_newer_store_is_not_written_to(store: Redis, overwrite: bool) -> None:
     assert [store.get(SCHEMA_KEY), store.dbsize()] == [b"3", 1]
 
 
+@pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     with connect(f"redis://127.0.0.1:{closed_port()}/0") as client:
         for act in (lambda: exported(client), lambda: restored(client, GOOD)):

@@ -33,6 +33,7 @@ from tests.emulators.claude.server import (
 # --- answers
 
 
+@pytest.mark.slow
 def test_an_answer_begins_with_a_thought(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(Text("Hello there"))
     message = ask(sdk, system="Be brief.")
@@ -77,6 +78,7 @@ def test_the_script_comes_before_the_default_and_sees_the_request(sdk: Anthropic
     assert [text_of(ask(sdk)) for _ in range(3)] == ["first", "second", "heard Hello"]
 
 
+@pytest.mark.slow
 def test_refusal_and_truncation_show_in_the_stop_reason(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(Refusal("No."), Truncated('{"a": '), Text("x" * 100))
     refused, cut, long = ask(sdk), ask(sdk), ask(sdk, max_tokens=10)
@@ -163,6 +165,7 @@ def test_a_stream_may_be_left_early(sdk: Anthropic, claude: ClaudeEmulator) -> N
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.slow
 def test_a_failure_has_its_status_and_type(
     sdk: Anthropic, claude: ClaudeEmulator, status: int, kind: str, error: type[Exception], stream: bool
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_stall_ends_as_any_answer(
     assert time.monotonic() - began >= 0.05
 
 
+@pytest.mark.slow
 def test_pings_keep_the_sdk_from_timing_out(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(Stall("Half", 1.3, " rest", pings=9))
     said: list[str] = []

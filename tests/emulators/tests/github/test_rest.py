@@ -30,6 +30,7 @@ def test_the_newest_api_version_has_no_merge_commit(hub: GitHubEmulator) -> None
         assert "merge_commit_sha" not in github.get_repo(REPO).get_pull(7).raw_data
 
 
+@pytest.mark.slow
 def test_files_page_to_the_end_and_stop_at_3000(hub: GitHubEmulator) -> None:
     files = [changed_file(f"f{number}.py", None) for number in range(3005)]
     hub.add(REPO, pull(50, files=files))

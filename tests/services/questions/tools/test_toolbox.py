@@ -418,6 +418,7 @@ def many(count: int, **fields: Any) -> list[PullRequest]:
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_a_result_is_bounded_and_says_what_was_cut(name: str, arguments: dict[str, Any], most: int) -> None:
     large, *others = many(150, files=(changed_file(added=3),), body="Reverts #9\n" + "why " * 3_000)
     files = tuple(changed_file(f"engine/part_{n}.py", 30, 30) for n in range(70))
@@ -440,6 +441,7 @@ def test_a_list_that_was_cut_counts_what_it_hides() -> None:
     assert toolbox.ledger.not_seen == f"{hidden[1]} pull requests of the list (too long)"
 
 
+@pytest.mark.slow
 def test_a_search_of_a_long_month_shows_lines() -> None:
     month = Subject(REPOSITORY, days("31d"))
     there = shelf(*(replace(each, merged_at=NOON - timedelta(minutes=n)) for n, each in enumerate(many(1_500))))
