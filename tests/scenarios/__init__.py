@@ -23,6 +23,8 @@ from localslack.socket_mode import SocketTransport
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
+
+import pytest
 from redis import Redis
 
 from tests.emulators.claude.server import Step
@@ -33,6 +35,9 @@ from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.command import Process
 from tests.helpers.world import World
 
+TRANSPORTS = ("http", "socket")
+# for what depends on how a request comes: each kind of payload once, its acknowledgement, what is delivered again
+both_transports = pytest.mark.parametrize("transport", TRANSPORTS, indirect=True)
 SECRET = "signing-secret"
 REPO = "octo/engine"
 SECTIONS = ("What changed and why", "Technical impact", "Potential risks", "Key insights")

@@ -15,9 +15,8 @@ from bot.adapters.redis.connection import connect
 from tests.helpers.checks import closed_port
 from tests.helpers.command import Process, started
 from tests.helpers.world import World, world
-from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
+from tests.scenarios import REPO, SECRET, TRANSPORTS, Bot, Supply, allowed_repositories, noon_zone
 
-TRANSPORTS = ("http", "socket")
 # over HTTP, as a larger installation runs it: a process for each task
 APART = "apart"
 _PARTS = ("web", "worker", "clock")
@@ -119,14 +118,15 @@ def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
         yield found
 
 
-@pytest.fixture(params=TRANSPORTS)
+@pytest.fixture
 def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+    """HTTP where a test is not of ``both_transports``: how a request came is forgotten once it is a job."""
+    return str(getattr(request, "param", "http"))
 
 
 @pytest.fixture
 def bot(bots: Bots, transport: str) -> Iterator[Bot]:
-    """The usual bot over either transport; everybody may ask it as often as they like."""
+    """The usual bot; everybody may ask it as often as they like."""
     yield from unharmed(bots.bot(transport))
 
 

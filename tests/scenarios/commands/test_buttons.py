@@ -6,7 +6,9 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from tests.scenarios import RISKY, SECTIONS, Bot, old_button
+from bot.sandbox.slack.kept.store import Json
+from bot.sandbox.slack.people.people import Person
+from tests.scenarios import RISKY, SECTIONS, Bot, both_transports, old_button
 
 COLD = "Reading octo/engine#{number}…"
 
@@ -24,6 +26,7 @@ def window(bot: Bot, number: int) -> str:
     return str(view["blocks"])
 
 
+@both_transports
 def test_details_opens_a_window_with_the_four_sections(bot: Bot) -> None:
     ada, channel = bot.person(), bot.channel()
     message = summary(bot, channel, ada)
@@ -50,6 +53,7 @@ def test_details_of_an_unknown_pull_request_says_so_in_the_window(bot: Bot) -> N
     assert f"octo/engine has no pull request #{number}. [" in window(bot, number)
 
 
+@both_transports
 def test_the_menu_below_a_risk_list_opens_the_one_that_is_chosen(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     numbers = [bot.pull(repository, merged_at=bot.noon(1), **RISKY) for _ in range(2)]
@@ -73,6 +77,7 @@ def test_the_menu_below_a_digests_lead_opens_the_one_that_is_chosen(bot: Bot) ->
     [("/prsummary", "{number} private"), ("/prrisks", "{day} private"), ("/prdigest", "{day} private")],
     ids=["summary", "risks", "digest"],
 )
+@both_transports
 def test_share_in_channel_shows_everybody_what_the_asker_saw(command: str, text: str, bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     number = bot.pull(repository, merged_at=bot.noon(2))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.world import as_read
-from tests.scenarios import RISKY, Bot, labels
+from tests.scenarios import RISKY, Bot, both_transports, labels
 from tests.scenarios.subscriptions.regularly import typed
 
 
+@both_transports
 def test_a_day_is_posted_with_its_thread_and_its_file(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     number, day = bot.pull(repository, merged_at=bot.noon(3)), bot.noon(3)

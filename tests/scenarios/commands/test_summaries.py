@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.world import as_read
-from tests.scenarios import REPO, SECTIONS, Bot, labels
+from tests.scenarios import REPO, SECTIONS, Bot, both_transports, labels
 
 HELP = "Ask for a pull request: `/prsummary 35617`"
 
@@ -15,6 +15,7 @@ HELP = "Ask for a pull request: `/prsummary 35617`"
     ["{number}", "#{number}", "octo/engine#{number}", "https://github.com/octo/engine/pull/{number}/files"],
     ids=["number", "hash", "qualified", "address"],
 )
+@both_transports
 def test_a_pull_request_is_summarised_in_the_channel(form: str, bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     ack = ada.send_command("/prsummary", form.format(number=number), channel).ack
@@ -63,6 +64,7 @@ def test_where_the_bot_is_no_member_only_the_asker_gets_it_by_response_url(bot: 
 
 
 @pytest.mark.parametrize("text", ["", "  ", "help", "HELP"], ids=["empty", "blank", "help", "shouted"])
+@both_transports
 def test_help_is_given_in_the_acknowledgement(text: str, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     assert ada.send_command("/prsummary", text, channel).ack.text.startswith(HELP)

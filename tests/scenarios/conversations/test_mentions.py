@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.world import as_read
-from tests.scenarios import RISKY, Bot
+from tests.scenarios import RISKY, Bot, both_transports
 from tests.scenarios.conversations.asking import answer, answering, begun, text_of
 
 ADDRESS = "https://github.com/octo/engine/pull/{number}"
@@ -32,6 +32,7 @@ def test_a_pull_request_that_is_named_in_a_thread_is_summarised_there(text: str,
     assert not bot.whispered(ada)
 
 
+@both_transports
 def test_a_mention_at_top_level_begins_a_thread(bot: Bot) -> None:
     number, channel = bot.pull(), bot.channel()
     mention = bot.person().mention(str(number), channel)
@@ -67,6 +68,7 @@ def test_a_private_mention_is_for_the_asker_alone(bot: Bot) -> None:
     assert not bot.replied(channel, thread)
 
 
+@both_transports
 def test_the_message_event_beside_the_mention_gives_no_second_answer(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     mention = ada.mention(str(number), channel, twin=True)

@@ -15,7 +15,7 @@ from bot.adapters.redis.feedback import RedisBallot
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import changed_file, sha
 from tests.helpers.checks import eventually
-from tests.scenarios import Bot, claude_that
+from tests.scenarios import Bot, both_transports, claude_that
 from tests.scenarios.conversations.asking import (
     LONG,
     PATCH,
@@ -62,6 +62,7 @@ def test_the_subject_of_a_thread_about_one_pull_request_is_its_diff(bot: Bot) ->
     assert "+timeout = 30" in asked.prompts[0]
 
 
+@both_transports
 def test_who_begins_a_thread_with_a_question_goes_on_without_the_bots_name(bot: Bot) -> None:
     ada, channel = bot.person(), bot.channel()
     with answering(bot, answer("Nothing."), answer("Nobody.")) as asked:
@@ -432,6 +433,7 @@ def test_the_second_question_reads_most_of_its_prompt_from_the_cache(has_tools: 
 # what people think of it
 
 
+@both_transports
 def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: Bot) -> None:
     thread, ada = summary(bot), bot.person()
     tool = ToolUse("read_diff", {"number": thread.number})

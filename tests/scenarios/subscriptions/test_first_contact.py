@@ -6,7 +6,7 @@ import pytest
 from localslack.state.workspace import Json
 
 from tests.helpers.world import as_read
-from tests.scenarios import Bot
+from tests.scenarios import Bot, both_transports
 from tests.scenarios.conversations.asking import answer, answering, begun, text_of
 from tests.scenarios.subscriptions.regularly import direct, subscriptions
 
@@ -55,6 +55,7 @@ def test_in_direct_messages_it_is_an_ordinary_message_at_top_level(text: str, bo
     assert not bot.whispered(ada)
 
 
+@both_transports
 def test_in_a_thread_of_direct_messages_it_is_an_ordinary_reply(bot: Bot) -> None:
     ada = bot.person()
     lead = bot.world.slack.add_message(direct(ada), "lead", ada.user)
@@ -134,6 +135,7 @@ def test_colleagues_who_greet_each_other_are_not_greeted(http_bot: Bot) -> None:
         assert len(thread.replies()) == 1
 
 
+@both_transports
 def test_who_opens_the_messages_is_welcomed_there_once(bot: Bot) -> None:
     ada = bot.person()
     first = ada.open_home("messages")
@@ -154,6 +156,7 @@ def test_people_of_another_workspace_are_not_welcomed(http_bot: Bot) -> None:
     assert http_bot.posted(direct(stranger)) == []
 
 
+@both_transports
 def test_who_invites_the_bot_is_told_what_it_does(bot: Bot) -> None:
     channel, ada = bot.channel(member=False), bot.person()
     assert ada.invite(channel).ack.status == 200

@@ -15,7 +15,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.render.blocks.button_values import write_id
 from tests.helpers.world import as_read
-from tests.scenarios import REPO, Bot
+from tests.scenarios import REPO, Bot, both_transports
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, is_planned, subscriptions, typed, value
 
 SIX = dt.time(6)
@@ -35,6 +35,7 @@ def press(bot: Bot, person: Person, action: str, name: str | None = None) -> str
     return home(bot, person).partition("\n")[0]
 
 
+@both_transports
 def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     page = opened(bot, ada)

@@ -8,7 +8,7 @@ from localslack.users.person import Person
 
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.world import as_read
-from tests.scenarios import RISKY, Bot, labels, old_button
+from tests.scenarios import RISKY, Bot, both_transports, labels, old_button
 from tests.scenarios.conversations.asking import answer, answering, begun, text_of
 from tests.scenarios.subscriptions.regularly import (
     direct,
@@ -27,6 +27,7 @@ BUTTONS = ["Preview", "Change", "Pause", "Unsubscribe"]
 # --- the verbs and their buttons
 
 
+@both_transports
 def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> None:
     channel, ada, ben = bot.channel(), bot.person(), bot.person()
     text = f"subscribe {bot.repository()} at 6am tz Europe/Berlin weekdays path:vllm/v1 not-author:bots only:risky"
@@ -144,6 +145,7 @@ def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: B
 # --- the form
 
 
+@both_transports
 def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: Bot) -> None:
     channel, other, ada = bot.channel(), bot.channel(), bot.person()
     assert ada.send_command("/prdigest", "schedule", channel).ack.text == ""

@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 from localslack.users.person import Delivery, Person
 
-from tests.emulators.slack.client import HOME
-from tests.scenarios import Bot, old_button
+from bot.sandbox.slack.people.people import HOME, Delivery, Person
+from tests.scenarios import Bot, both_transports, old_button
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions
 
@@ -68,6 +68,7 @@ def is_answer(text: str) -> bool:
 
 
 @kinds
+@both_transports
 def test_people_of_another_workspace_are_refused(ask: Ask, bot: Bot) -> None:
     stranger, channel = bot.person(team="T0OTHER"), bot.channel(shared=True)
     assert told(bot, stranger, ask(stranger, channel)) == ELSEWHERE

