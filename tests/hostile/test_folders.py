@@ -14,12 +14,19 @@ from bot.adapters.redis.connection import connect, connect_embedded
 from tests.helpers.command import prdigest
 from tests.hostile.tables.folders import FOLDERS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", FOLDERS.values(), ids=FOLDERS)
-def test_the_store_starts_in_any_folder_and_keeps_its_data_there(name: str, tmp_path: Path) -> None:
+def test_the_store_starts_in_any_folder_keeps_its_data_there_and_its_address_leads_there(
+    name: str, tmp_path: Path
+) -> None:
     state = tmp_path / name
     with connect_embedded(state) as client:
         client.set("kept", name.encode("utf-8", "surrogateescape"))
+        if name != FOLDERS["not UTF-8"]:
+            with connect(embedded_url(state)) as other:
+                assert other.get("kept") == name.encode()
     end_embedded(state)
     assert not is_running(state)
     with connect_embedded(state) as client:
@@ -29,9 +36,8 @@ def test_the_store_starts_in_any_folder_and_keeps_its_data_there(name: str, tmp_
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", [name for key, name in FOLDERS.items() if key != "not UTF-8"])
-def test_its_address_leads_there(name: str, tmp_path: Path) -> None:
-    state = tmp_path / name
+def test_the_address_of_a_store_starts_it(tmp_path: Path) -> None:
+    state = tmp_path / "state"
     with connect(embedded_url(state)) as client, connect_embedded(state) as other:
         client.set("key", "value")
         assert other.get("key") == b"value"

@@ -21,7 +21,10 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind
 from tests.scenarios import REPO, Bot, old_button
+from tests.scenarios.conftest import APART
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions
+
+pytestmark = pytest.mark.slow
 
 MAKER = "U0MAKER"
 _triggers = count(1)
@@ -244,10 +247,17 @@ TRIES: dict[Action, Callable[[Stage, Action], set[bool]]] = {
     Action.REMOVE: try_turn,
     Action.DIGEST: try_digest,
 }
-CASES = [(kind, name) for kind, rows in ALLOWED.items() for name in rows]
+CASES = [("http", kind, name) for kind, rows in ALLOWED.items() for name in rows]
+# who may do what is decided by the same code on the same store wherever it runs: who may do all, and who some
+CASES += [(APART, kind, name) for kind in ALLOWED for name in ("maker", "admin")]
 
 
-@pytest.mark.parametrize(("kind", "name"), CASES, ids=[f"{kind}-{name}" for kind, name in CASES])
+@pytest.mark.parametrize(
+    ("layout", "kind", "name"),
+    CASES,
+    ids=[f"{kind}-{name}-{layout}" for layout, kind, name in CASES],
+    indirect=["layout"],
+)
 def test_each_may_do_what_the_table_says_by_every_way(partner_bot: Bot, kind: Kind, name: str) -> None:
     done = {action: TRIES[action](stage(partner_bot, name, kind), action) for action in Action}
     allowed = ALLOWED[kind][name]
