@@ -72,7 +72,7 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Whole folders start processes and wait for them; single modules have the mark themselves."""
-    if not _PROCESSES.isdisjoint(item.path.parts):
+    if not _PROCESSES.isdisjoint(item.nodeid.partition("::")[0].split("/")):
         item.add_marker(pytest.mark.slow)
 
 
