@@ -118,8 +118,8 @@ def test_a_wrong_value_is_named_and_all_else_is_checked(there: World, monkeypatc
     assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, open to the bot" in found
 
 
-def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatch: Env) -> None:
-    Path(".env").write_bytes("PRDIGEST_NAME=Größe\n".encode("latin-1"))
+def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatch: Env, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("PRDIGEST_NAME=Größe\n".encode("latin-1"))
     found = examined(monkeypatch, there.settings)
     assert [line[0] for line in found] == ["!"] + ["-"] * (len(found) - 1)
     assert found[0].startswith("! Settings: .env can't be used: save it as UTF-8 text")
