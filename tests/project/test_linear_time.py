@@ -73,7 +73,7 @@ Parser = Callable[[str], object]
 # what is done within that many seconds may be noise
 FLOOR = 0.03
 MOST_GROWTH, USUAL_GROWTH = 30, 18
-SHORT, HALF, LONG, LONGEST = 1_000, 5_000, 10_000, 100_000
+SHORT, LONG, LONGEST = 1_000, 10_000, 100_000
 TRIES = 4
 KNOWN = Repositories(REPOSITORY)
 DEEP, SEARCHING = "a/" * 60 + "b", Globs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
@@ -239,14 +239,8 @@ def grows(parse: Parser, name: str, short: int, long: int, most: float) -> bool:
 
 
 def slow(parse: Parser) -> Iterator[str]:
-    """The texts that take too long. Longer ones are tried only where the shorter ones leave a doubt.
-
-    Half of a text that takes less than a quarter of what may be noise leaves none: the whole is below that noise,
-    even if it takes the square of its length.
-    """
+    """The texts that take too long. The longest are tried only where the shorter ones leave a doubt."""
     for name in PIECES:
-        if seconds(parse, attack(name, HALF)) < FLOOR / 4:
-            continue
         is_doubtful = grows(parse, name, SHORT, LONG, USUAL_GROWTH)
         if is_doubtful and grows(parse, name, LONG, LONGEST, MOST_GROWTH):
             yield name
