@@ -37,6 +37,7 @@ _LONGEST_FIRST = (
     "scenarios",
     "hostile",
     "demo",
+    "upgrade",
     "test_commands.py",
     "test_processes.py",
     "test_golden.py",
@@ -45,7 +46,7 @@ _LONGEST_FIRST = (
 
 
 # what is slow as a whole: it starts processes and waits for them
-_PROCESSES = frozenset({"browser", "crash", "demo", "scenarios"})
+_PROCESSES = frozenset({"browser", "crash", "demo", "scenarios", "upgrade"})
 
 
 class _TogetherInTheBrowser(LoadScopeScheduling):  # type: ignore[misc]

@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from localslack.socket_mode import SocketTransport
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
-
-import pytest
 from redis import Redis
 
 from tests.emulators.claude.server import Step

@@ -6,8 +6,6 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.sandbox.slack.kept.store import Json
-from bot.sandbox.slack.people.people import Person
 from tests.scenarios import RISKY, SECTIONS, Bot, both_transports, old_button
 
 COLD = "Reading octo/engine#{number}…"

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from localslack.users.person import Delivery, Person
 
-from bot.sandbox.slack.people.people import HOME, Delivery, Person
+from tests.emulators.slack.client import HOME
 from tests.scenarios import Bot, both_transports, old_button
 from tests.scenarios.conftest import Bots, unharmed
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, subscriptions

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from localslack.users.person import Delivery, Person
 
-from bot.sandbox.slack.people.people import Delivery, Person
 from tests.scenarios import Bot, both_transports, old_button, slow_claude
 
 pytestmark = both_transports
