@@ -1,1 +1,1 @@
-"""Values and rules of the product. Nothing here reads a clock, a file, a setting or a network."""
+"""Values and rules of the product. No module here reads a clock, a file, a setting or the network."""

@@ -1,4 +1,4 @@
-"""What can go wrong, in the words of the domain. The message of each is one sentence for a person."""
+"""Errors of the domain. The message of each is one sentence for a person."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from bot.domain.operations.usage import NOTHING, Usage
 
 
 class PrdigestError(Exception):
-    """Base of every error that ends in one sentence for a person instead of a traceback."""
+    """Base of all errors that end in one sentence for a person instead of a traceback."""
 
 
 class UsageError(PrdigestError):
-    """What the person typed or set can't be used; the sentence says what to type or set."""
+    """An invalid input or setting. The message says what to enter instead."""
 
 
 class NotSetUp(UsageError):
-    """A setting is missing or wrong; the sentence names it, for whoever runs the bot."""
+    """A missing or invalid setting. The message names it for the operator."""
 
 
 class RepositoryNotFound(PrdigestError):
-    """GitHub knows no such repository, or the token may not see it."""
+    """A repository that GitHub does not know or that the token may not read."""
 
 
 class PullRequestNotFound(PrdigestError):
-    """The repository has no pull request of that number."""
+    """A number that no pull request of the repository has."""
 
 
 class DayUnavailable(PrdigestError):
-    """It is not known what was merged on a day, and never will be; the sentence says of which days it is.
+    """A day for which the list of merges cannot be had, now or later. The message names the day or days.
 
-    ``short`` says so in a few words, for a line about that day.
+    ``short`` is a version of a few words for a line about that day.
     """
 
     def __init__(self, message: str, short: str = "not known") -> None:
@@ -37,11 +37,11 @@ class DayUnavailable(PrdigestError):
 
 
 class GitHubRefused(PrdigestError):
-    """GitHub refused the token or its permissions."""
+    """A refusal by GitHub of the token or of its permissions."""
 
 
 class RateLimited(PrdigestError):
-    """A service asks for a pause that is longer than a caller may wait; ``retry_after`` is in seconds."""
+    """A rate limit with a longer pause than the caller may wait. ``retry_after`` is in seconds."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -49,19 +49,19 @@ class RateLimited(PrdigestError):
 
 
 class GitHubUnavailable(PrdigestError):
-    """GitHub did not give a usable answer after retries."""
+    """No usable answer from GitHub, after retries."""
 
 
 class OutOfTime(PrdigestError):
-    """The work did not end within the time that whoever waits for it was promised."""
+    """Work that did not end within the time promised to the person or process that waits for it."""
 
 
 class StoreUnavailable(PrdigestError):
-    """Redis, or the embedded server, can't be started or reached."""
+    """A Redis server, external or embedded, that cannot be started or reached."""
 
 
 class SlackRefused(PrdigestError):
-    """Slack refused the call for a reason that a person has to mend; ``code`` is Slack's own word."""
+    """A call that Slack refused for a reason that a person has to fix. ``code`` is Slack's error code."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
@@ -69,9 +69,9 @@ class SlackRefused(PrdigestError):
 
 
 class SlackUnavailable(PrdigestError):
-    """Slack did not answer, so it is not known whether the call had its effect.
+    """A call that Slack did not answer, so that it may or may not have had its effect.
 
-    With ``retry_after`` (seconds) it had none: Slack asked for a pause.
+    With ``retry_after`` (seconds) it had no effect: Slack asked for a pause.
     """
 
     def __init__(self, message: str = "", retry_after: float | None = None) -> None:
@@ -80,20 +80,20 @@ class SlackUnavailable(PrdigestError):
 
 
 def pause_of(error: PrdigestError) -> float | None:
-    """The seconds that GitHub or Slack want to be left in peace, where that is what went wrong."""
+    """Return the pause, in seconds, that GitHub or Slack asked for; None if the error is another one."""
     return error.retry_after if isinstance(error, RateLimited | SlackUnavailable) else None
 
 
 class AnswerStopped(PrdigestError):
-    """The asker wants no more of an answer that is being written."""
+    """A request by the asker to stop the answer that is being written."""
 
 
 class InProgress(PrdigestError):
-    """Another process is posting the same thing at this moment."""
+    """A publication that another process is posting at this moment."""
 
 
 class ModelError(PrdigestError):
-    """The model gave no usable answer. ``usage`` is what asking took all the same."""
+    """No usable answer from the model. ``usage`` counts the tokens that the attempt used all the same."""
 
     def __init__(self, message: str, usage: Usage = NOTHING) -> None:
         super().__init__(message)
@@ -101,7 +101,7 @@ class ModelError(PrdigestError):
 
 
 class ModelBusy(ModelError):
-    """429, 529, 5xx, a time-out or a lost connection: asking again later may help (seconds)."""
+    """A temporary failure: 429, 529, 5xx, a timeout or a lost connection. ``retry_after`` is in seconds."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -109,20 +109,20 @@ class ModelBusy(ModelError):
 
 
 class ModelRejected(ModelError):
-    """The key, the model's name or the request is refused; asking the same again can't help."""
+    """A rejected key, model name or request. The same request would fail again."""
 
 
 class ModelRefused(ModelError):
-    """The model declined to answer this input."""
+    """A refusal of the model to answer this input."""
 
 
 class BudgetSpent(ModelError):
-    """There is no money left for the call, or there were too many in a minute; nobody was asked."""
+    """A call that was not made because the budget is used up or there were too many calls in a minute."""
 
 
 class ModelTruncated(ModelError):
-    """The answer hit the token limit before it was complete."""
+    """An answer that reached the token limit before it was complete."""
 
 
 class ModelAnswerInvalid(ModelError):
-    """The answer is not JSON of the asked shape, or a value is out of range."""
+    """An answer that is not JSON of the requested schema or has a value out of range."""

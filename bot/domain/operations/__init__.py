@@ -1,1 +1,1 @@
-"""The bot itself: what it spends, its runs, incidents and health."""
+"""Operation of the bot: cost, runs, incidents and health."""

@@ -1,4 +1,4 @@
-"""How the bot is, for people who look at it in Slack."""
+"""The health of the bot, as people see it in Slack."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from bot.domain.operations.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """When a clock last looked (None: not in the last day), the last good and bad runs, US dollars of today.
+    """The last tick of a clock, the last good and bad runs, and today's cost in US dollars.
 
-    ``store`` says how much of its memory the store uses, and ``is_full`` that it is nearly full. ``stands_in`` is
-    a sentence on who writes in place of a model.
+    ``ticked`` is None if there was no tick in the last day. ``store`` describes the memory usage of the store,
+    and ``is_full`` is true if it is nearly full. ``stands_in`` is a sentence about what writes the summaries
+    where there is no model.
     """
 
     ticked: datetime | None
@@ -29,7 +30,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The last digest of a subscription: what it says in short, its address, and when it was due."""
+    """The last digest of a subscription: a short text, its address, and the time at which it was due."""
 
     text: str
     address: str

@@ -1,7 +1,8 @@
-"""How much a day's model calls may cost, who may spend how much of it, and what is given up first.
+"""Daily budgets for model calls: the caps, the payers, and what is dropped first.
 
-The caps are dollars of a local day. Whoever pays is a person, by workspace and user, or the bot itself, which has
-no name, for what it posts by itself. People together get a share of the whole, so that the rest is there for that.
+The caps are US dollars per local day. The payer is a person, by workspace and user, or the bot itself, which has
+an empty name, for what it posts on schedule. All people together get a share of the total, so that the rest
+remains for scheduled digests.
 """
 
 from __future__ import annotations
@@ -11,22 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-# what people may spend together of the whole; a morning of 43 pull requests costs a few per cent of the usual ten
-# dollars, and has the rest for itself
+# the share of the total that all people together may spend; a morning of 43 pull requests costs a few per cent of
+# the usual ten dollars, and the rest is reserved for it
 PEOPLES_SHARE = 0.75
-# changed lines up to which a pull request is a small one: its title and its files say most of what it does
+# changed lines up to which a pull request is small: its title and its files describe most of it
 MOST_SMALL = 50
-# why there is no answer of the model's, as clauses for readers of what stands there in its place
+# reasons for a missing model answer, as clauses for the readers of the text that replaces it
 NEARLY_SPENT = "today's budget for the model is nearly used up"
 ALL_SPENT = "today's budget for the model is used up"
 OWN_SPENT = "whoever asked has used up their budget for today"
 TOO_MANY = "whoever asked has asked for a lot in a minute"
-# those that speak of money
+# the reasons that concern the budget
 SAVING = (NEARLY_SPENT, ALL_SPENT, OWN_SPENT, TOO_MANY)
 
 
 class Need(IntEnum):
-    """What a model call is for: what can be missed most easily comes first, and is given up first."""
+    """The purpose of a model call. The least important comes first and is dropped first."""
 
     SECOND_READING = 0
     OVERVIEW = 1
@@ -35,18 +36,18 @@ class Need(IntEnum):
 
     @property
     def share(self) -> float:
-        """The part of a cap up to which there are such calls."""
+        """The fraction of a cap up to which calls for this purpose are made."""
         return (0.8, 0.9, 0.95, 1.0)[self]
 
 
 def rank_need(changed_lines: int) -> Need:
-    """What the summary of a pull request of that size is."""
+    """Return the purpose of a summary of a pull request of that size."""
     return Need.SMALL if changed_lines <= MOST_SMALL else Need.USUAL
 
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """What is counted under a name, and how many dollars that may be; ``reason`` says why there are no more."""
+    """A limit in US dollars for the cost counted under a name. ``reason`` is shown where the limit is reached."""
 
     name: str
     dollars: float
@@ -55,7 +56,7 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Dollars that are reserved for a call under each of some names. ``token`` is no other's."""
+    """US dollars reserved for a call under several names. ``token`` is unique."""
 
     token: str
     dollars: float
@@ -63,22 +64,22 @@ class Hold:
 
 
 def name_whole(date: dt.date) -> str:
-    """The name under which all of a day is counted."""
+    """Return the name under which the total of a day is counted."""
     return f"{date}"
 
 
 def name_own(date: dt.date, payer: str) -> str:
-    """The name under which a person's of that day is counted."""
+    """Return the name under which the cost of a person on that day is counted."""
     return f"{date}:{payer}"
 
 
 def list_names(date: dt.date, payer: str) -> tuple[str, ...]:
-    """Under which names a call is counted."""
+    """Return the names under which a call is counted."""
     return (name_own(date, payer), f"{date}:people", name_whole(date)) if payer else (name_whole(date),)
 
 
 def list_caps(date: dt.date, payer: str, need: Need, daily: float, personal: float) -> Sequence[Cap]:
-    """What a call of that payer has to stay below, in US dollars: first what holds for all calls."""
+    """Return the caps that a call of the payer must stay below, in US dollars: a person's own cap first."""
     *own, whole = list_names(date, payer)
     shared = [(whole, daily), *((name, PEOPLES_SHARE * daily) for name in own[1:])]
     return (

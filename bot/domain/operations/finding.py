@@ -1,4 +1,4 @@
-"""What the doctor finds out about an installation."""
+"""The results of the doctor's checks of an installation."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """How a check ended."""
+    """The result of a check."""
 
     OK = "ok"
     FAILED = "failed"
     NOTE = "note"
-    """Nothing to mend: worth knowing, not in use here, or not checked."""
+    """Nothing to fix: a remark, something not in use here, or not checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was checked and what was found. ``advice`` is one sentence on what to do; all that failed has it."""
+    """A check and its result, ``found``. ``advice`` is one sentence on what to do; all failed checks have it."""
 
     name: str
     status: Status
@@ -26,17 +26,20 @@ class Finding:
 
     @classmethod
     def ok(cls, name: str, found: str) -> Finding:
+        """Build the finding of a check that succeeded."""
         return cls(name, Status.OK, found)
 
     @classmethod
     def failed(cls, name: str, found: str, advice: str) -> Finding:
+        """Build the finding of a check that failed, with advice."""
         return cls(name, Status.FAILED, found, advice)
 
     @classmethod
     def note(cls, name: str, found: str, advice: str = "") -> Finding:
+        """Build a remark, which requires no action."""
         return cls(name, Status.NOTE, found, advice)
 
     @classmethod
     def unchecked(cls, name: str, cause: str) -> Finding:
-        """It could not be checked because something else failed, which has a finding of its own."""
+        """Build the finding of a check that was skipped because of another failure, which has its own finding."""
         return cls(name, Status.NOTE, f"not checked: {cause}")

@@ -1,4 +1,4 @@
-"""What goes wrong with digests, as operators and subscribers are told it."""
+"""Incidents: problems with digests, as they are reported to operators and subscribers."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What is wrong with a digest. Of each kind there is at most one trouble for a digest."""
+    """The kind of an incident. A digest has at most one incident of each kind."""
 
     MISSING = "missing"
-    """It is late, or every try failed so far."""
+    """It is late, or all attempts failed so far."""
     SKIPPED = "skipped"
     """It is so late that it will not be posted."""
     INCOMPLETE = "incomplete"
-    """It was posted, and something of it is missing, or nothing was merged against all expectation."""
+    """It was posted, but something is missing in it, or unexpectedly nothing was merged."""
     LOST = "lost"
-    """No digest, but a job that will not be done: ``key`` is its own. Operators alone are told."""
+    """A lost job, not a digest: ``key`` is that of the job. Only operators are notified."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something wrong with the digest of a key, which ``title`` names for people.
+    """A problem with the digest of a key, which ``title`` names for people.
 
-    ``reason`` is a sentence without its full stop. ``retry`` is when the next try is, None if there will be none.
-    ``to`` is the user who subscribed, empty if nobody did; ``channel`` is where the digest goes, or where somebody
-    asked. ``settled`` says
-    how it ended, once it has.
+    ``reason`` is a sentence without its full stop. ``retry`` is the time of the next attempt, None if there is
+    none. ``to`` is the user who subscribed, empty if there is none. ``channel`` is the channel of the digest or
+    of the request. ``settled`` says how the incident ended and is empty while it lasts.
     """
 
     key: str
@@ -42,5 +41,5 @@ class Trouble:
 
     @property
     def id(self) -> str:
-        """Its name among all troubles."""
+        """The identifier, unique among all incidents."""
         return f"{self.key}#{self.kind}"

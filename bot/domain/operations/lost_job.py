@@ -1,4 +1,4 @@
-"""Jobs that will not be done."""
+"""Jobs that failed for good."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from enum import StrEnum
 
 
 class Loss(StrEnum):
-    """Why a job will not be done."""
+    """The reason why a job is lost."""
 
     FAILED = "failed"
-    """Its last try failed as those before."""
+    """Its last attempt failed like the others."""
     ENDLESS = "endless"
-    """It began three times and never ended: its process died, or was frozen until somebody ended it."""
+    """It began three times and never ended: its process died, or froze until it was killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostJob:
-    """A job that will not be done: the ``id`` of its message, what kind it was, and since when (aware).
+    """A job that will not be done: the ``id`` of its message, the name of its kind, and since when (aware).
 
-    ``user`` and ``channel`` are those of whoever asked, and ``reference`` is that of their request; empty where
-    nobody did.
+    ``user`` and ``channel`` are those of the request, and ``reference`` is its reference; all are empty if there
+    was no request.
     """
 
     id: str
@@ -34,5 +34,5 @@ class LostJob:
 
     @property
     def title(self) -> str:
-        """How people read of it."""
+        """The name of the job for people."""
         return f"the job {self.name}" + (f" [{self.reference}]" if self.reference else "")

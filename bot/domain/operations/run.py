@@ -1,4 +1,4 @@
-"""What became of a digest that was due: the lines of the journal that operators read."""
+"""The runs of scheduled digests: the entries of the journal that operators read."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """How a run ended."""
+    """The result of a run."""
 
     POSTED = "posted"
     MENDED = "mended"
-    """It was posted incomplete, and was edited since."""
+    """It was posted incomplete and has been edited since."""
     FAILED = "failed"
     SKIPPED = "skipped"
     """It was too late to be of use."""
@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One try: when it ended (UTC), which digest by its key, how it ended, and a sentence about that."""
+    """One attempt: when it ended (UTC), the key of the digest, the result, and a sentence about it."""
 
     at: datetime
     key: str

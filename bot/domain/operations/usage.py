@@ -1,4 +1,4 @@
-"""Tokens and what they cost."""
+"""Tokens and their cost."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls. ``input`` excludes what came from or went to the prompt cache.
+    """Tokens of one or more model calls. ``input`` excludes tokens read from or written to the prompt cache.
 
-    What went there is kept for five minutes (``cache_write``) or for an hour.
+    Tokens written to the cache are kept for five minutes (``cache_write``) or for an hour (``cache_write_hour``).
     """
 
     input: int = 0
@@ -24,7 +24,7 @@ class Usage:
 
     @property
     def prompt(self) -> int:
-        """All that went in, wherever it came from."""
+        """All tokens of the prompts, cached or not."""
         return self.input + self.cache_read + self.cache_write + self.cache_write_hour
 
     def __add__(self, other: Usage) -> Usage:

@@ -1,4 +1,4 @@
-"""The part of a description that its author wrote to be read as statements."""
+"""The statements in the description of a pull request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.domain.text.strings import without_comments
 _FENCE = re.compile(r"\s{0,3}(?P<mark>`{3,}|~{3,})")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]) ")
 _HEADING = re.compile(r"#{1,6} |\*\*[^*]{1,80}\*\*:?$|[^:]{1,80}:$")
-# what is to be done if the change fails names what it would take back, and takes nothing back
+# a rollback plan names what would be reverted if the change fails; it reverts nothing
 _FALLBACK = re.compile(
     r"\broll-?\s?backs?\b|\bback-?out\b|\brevert(?:ing)? (?:plan|strategy|steps)|\bto revert\b", re.I
 )
@@ -19,10 +19,10 @@ _PULL_OR_COMMIT = re.compile(r"https?://[^/\s]{1,100}/[^/\s]{1,100}/[^/\s]{1,100
 
 
 def prose(markdown: str) -> str:
-    """What its author wrote to be read as a statement, with single blanks, and points of lists begun by ``- ``.
+    """Return the statements of a description, with single spaces; each list item begins with ``- ``.
 
-    Comments, code blocks, quotations and plans for a roll-back are left out; links to pull requests and commits
-    become their addresses.
+    Comments, code blocks, quotations and rollback plans are left out. Links to pull requests and commits are
+    replaced by their addresses.
     """
     return "\n".join(_lines(without_comments(markdown)))
 
@@ -32,7 +32,7 @@ def _lines(text: str) -> Iterator[str]:
     for raw in text.splitlines():
         mark = _FENCE.match(raw)
         if fence or mark:
-            # a fence is closed by one that is as long
+            # a fence ends at one that is at least as long
             fence = _fence_after(fence, mark["mark"] if mark else "")
             continue
         line = " ".join(raw.split())

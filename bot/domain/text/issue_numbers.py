@@ -1,16 +1,16 @@
-"""``#N`` in prose: which of them are pull requests of the day."""
+"""References such as ``#N`` in text: which of them are pull requests of the day."""
 
 from __future__ import annotations
 
 import re
 
-# not behind the name of another repository, as in "pytorch/pytorch#1"
+# not after the name of another repository, as in "pytorch/pytorch#1"
 NUMBER = r"(?<![\w/.-])#(?P<number>\d+)\b"
 
 _MOST_DIGITS = 9
 _ONE = NUMBER.replace("?P<number>", "")
 _BETWEEN = r"(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+)"
-# a bracket takes the blanks before it along, looked at from the first of them alone
+# a bracket includes the blanks before it; a match begins only at the first of them, which keeps the search linear
 _LIST = re.compile(
     rf"(?P<open>(?<!\s)\s*\((?:PRs?|pull requests?)?\s*)?(?P<list>{_ONE}(?:{_BETWEEN}{_ONE})*)(?P<close>\s*\))?",
     re.I,
@@ -18,7 +18,7 @@ _LIST = re.compile(
 
 
 def without_unknown_numbers(text: str, known: frozenset[int]) -> str:
-    """The text less ``#N`` that are not of the day; a list or a bracket that is left empty goes with them."""
+    """Remove each ``#N`` that is not in ``known``, and each list or pair of brackets that becomes empty."""
     kept = _LIST.sub(lambda found: _only_known(found, known), text)
     if kept == text:
         return text
@@ -26,7 +26,7 @@ def without_unknown_numbers(text: str, known: frozenset[int]) -> str:
 
 
 def number_of(digits: str) -> int:
-    """The number that digits write; 0, which no pull request has, where they are too many."""
+    """Parse a number; return 0, which no pull request has, if it has too many digits."""
     return int(digits) if len(digits) <= _MOST_DIGITS else 0
 
 

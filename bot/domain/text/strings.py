@@ -1,26 +1,26 @@
-"""Small rules for text: one line, no longer than, one or many."""
+"""Helpers for text: one line, limited length, singular and plural."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# controls and formats, among them the bidirectional overrides that make a line read otherwise than it is
+# control and format characters, among them bidirectional overrides, which can make a line look like another one
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
-# zero-width joiner and non-joiner carry meaning in emoji and in many scripts
+# the zero-width joiner and non-joiner have a meaning in emoji and in many scripts
 _KEPT = {"\u200c", "\u200d"}
 _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 
 def one_line(text: str) -> str:
-    """The text on one line: every run of white space is a blank, control characters are gone."""
-    # nearly every text is printable, and then nothing of it is to go
+    """Return the text on one line: runs of white space become one blank, control characters are removed."""
+    # nearly every text is printable, and then there is nothing to remove
     shown = text if text.isprintable() else "".join(char for char in text if char.isspace() or _is_shown(char))
     return " ".join(shown.split())
 
 
 def printable(text: str) -> str:
-    """The text with its line breaks, less every other character that could steer a terminal or hide something."""
+    """Remove control and invisible characters, which could affect a terminal or hide text; keep line breaks."""
     return text if text.isprintable() else "".join(char for char in text if char == "\n" or _is_shown(char))
 
 
@@ -29,7 +29,7 @@ def _is_shown(char: str) -> bool:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text cut to ``limit`` characters, at a blank where there is one, with an ellipsis."""
+    """Truncate the text to ``limit`` characters with an ellipsis, between words where possible."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -38,15 +38,15 @@ def shorten(text: str, limit: int) -> str:
 
 
 def quoted(text: str) -> str:
-    """What somebody typed, for a sentence about it: on one line, not long, in quotation marks."""
+    """Return user input for use in a message: on one line, at most 60 characters, in quotation marks."""
     return repr(shorten(one_line(text), 60))
 
 
 def plural(count: int, singular: str, many: str = "") -> str:
-    """``1 file``, ``2 files``, ``1,234 files``."""
+    """Format a number with its noun: ``1 file``, ``2 files``, ``1,234 files``."""
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
 def without_comments(markdown: str) -> str:
-    """The text less HTML comments: pull request templates are full of hints that nobody wrote for a reader."""
+    """Remove HTML comments: templates of pull requests are full of hints that are not meant for readers."""
     return _COMMENT.sub("", markdown)

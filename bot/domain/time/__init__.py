@@ -1,1 +1,1 @@
-"""Days in time zones, and ranges of them."""
+"""Days in time zones, and ranges of days."""

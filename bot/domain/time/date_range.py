@@ -1,4 +1,4 @@
-"""Consecutive local days, and how people name them."""
+"""Ranges of consecutive local days, and the ways in which people write them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Span:
 
     @property
     def days(self) -> tuple[LocalDay, ...]:
-        """Oldest first."""
+        """The days, oldest first."""
         return tuple(LocalDay(self.first + timedelta(days=n), self.zone) for n in range(len(self)))
 
     @property
     def title(self) -> str:
-        """For a heading: ``Saturday 28 February 2026``, ``22 – 28 February 2026``."""  # noqa: RUF002 (a dash)
+        """The text for a heading: ``Saturday 28 February 2026``, ``22 – 28 February 2026``."""  # noqa: RUF002 (a dash)
         first, last = self.first, self.last
         if first == last:
             return f"{first:%A} {last.day} {last:%B %Y}"
@@ -42,9 +42,9 @@ class Span:
 
     @property
     def offsets(self) -> str:
-        """UTC offsets of the midnights between the days: one, ``+0900``, or each where they differ.
+        """UTC offsets of the midnights between the days: one, ``+0900``, or all of them where they differ.
 
-        With the dates they say which intervals of UTC the days are.
+        Together with the dates they determine the intervals in UTC.
         """
         return _offsets(self)
 
@@ -55,7 +55,7 @@ class Span:
         return self.first <= day <= self.last
 
     def __str__(self) -> str:
-        """As :func:`span_of` reads it, whatever day it is then."""
+        """Return the text that :func:`written_span` parses, independent of the current day."""
         return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
 
 
@@ -63,30 +63,34 @@ class Span:
 def _offsets(span: Span) -> str:
     days = span.days
     midnights = [*((day.date, day.start) for day in days), (span.last + timedelta(days=1), days[-1].end)]
-    each = [_offset(datetime.combine(date, time(0), tzinfo=UTC) - start) for date, start in midnights]
-    return each[0] if len(set(each)) == 1 else "".join(each)
+    offsets = [_offset(datetime.combine(date, time(0), tzinfo=UTC) - start) for date, start in midnights]
+    return offsets[0] if len(set(offsets)) == 1 else "".join(offsets)
 
 
 def _offset(ahead: timedelta) -> str:
-    """An offset as ISO 8601 writes it; with seconds where a zone had them, as Liberia's until 1972."""
+    """Return an offset in the format of ISO 8601, with seconds where a zone had them (Liberia until 1972)."""
     sign = "-" if ahead < timedelta(0) else "+"
     minutes, seconds = divmod(abs(ahead) // timedelta(seconds=1), 60)
     return f"{sign}{minutes // 60:02}{minutes % 60:02}" + (f"{seconds:02}" if seconds else "")
 
 
 def written_span(text: str, zone: ZoneInfo) -> Span:
-    """The span of which ``text`` is the ``str``. Raises UsageError."""
+    """Parse the ``str`` of a :class:`Span`.
+
+    Raises:
+        UsageError: a date is invalid.
+    """
     first, _, last = text.partition("..")
     return Span(date_of(first), date_of(last or first), zone)
 
 
 def span_of(text: str, today: LocalDay, longest: int) -> Span:
-    """The days that someone named: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
+    """Parse the days that a person entered: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
 
-    ``7d`` is today and the six days before it. An empty text is yesterday.
+    ``7d`` means today and the six days before it. An empty text means yesterday.
 
     Raises:
-        UsageError: the text names no days, days to come, or more than ``longest``.
+        UsageError: the text names no days, future days, or more than ``longest`` days.
     """
     span = _named(text.strip().lower(), today)
     if span.last < span.first:
@@ -104,16 +108,16 @@ def _named(text: str, today: LocalDay) -> Span:
         return _single(today.date - timedelta(days=1), zone)
     if text == "today":
         return _single(today.date, zone)
-    if found := _LAST_DAYS.fullmatch(text):
-        return _last_days(int(found[1]), today)
+    if count := _LAST_DAYS.fullmatch(text):
+        return _last_days(int(count[1]), today)
     first, *last = (part.strip() for part in _TO.split(text, maxsplit=1))
     if first and last and last[0]:
         return Span(date_of(first), date_of(last[0]), zone)
     try:
         return _single(date_of(text), zone)
     except UsageError as error:
-        known = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
-        raise UsageError(f"{quoted(text)} names no days: write {known}.") from error
+        examples = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
+        raise UsageError(f"{quoted(text)} names no days: write {examples}.") from error
 
 
 def _last_days(count: int, today: LocalDay) -> Span:

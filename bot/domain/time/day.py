@@ -1,4 +1,4 @@
-"""A calendar day in a time zone, and the instants it spans."""
+"""A calendar day in a time zone, and its first and last instants."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import quoted
 
-# twice as long as the longest of IANA's, America/Argentina/ComodRivadavia
+# characters: twice the length of the longest IANA name, America/Argentina/ComodRivadavia
 _LONGEST_ZONE = 64
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The time zone of an IANA name, such as America/Los_Angeles.
+    """Return the time zone with an IANA name, such as America/Los_Angeles.
 
     Raises:
         UsageError: there is no such zone.
     """
     refusal = f"{quoted(name)} is no time zone: use an IANA name, as America/Los_Angeles."
-    # Python looks for the folders of a name one within the other, until it has no stack left
+    # Python searches the folders of a name recursively: a very long name overflows the stack
     if len(name) > _LONGEST_ZONE:
         raise UsageError(refusal)
     try:
@@ -33,25 +33,26 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def date_of(text: str) -> dt.date:
-    """The date in ``YYYY-MM-DD``.
+    """Parse a date written as ``YYYY-MM-DD``.
 
     Raises:
-        UsageError: the text is no such date.
+        UsageError: the text is not such a date.
     """
     refusal = f"{quoted(text)} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
     try:
-        found = dt.date.fromisoformat(text)
+        date = dt.date.fromisoformat(text)
     except ValueError as error:
         raise UsageError(refusal) from error
-    # fromisoformat takes other spellings too; no repository is older, and no day after the last can end
-    if found.isoformat() != text or not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+    # fromisoformat accepts other spellings too; no repository is older than 1970, and datetime can't express the
+    # end of a day after 9998
+    if date.isoformat() != text or not _FIRST_YEAR <= date.year <= _LAST_YEAR:
         raise UsageError(refusal)
-    return found
+    return date
 
 
 @dataclass(frozen=True, slots=True)
 class LocalDay:
-    """The local day [00:00, 24:00) in ``zone``: 23 or 25 hours long when the clocks change."""
+    """The local day [00:00, 24:00) in ``zone``: 23 or 25 hours long on the days of clock changes."""
 
     date: dt.date
     zone: ZoneInfo
@@ -71,30 +72,30 @@ class LocalDay:
 
     @property
     def abbreviation(self) -> str:
-        """The zone's abbreviation at the day's start, as the report prints it (``PST``, ``PDT``)."""
+        """The abbreviation of the zone at the start of the day, as the report prints it (``PST``, ``PDT``)."""
         return self.local(self.start).tzname() or str(self.zone)
 
     def local(self, instant: datetime) -> datetime:
-        """The instant on this zone's clocks."""
+        """Return the instant in the local time of the zone."""
         return instant.astimezone(self.zone)
 
     def _midnight(self, day: dt.date) -> datetime:
-        # where clocks jump over midnight, fold=0 reads it with the offset before the jump: its very instant
+        # where clocks skip midnight, fold=0 applies the offset before the change: the exact instant of the change
         return datetime.combine(day, time(0), tzinfo=self.zone).astimezone(UTC)
 
 
 class Today(Protocol):
-    """Gives the local day that is not over."""
+    """A function that returns the current local day."""
 
     def __call__(self, zone: ZoneInfo | None = None) -> LocalDay:
-        """In a zone, or in that of the settings."""
+        """Return the current local day in ``zone``, by default the zone of the settings."""
 
 
 def yesterday(now: datetime, zone: ZoneInfo) -> LocalDay:
-    """The last complete local day before ``now`` (an aware instant)."""
+    """Return the last complete local day before ``now`` (an aware instant)."""
     return LocalDay(now.astimezone(zone).date() - timedelta(days=1), zone)
 
 
 def today(now: datetime, zone: ZoneInfo) -> LocalDay:
-    """The local day of ``now`` (an aware instant), which is not over."""
+    """Return the current local day at ``now`` (an aware instant); it is not over."""
     return LocalDay(now.astimezone(zone).date(), zone)
