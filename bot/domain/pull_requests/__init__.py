@@ -1,1 +1,1 @@
-"""Pull requests, their diffs and paths, and how people refer to them."""
+"""Pull requests, their diffs and paths, and the ways in which people refer to them."""

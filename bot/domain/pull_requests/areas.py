@@ -1,4 +1,4 @@
-"""Which part of a repository a pull request is about, from the paths it changes."""
+"""The area of a repository that a pull request changes, determined by its paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClass, PathClasses
 from bot.domain.pull_requests.path_globs import Globs
 
-# the first label that matches a product file wins; a path that none knows is named by its folders
+# the first label that matches a product file wins; a path that matches none is labelled with its folders
 _LABELS: tuple[tuple[str, Globs], ...] = tuple(
     (label, Globs(patterns.split()))
     for label, patterns in (
@@ -39,12 +39,12 @@ _KIND_LABELS = {
 }
 OTHER = "Other"
 ELSEWHERE = "Elsewhere in the product"
-# what the reader of a digest needs last comes last
+# the least important areas of a digest, in their order
 _LAST = (ELSEWHERE, "Tools and benchmarks", "CI and tests", "Documentation", OTHER)
 
 
 def area_of(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS) -> str:
-    """The label of the part that holds most of the changed lines; product code outweighs all else."""
+    """Return the label of the area with the most changed lines; product code takes precedence over all else."""
     files = pull.files or ()
     product = [file for file in files if classes.classify(file.path) is PathClass.PRODUCT]
     if product:
@@ -53,13 +53,13 @@ def area_of(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS) -> str:
 
 
 def area_order(label: str, size: int) -> tuple[int, int, str]:
-    """Sort key of areas: product first, larger first, then by name."""
+    """Return the sort key of an area: product first, larger first, then by name."""
     rank = _LAST.index(label) + 1 if label in _LAST else 0
     return (rank, -size, label)
 
 
 def is_product_area(label: str) -> bool:
-    """Whether an area holds product code."""
+    """Return whether an area contains product code."""
     return label not in _LAST and label not in _KIND_LABELS.values()
 
 

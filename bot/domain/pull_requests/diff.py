@@ -1,4 +1,4 @@
-"""Reads the unified diffs that GitHub sends as ``patch`` and finds quotes in them."""
+"""A parser for the unified diffs that GitHub sends as ``patch``, and the search for quotes in them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from enum import StrEnum
 
 from bot.domain.text.strings import one_line
 
-# of no line of a file more digits are needed, and Python refuses to read thousands
+# a line number has no more digits, and Python refuses to parse thousands of digits
 _HUNK = re.compile(r"@@ -(?P<old>\d{1,10})(?:,\d{1,10})? \+(?P<new>\d{1,10})(?:,\d{1,10})? @@", re.A)
 _NO_HUNK = re.compile(rf"^(?!{_HUNK.pattern})@@", re.A | re.M)
 _CHANGED = re.compile(r"^[+-]", re.M)
-# what is kept of one file. GitHub shows no larger diff of one: docs.github.com, "Limits for viewing content and
-# diffs in a repository"; other servers may send any
+# the limits for one file. GitHub shows no larger diff: docs.github.com, "Limits for viewing content and diffs in a
+# repository"; other servers may send diffs of any size
 MOST_LINES = 20_000
 MOST_CHARACTERS = 500_000
 _UNENDED = r"\ No newline at end of file"
 _BLANKS = re.compile(r"[ \t]+")
-# shorter quotes ("x = 1", "return") are in most diffs somewhere and prove nothing
+# characters: shorter quotes ("x = 1", "return") occur in most diffs and prove nothing
 SHORTEST_QUOTE = 8
 
 
 class Side(StrEnum):
-    """Where a line of a diff is found: in the file after the change, or only in the one before."""
+    """The side of a diff: the file after the change, or the file before it."""
 
     NEW = "new"
     OLD = "old"
@@ -32,7 +32,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a patch. ``mark`` is ``+``, ``-`` or a blank; numbers count from 1."""
+    """A line of a patch. ``mark`` is ``+``, ``-`` or a blank; line numbers start at 1."""
 
     mark: str
     text: str
@@ -42,17 +42,18 @@ class Line:
 
     @property
     def written(self) -> str:
-        """The line as a patch has it, with git's remark on a last line that has no newline."""
+        """The line as in the patch, with git's note after a last line without a newline."""
         return f"{self.mark}{self.text}" + (f"\n{_UNENDED}" if self.is_unended else "")
 
     @property
     def is_change(self) -> bool:
+        """Whether the line is added or deleted."""
         return self.mark != " "
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line in a file, on one side of a diff. ``is_change``: it was changed, or another of the quote was."""
+    """A line of a file on one side of a diff. ``is_change``: a line of the quote is added or deleted."""
 
     side: Side
     line: int
@@ -60,12 +61,12 @@ class Place:
 
 
 def is_readable(patch: str) -> bool:
-    """Whether every line belongs to a hunk that says where it stands; so does an empty patch."""
+    """Return whether every line belongs to a hunk with a valid header; an empty patch is readable too."""
     return not patch.strip() or (bool(_HUNK.match(patch)) and not _NO_HUNK.search(patch))
 
 
 def beginning(patch: str, lines: int = MOST_LINES, characters: int = MOST_CHARACTERS) -> str:
-    """As much of a patch as is kept of one file: whole lines, and whole hunks where these are half of it."""
+    """Truncate a patch to the limits for one file: at the end of a hunk if that keeps half of it, else of a line."""
     end = len(patch) if len(patch) <= characters else patch.rfind("\n", 0, characters + 1)
     part = patch[: max(end, 0)]
     if part.count("\n") >= lines:
@@ -77,21 +78,21 @@ def beginning(patch: str, lines: int = MOST_LINES, characters: int = MOST_CHARAC
 
 
 def changed_lines(patch: str) -> int:
-    """How many lines of a patch are added or deleted."""
+    """Return the number of added and deleted lines of a patch."""
     return sum(1 for _ in _CHANGED.finditer(patch))
 
 
 def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
-    """Each hunk of a patch: its header line and its lines. What stands in none that can be read is left out."""
+    """Yield each hunk of a patch: its header line and its lines. Lines outside of valid hunks are left out."""
     header, old, new = "", 0, 0
     lines: list[Line] = []
     for raw in patch.split("\n"):
         if raw.startswith("@@"):
             if lines:
                 yield header, tuple(lines)
-            found = _HUNK.match(raw)
-            header, lines = raw if found else "", []
-            old, new = (int(found["old"]), int(found["new"])) if found else (0, 0)
+            header_match = _HUNK.match(raw)
+            header, lines = raw if header_match else "", []
+            old, new = (int(header_match["old"]), int(header_match["new"])) if header_match else (0, 0)
         elif header and raw[:1] in ("+", "-", " "):
             lines.append(Line(raw[0], raw[1:], old, new))
             old += raw[0] != "+"
@@ -103,11 +104,11 @@ def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
 
 
 def find_quote(patch: str, quote: str) -> Place | None:
-    """Where ``quote`` stands in a patch, or None.
+    """Return the position of ``quote`` in a patch, or None.
 
-    A quote may span lines of one side of one hunk, and begins and ends with whole words. Runs of blanks count as
-    one blank, and a leading ``+`` or ``-`` copied from the diff is tolerated. What was changed is tried first, and
-    of that the new side.
+    A quote may span lines of one side of one hunk; it begins and ends with whole words. Runs of blanks count as
+    one blank, and a leading ``+`` or ``-`` copied from the diff is ignored. Changed lines are preferred, and
+    among them the new side.
     """
     for needle in (_squeezed(quote), _squeezed(_without_marks(quote))):
         if len(one_line(needle)) < SHORTEST_QUOTE:
@@ -119,7 +120,7 @@ def find_quote(patch: str, quote: str) -> Place | None:
 
 
 def _find_on(side: Side, patch: str, needle: str) -> Place | None:
-    """The first place on a side, where one can be had the first that was changed."""
+    """Return the first changed position on a side, else the first position."""
     unchanged = None
     for place in _places_on(side, patch, needle):
         if place.is_change:
@@ -135,8 +136,8 @@ def _places_on(side: Side, patch: str, needle: str) -> Iterator[Place]:
         shown = [line for line in lines if line.mark != hidden]
         text = "\n".join(_squeezed(line.text) for line in shown)
         counted, at = 0, 0
-        for found in whole.finditer(text):
-            counted, at = counted + text.count("\n", at, found.start()), found.start()
+        for match in whole.finditer(text):
+            counted, at = counted + text.count("\n", at, match.start()), match.start()
             covered = shown[counted : counted + needle.count("\n") + 1]
             number = covered[0].new if side is Side.NEW else covered[0].old
             yield Place(side, number, any(line.is_change for line in covered))

@@ -1,4 +1,4 @@
-"""Which pull requests of a list someone asks for: by path, author and label."""
+"""Filters of pull requests by path, author and label."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bot.domain.pull_requests.models import Account, PullRequest
 from bot.domain.pull_requests.path_globs import Globs
 from bot.domain.text.strings import quoted
 
-# the rest of .gitignore's syntax (classes, escapes, comments) means other things, or nothing, here
+# the rest of .gitignore's syntax (classes, escapes, comments) has another meaning, or none, here
 _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
-# in one name; nobody needs more to say which files they mean
+# in one name; more are not needed to select files
 _MOST_STARS = 3
-# characters: as many as a command may have, and room for the path of any file
+# characters: the limit of a command, and enough for the path of any file
 LONGEST_PATH = 1_000
 BOTS = "bots"
 _APP = "[bot]"
@@ -24,15 +24,14 @@ _APP = "[bot]"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Values of one kind are alternatives; a pull request must fit every kind that is given.
+    """Filters of several kinds. Values of one kind are alternatives; a pull request must match every kind in use.
 
-    A path is a folder, a file or a glob, as ``.gitignore`` reads it: ``vllm/v1``, ``*.cu``, ``csrc/**/moe``; with
-    ``!`` in front it takes away from those before it, or from all.
-    Authors and labels are compared without regard to case; ``bots`` stands for every author that is one.
-    ``not_authors`` take away.
+    A path is a folder, a file or a glob in the syntax of ``.gitignore``: ``vllm/v1``, ``*.cu``, ``csrc/**/moe``.
+    A ``!`` in front excludes matches from the preceding paths, or from all files. Authors and labels are
+    compared case-insensitively; ``bots`` stands for every bot. ``not_authors`` are excluded.
 
     Raises:
-        UsageError: a path is none.
+        UsageError: a path is invalid.
     """
 
     paths: tuple[str, ...] = ()
@@ -49,11 +48,11 @@ class Filters:
                 raise UsageError(f"path:{quoted(path)} can't be used: write vllm/v1, *.cu or csrc/**/moe instead.")
 
     def admit(self, pull: PullRequest) -> bool:
-        """Whether the pull request fits; one without files fits no path."""
+        """Return whether the pull request matches; one without files matches no path filter."""
         return self.admit_facts(pull) and self._fits_paths(pull)
 
     def admit_facts(self, pull: PullRequest) -> bool:
-        """Whether it fits by what is known without its files."""
+        """Return whether the pull request matches all filters that need no files."""
         names = _names_of(pull.author)
         is_unwanted = bool(self.not_authors) and _fits(self.not_authors, names)
         return not is_unwanted and _fits(self.authors, names) and _fits(self.labels, pull.labels)
@@ -66,7 +65,7 @@ class Filters:
         return any(is_chosen(file.path) or is_chosen(file.previous_path or file.path) for file in files)
 
     def words(self) -> tuple[str, ...]:
-        """As they are written in a command."""
+        """Return the filters as options of a command."""
         kinds = (
             ("path", self.paths),
             ("author", self.authors),
@@ -87,21 +86,21 @@ EVERYTHING = Filters()
 
 @lru_cache
 def _chosen(paths: tuple[str, ...]) -> Callable[[str], bool]:
-    """Whether a file is among the paths."""
+    """Return a predicate for the files that the paths select."""
     if all(path.startswith("!") for path in paths):
-        taken_away = Globs(path[1:] for path in paths)
-        return lambda file: not taken_away.match(file)
+        excluded = Globs(path[1:] for path in paths)
+        return lambda file: not excluded.match(file)
     return Globs(paths).match
 
 
 def _names_of(author: Account) -> tuple[str, ...]:
-    """GitHub names apps with ``[bot]`` behind, here and not there; other bots only look like people."""
+    """Return the names of an author. GitHub appends ``[bot]`` to the names of apps in some answers only."""
     name = author.login.removesuffix(_APP)
     return (name, f"{name}{_APP}", BOTS) if author.is_bot or name != author.login else (name,)
 
 
-def _fits(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
-    return not wanted or not {name.casefold() for name in wanted}.isdisjoint(name.casefold() for name in found)
+def _fits(values: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    return not values or not {name.casefold() for name in values}.isdisjoint(name.casefold() for name in names)
 
 
 def _quoted(value: str) -> str:

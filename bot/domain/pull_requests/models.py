@@ -1,4 +1,4 @@
-"""Pull requests and the accounts, files and repositories they speak of."""
+"""Pull requests and their accounts, files and repositories."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from bot.domain.errors import UsageError
 from bot.domain.text.strings import quoted
 
 GITHUB = "https://github.com"
-# GitHub's own rule for names: letters, digits, '-', '_', '.', never just dots, and owners without '.'. Accounts of
-# people whom an enterprise manages end with '_' and its short name (docs.github.com, "Username considerations")
+# GitHub's rule for names: letters, digits, '-', '_', '.', never only dots, and no '.' in owners. Accounts that an
+# enterprise manages end with '_' and its short name (docs.github.com, "Username considerations")
 _REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]*)/(?P<name>(?!\.{1,2}$)[A-Za-z0-9._-]{1,100})")
-# GitHub Enterprise Cloud with data residency has its pages at NAME.ghe.com and its interface at api.NAME.ghe.com
+# GitHub Enterprise Cloud with data residency has its pages at NAME.ghe.com and its API at api.NAME.ghe.com
 _RESIDENT = ".ghe.com"
 
 
 def web_address(api: str) -> str:
-    """Where the pages are of the GitHub that has its interface at ``api``.
+    """Return the address of the web pages of the GitHub whose API is at ``api``.
 
-    GitHub Enterprise Server has it at ``/api/v3`` of the same host (docs.github.com, "Quickstart for GitHub REST
-    API"). Whatever else stands in front of an interface, the pages are those of GitHub.com.
+    GitHub Enterprise Server has its API at ``/api/v3`` of the same host (docs.github.com, "Quickstart for GitHub
+    REST API"). All other API addresses are taken for proxies of GitHub.com.
     """
-    asked = urlsplit(api)
-    if (asked.hostname or "").endswith(_RESIDENT):
-        return f"https://{asked.netloc.removeprefix('api.')}"
-    if asked.path.rstrip("/").endswith("/api/v3"):
-        return f"{asked.scheme}://{asked.netloc}"
+    url = urlsplit(api)
+    if (url.hostname or "").endswith(_RESIDENT):
+        return f"https://{url.netloc.removeprefix('api.')}"
+    if url.path.rstrip("/").endswith("/api/v3"):
+        return f"{url.scheme}://{url.netloc}"
     return GITHUB
 
 
@@ -42,18 +42,18 @@ class Repository:
 
     @classmethod
     def parse(cls, text: str, web: str = GITHUB) -> Repository:
-        """Read ``owner/name``, also from a pasted address of the GitHub whose pages are at ``web``.
+        """Parse ``owner/name`` or a pasted address of the GitHub whose pages are at ``web``.
 
         Raises:
             UsageError: the text is neither.
         """
         trimmed = text.strip().removeprefix(f"{web}/").removesuffix("/").removesuffix(".git")
-        found = _REPOSITORY.fullmatch(trimmed)
-        if not found:
+        match = _REPOSITORY.fullmatch(trimmed)
+        if not match:
             raise UsageError(
                 f"{quoted(text)} is no repository: write it as owner/name, such as vllm-project/vllm."
             )
-        return cls(found["owner"], found["name"])
+        return cls(match["owner"], match["name"])
 
     def __str__(self) -> str:
         return f"{self.owner}/{self.name}"
@@ -61,13 +61,13 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who did something. GitHub gives a deleted account as nothing; it shows it as ``ghost``."""
+    """A GitHub account. GitHub sends null for a deleted account, which it shows as ``ghost``."""
 
     login: str
     is_bot: bool = False
 
     def page(self, web: str) -> str:
-        """Its address at the GitHub whose pages are at ``web``."""
+        """Return the address of the account's page on the GitHub whose pages are at ``web``."""
         if not self.is_bot:
             return f"{web}/{self.login}"
         is_server = web != GITHUB and not web.endswith(_RESIDENT)
@@ -79,11 +79,11 @@ GHOST = Account("ghost")
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """One file of a pull request, as GitHub's REST "files" call gives it.
+    """One file of a pull request, as in GitHub's REST "files" response.
 
-    ``patch`` is None where GitHub sends none: binary, only renamed, empty, or too large. It is empty where no diff
-    is to be had at all, as in a sample of facts. ``unread`` are the changed lines that it lacks because it was cut
-    when it was read; of a file that has no patch, because that could not be read.
+    ``patch`` is None where GitHub sends none: the file is binary, only renamed, empty, or too large. It is empty
+    where no diff is available at all, as in sample data. ``unread`` is the number of changed lines that the
+    patch lacks because it was truncated, or because the whole patch was unreadable.
     """
 
     path: str
@@ -95,25 +95,26 @@ class ChangedFile:
     unread: int = 0
 
     def with_patch(self, patch: str | None, unread: int) -> ChangedFile:
-        """The same with a patch, of which so many changed lines could not be read."""
+        """Return a copy with a patch; ``unread`` is the number of changed lines that it lacks."""
         return replace(self, patch=patch, unread=unread)
 
     @property
     def is_odd(self) -> bool:
-        """Whether there is a patch, and it can't be read. Not known of one without patches."""
+        """Whether the patch was unreadable. Always false for a file whose patches are not loaded."""
         return self.patch is None and self.unread > 0
 
     @property
     def changed_lines(self) -> int:
+        """The number of added and deleted lines."""
         return self.additions + self.deletions
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request. Times are UTC. ``files`` is None until they were loaded.
+    """A pull request. Times are UTC. ``files`` is None until the files are loaded.
 
-    ``changed_files`` is GitHub's count; the list of files stops at 3,000. ``commit_message`` is that of the merge
-    commit, subject and all; empty where it is not known. ``web`` is where its GitHub has its pages.
+    ``changed_files`` is GitHub's count; the list of files stops at 3,000. ``commit_message`` is the full message
+    of the merge commit, empty if it is unknown. ``web`` is the address of the GitHub's pages.
     """
 
     repository: Repository
@@ -137,19 +138,21 @@ class PullRequest:
 
     @property
     def url(self) -> str:
+        """The address of its page."""
         return self.sibling_url(self.number)
 
     def sibling_url(self, number: int) -> str:
-        """Address of another pull request of its repository."""
+        """Return the address of another pull request of the repository."""
         return f"{self.web}/{self.repository}/pull/{number}"
 
     @property
     def commit(self) -> str:
-        """The commit that a link to a line refers to: the merge, or the head while it is open."""
+        """The commit for links to lines: the merge commit, or the head of an open pull request."""
         return self.merge_commit or self.head_commit
 
     @property
     def is_merged(self) -> bool:
+        """Whether it is merged."""
         return self.merged_at is not None
 
     @property
@@ -165,37 +168,39 @@ class PullRequest:
 
     @property
     def changed_lines(self) -> int:
+        """The number of added and deleted lines."""
         return self.additions + self.deletions
 
     @property
     def largest_files(self) -> tuple[ChangedFile, ...]:
-        """The files with the most changed lines first; none where they were not loaded."""
+        """The files, most changed lines first; empty if the files are not loaded."""
         return tuple(sorted(self.files or (), key=lambda file: (-file.changed_lines, file.path)))
 
     def without_patches(self) -> PullRequest:
-        """The same less the patches of its files, by far the largest part."""
+        """Return a copy without the patches of its files, which are by far its largest part."""
         if self.files is None:
             return self
         return replace(self, files=tuple(replace(file, patch=None) for file in self.files))
 
     def line_url(self, path: str, line: int) -> str:
-        """Address of a line of a file at :attr:`commit`; ``line`` counts from 1."""
+        """Return the address of a line of a file at :attr:`commit`; ``line`` starts at 1."""
         return f"{self.web}/{self.repository}/blob/{self.commit}/{quote(path)}#L{line}"
 
 
 def newest_first(pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:
-    """By merge time, newest first; merges within one second by number, highest first."""
+    """Sort by merge time, newest first; merges of the same second by number, highest first."""
     return tuple(sorted(pulls, key=lambda pull: (pull.merge_time, pull.number), reverse=True))
 
 
 def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
-    """Newest first; of several that have one number the first, with the files of the first that has them.
+    """Remove duplicate numbers and sort newest first. The first of each number is kept.
 
-    What was recorded has files, and only the beginning of its description: who lists it has the whole.
+    If the first has no files, it gets those of the next one that has them: recorded pull requests have files but
+    only the beginning of the description, listed ones have the full description.
     """
-    found: dict[int, PullRequest] = {}
+    by_number: dict[int, PullRequest] = {}
     for pull in pulls:
-        first = found.setdefault(pull.number, pull)
+        first = by_number.setdefault(pull.number, pull)
         if first.files is None and pull.files is not None:
-            found[pull.number] = replace(first, files=pull.files)
-    return newest_first(tuple(found.values()))
+            by_number[pull.number] = replace(first, files=pull.files)
+    return newest_first(tuple(by_number.values()))

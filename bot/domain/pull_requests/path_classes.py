@@ -1,8 +1,8 @@
-"""What kind of file a path is: product, tests, documentation and so on.
+"""Classes of files by their paths: product, tests, documentation and so on.
 
-The defaults fit any repository; the patterns are those of .gitignore, the first class that matches wins.
-They were measured on the merges of vLLM in 2025, where hand-made lists did no better. A repository may name
-patterns of its own, which are tried before them (docs/decisions/0018-path-classes-in-a-file.md).
+The defaults fit any repository. Patterns have the syntax of .gitignore; the first class that matches wins. The
+defaults were measured on the merges of vLLM in 2025, where lists made by hand did no better. A repository may
+define its own patterns, which are tried first (docs/decisions/0018-path-classes-in-a-file.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.domain.pull_requests.path_globs import Globs
 
 
 class PathClass(StrEnum):
-    """Classes of paths, in the order in which they are tried."""
+    """The classes of paths, in the order in which they are tried."""
 
     LOCK = "lock"
     GENERATED = "generated"
@@ -76,15 +76,16 @@ _SOURCE = frozenset(
     " jsx mjs cjs ts tsx mts cts vue svelte rb php ex exs erl hs ml clj dart lua r jl pl pm zig sql proto"
     " graphql jinja jinja2 j2 wgsl glsl hlsl".split()
 )
-# how critical paths are named beside the classes: they are product code in a place of its own importance
+# not a class: the name of product code in places where mistakes hurt most
 CRITICAL = "critical"
 
 
 @dataclass(frozen=True)
 class OwnPaths:
-    """What a repository names itself, beside the defaults, as .gitignore patterns.
+    """The patterns that a repository defines in addition to the defaults, in the syntax of .gitignore.
 
-    ``without`` names what has no defaults: classes, ``critical``; of ``product``, the extensions of source code.
+    ``without`` lists what has no defaults: classes, or ``critical``; for ``product``, the default extensions of
+    source code are dropped.
     """
 
     patterns: tuple[tuple[PathClass, tuple[str, ...]], ...] = ()
@@ -93,15 +94,15 @@ class OwnPaths:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """What it has patterns for, in the order in which they are tried."""
+        """The names of the classes with own patterns, in the order in which they are tried."""
         return (*(str(kind) for kind, _ in self.patterns), *([CRITICAL] if self.critical else []))
 
 
 @dataclass(frozen=True)
 class PathClasses:
-    """Sorts paths into classes. ``patterns`` and ``critical`` are blank-separated .gitignore patterns.
+    """The assignment of paths to classes. ``patterns`` and ``critical`` are blank-separated .gitignore patterns.
 
-    ``own`` classes are tried before all of ``patterns``; its critical paths are added to ``critical``.
+    ``own`` patterns are tried before ``patterns``; own critical paths are added to ``critical``.
     """
 
     patterns: tuple[tuple[PathClass, str], ...] = tuple(_PATTERNS.items())
@@ -109,23 +110,23 @@ class PathClasses:
     own: OwnPaths = OwnPaths()
 
     def classify(self, path: str) -> PathClass:
-        """The class of a path; source code that no pattern claims is product."""
+        """Return the class of a path; source code that matches no pattern is product."""
         return self._known(path)[0]
 
     def is_critical(self, path: str) -> bool:
-        """Whether a product file lies where mistakes hurt most (kernels, attention, migrations, …)."""
+        """Return whether a product file is where mistakes hurt most (kernels, attention, migrations, …)."""
         return self._known(path)[1]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Names all that the class of a path depends on: what was made with other classes has another one."""
-        told = repr((astuple(self), sorted(_SOURCE)))
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        """A hash of everything that determines the class of a path; results of other path classes have another one."""
+        content = repr((astuple(self), sorted(_SOURCE)))
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @cached_property
     def _known(self) -> Callable[[str], tuple[PathClass, bool]]:
-        # a day asks for the class of the same few thousand paths again and again: packing, risk, areas; a
-        # measurement asks for all that changed in a year, also where a whole tree was moved
+        # packing, risk and areas classify the same few thousand paths of a day repeatedly; a measurement classifies
+        # all paths of a year, also where a whole tree was moved
         return lru_cache(maxsize=100_000)(self._found)
 
     def _found(self, path: str) -> tuple[PathClass, bool]:
@@ -157,21 +158,22 @@ ClassesOf = Callable[[Repository], PathClasses]
 
 
 def default_classes(_repository: Repository) -> PathClasses:
-    """The defaults, which fit any repository."""
+    """Return the default classes, which fit any repository."""
     return DEFAULT_PATHS
 
 
 def default_patterns() -> dict[str, str]:
-    """The patterns of each class that has any, in the order in which they are tried, and the critical ones."""
+    """Return the default patterns by class, in the order in which they are tried, and the critical ones."""
     source = " ".join(f"*.{extension}" for extension in sorted(_SOURCE))
     return {**{str(kind): text for kind, text in _PATTERNS.items()}, "product": source, CRITICAL: _CRITICAL}
 
 
 @dataclass(frozen=True)
 class PathSettings:
-    """The classes of each repository: those named for it, else those for all others.
+    """The path classes of each repository: its own ones, else the common ones.
 
-    ``named`` has them by owner/name in lower case. ``source`` is the file that says so, empty if none does.
+    ``named`` maps owner/name in lower case to classes. ``source`` is the file with these settings, empty if
+    there is none.
     """
 
     named: Mapping[str, PathClasses] = field(default_factory=dict)
@@ -179,5 +181,5 @@ class PathSettings:
     source: str = ""
 
     def of(self, repository: Repository) -> PathClasses:
-        """The classes of a repository; GitHub's names are the same in any case of letters."""
+        """Return the path classes of a repository; names on GitHub are case-insensitive."""
         return self.named.get(str(repository).lower(), self.others)

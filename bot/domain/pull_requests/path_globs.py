@@ -1,9 +1,9 @@
-"""Patterns of paths, as .gitignore reads them, compared in time that grows no faster than pattern times path.
+"""Path patterns in the syntax of .gitignore, matched in time proportional to pattern length times path length.
 
-Libraries make of such a pattern a regular expression that tries every way to share a path among its stars: with
-nine ``**`` it needs minutes for sixty folders. Here each part of a pattern takes the first place that fits and
-never gives it back: an earlier place leaves more of the path to what follows, so nothing is missed
-(docs/decisions/0031-patterns-without-a-way-back.md).
+Libraries translate such a pattern to a regular expression that tries every way to divide a path among its stars:
+with nine ``**`` it needs minutes for sixty folders. Here each part of a pattern matches at its first possible
+position, without backtracking: an earlier position leaves more of the path to the rest of the pattern, so that
+no match is missed (docs/decisions/0031-patterns-without-a-way-back.md).
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from itertools import groupby
 _TOKEN = re.compile(r"\\(?P<escaped>.)|\[(?P<negated>[!^]?)(?P<signs>[\w-]+)\]|(?P<sign>.)", re.S)
 _FOLDERS = "**"
 _SOME_FOLDERS, _FEWEST_FOLDERS = "(?:[^/]*/)*", "(?:[^/]*/)*?"
-# the path goes on below what is named, so that this is a folder
+# the path continues below the match, so that the match is a folder
 _BELOW = "(?P<below>/)"
 _NOTHING = "(?!)"
 
 
 class Globs:
-    """Patterns of paths, of which the last that fits decides; one that begins with ``!`` takes away.
+    """A list of path patterns. The last match decides; a pattern that begins with ``!`` excludes.
 
-    As in git, a pattern that names the path itself goes before those that name a folder above it.
-    A bracket is taken as a set only where it holds word characters and ranges of them.
+    As in git, a pattern that matches the path itself takes precedence over those that match a parent folder. A
+    bracket is a set only if it holds word characters and ranges of them.
 
     Raises:
-        re.error: a range such as ``[z-a]`` is none.
+        re.error: a range is invalid, such as ``[z-a]``.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
         lines = [pattern.rstrip() for pattern in patterns]
-        wanted = [(not line.startswith("!"), re.compile(_translate(line.removeprefix("!")))) for line in lines]
-        self._last_first = tuple(reversed(wanted))
+        rules = [(not line.startswith("!"), re.compile(_translate(line.removeprefix("!")))) for line in lines]
+        self._last_first = tuple(reversed(rules))
 
     def match(self, path: str) -> bool:
-        """Whether the path is among what the patterns name."""
-        path, decided = path.removeprefix("/"), None
-        for is_wanted, compiled in self._last_first:
-            found = compiled.match(path)
-            if found and not found.lastgroup:
-                return is_wanted
-            if found and decided is None:
-                decided = is_wanted
-        return bool(decided)
+        """Return whether the patterns include the path."""
+        path, parent_decision = path.removeprefix("/"), None
+        for is_included, compiled in self._last_first:
+            match = compiled.match(path)
+            if match and not match.lastgroup:
+                return is_included
+            if match and parent_decision is None:
+                parent_decision = is_included
+        return bool(parent_decision)
 
 
 def _translate(pattern: str) -> str:
@@ -61,7 +61,7 @@ def _translate(pattern: str) -> str:
 
 
 def _joined(names: list[str], end: str) -> str:
-    """The parts between ``**``, of which all but the last take the first place that fits."""
+    """Join the parts between ``**``; all but the last match at the first possible position."""
     parts = ["/".join(map(_name, part)) for is_gap, part in groupby(names, _FOLDERS.__eq__) if not is_gap]
     if not parts:
         return f"[^/]*{_BELOW}" if end == _BELOW else ""
@@ -73,7 +73,10 @@ def _joined(names: list[str], end: str) -> str:
 
 
 def _name(name: str) -> str:
-    """The name of a folder or file: each piece between stars takes the first place that fits, the last the end."""
+    """Translate the name of a folder or file.
+
+    Pieces between stars match at the first possible position, the last one at the end.
+    """
     if name == "*":
         return "[^/]+"
     first, *others = _pieces(name)
@@ -85,7 +88,7 @@ def _name(name: str) -> str:
 
 
 def _pieces(name: str) -> list[str]:
-    """What stands between the stars; each piece fits texts of one length alone."""
+    """Split a name at its stars; each piece matches texts of one length only."""
     pieces = [""]
     for token in _TOKEN.finditer(name):
         if token["sign"] == "*":

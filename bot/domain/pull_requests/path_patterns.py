@@ -1,4 +1,4 @@
-"""Which .gitignore patterns are taken from people: those that can match what is meant, and are easy to read."""
+"""Validation of the .gitignore patterns that people enter: they must be able to match and easy to read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bot.domain.text.strings import one_line
 
 # characters
 _LONGEST = 200
-# with more of them nobody can tell what a pattern names
+# more stars make a pattern incomprehensible
 _MOST_STARS, _MOST_IN_A_NAME, _MOST_DOUBLE = 4, 3, 2
 _STARS = re.compile(r"\*+")
-# what a backslash may stand before, and what brackets may hold
+# the characters that a backslash may escape, and what brackets may hold
 _ESCAPED = re.compile(r"\\[#! *?\[\]\\]")
 _BRACKETS = re.compile(r"\[[!^]?(?:\w(?:-\w)?)+\]")
 
@@ -42,7 +42,7 @@ def _is_unreadable(pattern: str) -> bool:
     return False
 
 
-# in this order: none is asked what those before it refuse
+# in this order: each check relies on those before it
 _FAULTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("names nothing: write a file or folder, such as docs/", lambda pattern: not pattern.strip(" !/")),
     (f"is too long: write at most {_LONGEST} characters", lambda pattern: len(pattern) > _LONGEST),
@@ -66,5 +66,5 @@ _FAULTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
 
 
 def fault_of(pattern: str) -> str:
-    """Why a pattern is not taken and what to write, to stand after it; empty for a good one."""
-    return next((said for said, is_so in _FAULTS if is_so(pattern)), "")
+    """Return the fault of a pattern and its remedy as the end of a sentence; empty if the pattern is valid."""
+    return next((fault for fault, is_so in _FAULTS if is_so(pattern)), "")

@@ -12,18 +12,18 @@ from bot.domain.pull_requests.filters import Filters
 
 PRIVATE = "private"
 FILTERS = ("path", "author", "label", "not-author")
-# also of a request written out in full, which a button carries: its value may have 2,000 characters
+# characters: also of a full request as a button value, for which Slack's limit is 2,000 characters
 _LONGEST = 1_000
 MOST_FILTERS = 10
-# phones write these where a person types a straight one
+# phones replace straight quotation marks with these
 _CURLY = str.maketrans("“”„‟«»", '""""""')
-# an address is a word, and no option named https
+# an address is a word, not an option named https
 _OPTION = re.compile(r"(?P<name>[A-Za-z-]+):(?!//)(?P<value>.*)", re.S)
 
 
 @dataclass
 class Options:
-    """The words of a command by what they are."""
+    """The words of a command by kind: values by option, the word ``private``, and the rest."""
 
     rest: list[str] = field(default_factory=list)
     values: dict[str, list[str]] = field(default_factory=dict)
@@ -31,52 +31,71 @@ class Options:
 
     @classmethod
     def read(cls, text: str, names: tuple[str, ...]) -> Options:
-        found = cls()
+        """Parse the words of a command; ``names`` are the options that it has.
+
+        Raises:
+            UsageError: an option is unknown or empty, a quotation mark is open, the text is too long, or there are too
+                many filters.
+        """
+        options = cls()
         for word in words_of(text):
             option = _OPTION.fullmatch(word)
             if option:
-                found.add(option["name"].lower(), option["value"], names)
+                options.add(option["name"].lower(), option["value"], names)
             elif word.lower() == PRIVATE:
-                found.is_private = True
+                options.is_private = True
             else:
-                found.rest.append(word)
-        if sum(len(found.values.get(kind, ())) for kind in FILTERS) > MOST_FILTERS:
+                options.rest.append(word)
+        if sum(len(options.values.get(kind, ())) for kind in FILTERS) > MOST_FILTERS:
             raise UsageError(f"That is more than {MOST_FILTERS} filters: leave some out.")
-        return found
+        return options
 
     def add(self, name: str, value: str, names: tuple[str, ...]) -> None:
+        """Add the value of an option.
+
+        Raises:
+            UsageError: the option is not in ``names``, or its value is empty.
+        """
         if name not in names:
-            known = " ".join(f"{known}:…" for known in names)
-            raise UsageError(f"I don't know {name}: here, use {known} instead.")
+            usable = " ".join(f"{usable}:…" for usable in names)
+            raise UsageError(f"I don't know {name}: here, use {usable} instead.")
         if not value.strip():
             raise UsageError(f"{name}: needs a value right after the colon.")
         self.values.setdefault(name, []).append(value.strip())
 
     @property
     def filters(self) -> Filters:
-        """Raises UsageError."""
+        """The filters among the options.
+
+        Raises:
+            UsageError: a path is invalid.
+        """
         return Filters(*(tuple(self.values.get(kind, ())) for kind in FILTERS))
 
     def last(self, name: str) -> str:
-        """The value that was written last; empty where there is none."""
+        """Return the last value of an option; empty if there is none."""
         return self.values.get(name, [""])[-1]
 
 
 def words_of(text: str) -> list[str]:
-    """The text split at blanks; what stands in double quotes stays together."""
+    """Split the text at blanks, but not inside double quotes.
+
+    Raises:
+        UsageError: the text is too long, or a quotation mark is open.
+    """
     require_short(text)
     return list(_split(text.translate(_CURLY)))
 
 
 def require_short(text: str) -> None:
-    """Raises UsageError for what is too long to be a command."""
+    """Raise UsageError if the text is too long for a command."""
     if len(text) > _LONGEST:
         raise UsageError(f"That is too long to be a command: use up to {_LONGEST:,} characters.")
 
 
 def _split(text: str) -> Iterator[str]:
     lexer = shlex.shlex(text, posix=True)
-    # only what the sentence in the help says: no comments, no escapes, no single quotes as in o'brien
+    # only the syntax that the help describes: no comments, no escapes, no single quotes (as in o'brien)
     lexer.whitespace_split, lexer.commenters, lexer.escape, lexer.quotes = True, "", "", '"'
     try:
         yield from lexer

@@ -1,4 +1,4 @@
-"""How people name a pull request: ``35617``, ``#35617``, ``owner/repo#35617`` or its address."""
+"""References to a pull request: ``35617``, ``#35617``, ``owner/repo#35617`` or its address."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _PAGE = re.compile(r"/([\w.-]+/[\w.-]+)/pull/(\d{1,9})(?:[/?#].*)?")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A pull request that someone named."""
+    """A reference to a pull request."""
 
     repository: Repository
     number: int
 
     def __str__(self) -> str:
-        """``owner/name#35617``."""
+        """Return ``owner/name#35617``."""
         return f"{self.repository}#{self.number}"
 
 
 def parse_reference(text: str, default: Repository | None, web: str = GITHUB) -> Reference:
-    """Read how a person names a pull request; ``default`` is the repository of a bare number.
+    """Parse a reference that a person entered; ``default`` is the repository of a bare number.
 
-    ``web`` is where GitHub has its pages.
+    ``web`` is the address of GitHub's pages.
 
     Raises:
-        UsageError: the text names none, or a bare number where no repository is set.
+        UsageError: the text is not a reference, or it is a bare number and no default repository is set.
     """
     trimmed = text.strip()
-    named = _QUALIFIED.fullmatch(trimmed) or _address(trimmed, web)
-    if named:
-        return Reference(Repository.parse(named[1]), int(named[2]))
+    qualified = _QUALIFIED.fullmatch(trimmed) or _address(trimmed, web)
+    if qualified:
+        return Reference(Repository.parse(qualified[1]), int(qualified[2]))
     bare = _NUMBER.fullmatch(trimmed)
     if not bare:
         raise UsageError(
