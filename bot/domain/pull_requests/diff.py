@@ -66,7 +66,7 @@ def is_readable(patch: str) -> bool:
 
 
 def beginning(patch: str, lines: int = MOST_LINES, characters: int = MOST_CHARACTERS) -> str:
-    """Truncate a patch to the limits for one file: at the end of a hunk if that keeps half of it, else of a line."""
+    """Truncate a patch to the limits for one file: between hunks if half of it stays, else between lines."""
     end = len(patch) if len(patch) <= characters else patch.rfind("\n", 0, characters + 1)
     part = patch[: max(end, 0)]
     if part.count("\n") >= lines:

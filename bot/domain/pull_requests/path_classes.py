@@ -119,14 +119,14 @@ class PathClasses:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that determines the class of a path; results of other path classes have another one."""
+        """A hash of everything that determines the class of a path; it changes with the patterns."""
         content = repr((astuple(self), sorted(_SOURCE)))
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @cached_property
     def _known(self) -> Callable[[str], tuple[PathClass, bool]]:
-        # packing, risk and areas classify the same few thousand paths of a day repeatedly; a measurement classifies
-        # all paths of a year, also where a whole tree was moved
+        # packing, risk and areas classify the same few thousand paths of a day repeatedly; a measurement
+        # classifies all paths of a year, also where a whole tree was moved
         return lru_cache(maxsize=100_000)(self._found)
 
     def _found(self, path: str) -> tuple[PathClass, bool]:

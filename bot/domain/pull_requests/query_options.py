@@ -34,8 +34,8 @@ class Options:
         """Parse the words of a command; ``names`` are the options that it has.
 
         Raises:
-            UsageError: an option is unknown or empty, a quotation mark is open, the text is too long, or there are too
-                many filters.
+            UsageError: an option is unknown or empty, a quotation mark is open, the text is too long, or there
+                are too many filters.
         """
         options = cls()
         for word in words_of(text):
