@@ -1,1 +1,1 @@
-"""What happened to merged pull requests: reverts, repairs, relands."""
+"""The history of merged pull requests: reverts, repairs and relands."""

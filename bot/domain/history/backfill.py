@@ -1,4 +1,4 @@
-"""Past days that are filled: what was done for each, and what came of trying."""
+"""Backfills of past days: the record of each, and the outcome of an attempt."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from datetime import datetime, timedelta
 
 from bot.domain.time.day import LocalDay
 
-# as long as entries and the model's answers are kept
+# the lifetime of entries and of the model's answers
 _SUMMARIES_LAST = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """What was done for a day and when (UTC): history and files, and summaries by ``model`` unless it is empty."""
+    """The record of the backfill of a day: when (UTC), and by which ``model`` its summaries were written.
+
+    History and files are always loaded; ``model`` is empty if no summaries were written.
+    """
 
     at: datetime
     model: str = ""
 
     def covers(self, model: str, now: datetime) -> bool:
-        """Whether nothing is left to do where summaries by ``model`` are wanted, or none if it is empty.
+        """Return whether nothing is left to do for summaries by ``model``, or for none if it is empty.
 
-        History stays, summaries are kept for 90 days.
+        History is permanent, summaries are kept for 90 days.
         """
         return not model or (model == self.model and now - self.at < _SUMMARIES_LAST)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a day: how many pull requests were read, or that it was filled ``already``.
+    """The outcome for one day: the number of pull requests read, or ``already`` if there was nothing left to do.
 
-    ``missing`` says, as a clause, why it is not filled; it is empty if it is.
+    ``missing`` is a clause on why the day is not filled; it is empty if the day is filled.
     """
 
     day: LocalDay
@@ -40,4 +43,5 @@ class Outcome:
 
     @property
     def is_filled(self) -> bool:
+        """Whether the backfill of the day is complete."""
         return not self.missing

@@ -1,7 +1,7 @@
-"""What had happened in a repository before an instant: fixes and reverts by file, usual sizes, numbers.
+"""The history of a repository before an instant: fixes and reverts by file, usual sizes, numbers.
 
-Whatever is asked, only merges strictly before the given instant count: a rule that looks back sees what could be
-known when a pull request was merged, now as well as in a measurement over past years.
+Every query considers only merges strictly before its instant: a rule that looks back sees what was known when a
+pull request was merged, in production as well as in a measurement of past years.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from bot.domain.history.relands import Reland, Try
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 
-# below that, what did not happen says little
+# with a shorter history, the absence of an event says little
 ENOUGH = timedelta(days=90)
 FIXES_WITHIN = timedelta(days=14)
 REVERTS_WITHIN = timedelta(days=180)
 _USUAL_WITHIN = timedelta(days=90)
-# lines that a change of product code usually adds: vLLM's median of 2025, where a repository does not tell its own
+# lines that a change of product code usually adds: vLLM's median of 2025, where too few are known
 USUAL = 16
 _USUAL_LEAST, _USUAL_MOST, _USUAL_OF = 8, 64, 50
 
-# numbers of one repository; in one that merges a hundred a day, so many issues and pull requests come in months
+# numbers; a repository with a hundred merges a day needs months for so many issues and pull requests
 _LEAP = 10_000
 
 _FIX = re.compile(
@@ -41,9 +41,9 @@ _NO_FIX = re.compile(
 
 
 class Past:
-    """The merges of a repository, in any order, and what became of them.
+    """The merges of a repository, in any order, with their reverts and relands.
 
-    Only files that are product or build by ``classes`` are watched; a renamed one takes along what happened to it.
+    Only files that are product or build by ``classes`` are considered. A renamed file keeps its history.
     """
 
     def __init__(
@@ -53,56 +53,60 @@ class Past:
         classes: PathClasses,
         relands: Iterable[Reland] = (),
     ) -> None:
-        known = sorted(pulls, key=lambda pull: (pull.merge_time, pull.number))
-        self._since = known[0].merge_time if known else None
+        ordered = sorted(pulls, key=lambda pull: (pull.merge_time, pull.number))
+        self._since = ordered[0].merge_time if ordered else None
         self._fixes: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
         self._reverts: dict[str, list[datetime]] = defaultdict(list)
         self._sizes: list[tuple[datetime, int]] = []
-        # merges with a number above all before them: the first of them above a number is the first of all
+        # merges with a higher number than all before them: the first above a number is the first of all merges
+        # above it
         self._numbers: list[int] = []
         self._merged: list[datetime] = []
-        self._leapt = -_LEAP
+        self._gap_number = -_LEAP
         self._renames: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
-        files = {pull.number: watched(pull, classes) for pull in known}
-        for pull in known:
+        files = {pull.number: watched(pull, classes) for pull in ordered}
+        for pull in ordered:
             self._take(pull, files[pull.number], classes)
-        for found in outcomes:
-            if found.fate is not Fate.REPAIRED:
-                for file in files.get(found.pull.number, ()):
-                    self._reverts[file.path].append(found.by.merge_time)
-        self._tries = {found.number: found.tries for found in relands}
+        for outcome in outcomes:
+            if outcome.fate is not Fate.REPAIRED:
+                for file in files.get(outcome.pull.number, ()):
+                    self._reverts[file.path].append(outcome.by.merge_time)
+        self._attempts = {reland.number: reland.tries for reland in relands}
         self._medians: dict[datetime, float | None] = {}
 
     def reaches(self, at: datetime) -> bool:
-        """Whether it goes back long enough for what happened to files to mean something at that instant."""
+        """Return whether the history before an instant is long enough to draw conclusions from it."""
         return self._since is not None and at - self._since >= ENOUGH
 
     def usual(self, at: datetime) -> float:
-        """How many lines a change of product code usually adds, as the rules count: measured, within bounds."""
-        found = self.measured(at)
-        return USUAL if found is None else min(max(found, _USUAL_LEAST), _USUAL_MOST)
+        """Return the number of lines that a change of product code usually adds, limited to the rules' bounds."""
+        lines = self.measured(at)
+        return USUAL if lines is None else min(max(lines, _USUAL_LEAST), _USUAL_MOST)
 
     def measured(self, at: datetime) -> float | None:
-        """The same as it is here: the median of 90 days up to the last midnight, None of fewer than 50 changes."""
+        """Return the median of added lines in the 90 days up to midnight (UTC), None for fewer than 50 changes."""
         midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         if midnight not in self._medians:
             self._medians[midnight] = self._median(midnight)
         return self._medians[midnight]
 
     def fixes(self, paths: Iterable[str], at: datetime) -> int:
-        """How many fixes, by their titles, changed any of these files in the 14 days before an instant."""
+        """Return how many fixes, by their titles, changed any of the files in the 14 days before an instant."""
         since = at - FIXES_WITHIN
-        found: set[int] = set()
+        numbers: set[int] = set()
         for path in paths:
             for name, until in self._names(path, at):
                 times = self._fixes.get(name, [])
-                # by the time alone: what was merged without a pull request has a number below 0
+                # by the time only: direct commits have negative numbers
                 first, last = (bisect_left(times, when, key=itemgetter(0)) for when in (since, until))
-                found.update(number for _, number in times[first:last])
-        return len(found)
+                numbers.update(number for _, number in times[first:last])
+        return len(numbers)
 
     def taken_back(self, paths: Iterable[str], at: datetime) -> int:
-        """How many of these files were in a change whose revert was merged in the 180 days before an instant."""
+        """Return how many of the files were in a change that was reverted in the 180 days before an instant.
+
+        The time of a revert is that of its merge.
+        """
         since = at - REVERTS_WITHIN
         return sum(
             any(since < when < at for name, _ in self._names(path, at) for when in self._reverts.get(name, ()))
@@ -110,17 +114,17 @@ class Past:
         )
 
     def tries(self, number: int) -> tuple[Try, ...]:
-        """The earlier tries of a change that a pull request lands again, oldest first."""
-        return self._tries.get(number, ())
+        """Return the earlier attempts of the change that a pull request relands, oldest first."""
+        return self._attempts.get(number, ())
 
     def open_for(self, number: int, at: datetime) -> timedelta:
-        """How long a pull request had been open at least: one that was opened later was merged so long before."""
+        """Return the minimum time for which a pull request was open: since the first merge of a higher number."""
         place = bisect_left(self._numbers, number)
-        is_known = place < len(self._numbers) and self._merged[place] < at
-        return at - self._merged[place] if is_known else timedelta(0)
+        is_merged = place < len(self._numbers) and self._merged[place] < at
+        return at - self._merged[place] if is_merged else timedelta(0)
 
     def _names(self, path: str, at: datetime) -> Iterator[tuple[str, datetime]]:
-        """What a file has been called, each with when it ceased to be: a rename counts from when it was merged."""
+        """Yield the names of a file, each with the end of its use; a rename counts from its merge."""
         while True:
             yield path, at
             renames = self._renames.get(path, [])
@@ -140,16 +144,17 @@ class Past:
             self._sizes.append((pull.merge_time, added_lines(files, classes)))
 
     def _number(self, pull: PullRequest) -> None:
-        """Of numbers that leap, and may be of another tracker, the second counts: wrong ones seldom come again.
+        """Record the number of a merge, except the first number after a large gap.
 
-        A single one would make all that is merged later look as if it had been open since then.
+        Such a number may belong to another tracker, and a wrong one seldom repeats. A single wrong number would
+        make all later merges look as if they had been open since then.
         """
         last = self._numbers[-1] if self._numbers else pull.number - 1
-        is_leap = pull.number > last + _LEAP and abs(pull.number - self._leapt) > _LEAP
-        if is_leap:
-            self._leapt = pull.number
-        # what was pushed without a pull request has none
-        if not is_leap and pull.number > max(last, 0):
+        is_gap = pull.number > last + _LEAP and abs(pull.number - self._gap_number) > _LEAP
+        if is_gap:
+            self._gap_number = pull.number
+        # direct commits have no number
+        if not is_gap and pull.number > max(last, 0):
             self._numbers.append(pull.number)
             self._merged.append(pull.merge_time)
 
@@ -161,16 +166,16 @@ class Past:
 
 
 def watched(pull: PullRequest, classes: PathClasses) -> tuple[ChangedFile, ...]:
-    """The files of a pull request that are product or build; none where they are not loaded."""
+    """Return the files of a pull request that are product or build; none if its files are not loaded."""
     kinds = (PathClass.PRODUCT, PathClass.BUILD, PathClass.LOCK)
     return tuple(file for file in pull.files or () if classes.classify(file.path) in kinds)
 
 
 def added_lines(files: Iterable[ChangedFile], classes: PathClasses) -> int:
-    """The lines that are added to files, less those of lock files, which nobody writes."""
+    """Return the number of lines added to files, except to lock files, which are generated."""
     return sum(file.additions for file in files if classes.classify(file.path) is not PathClass.LOCK)
 
 
 def is_fix(title: str) -> bool:
-    """Whether a title speaks of mending what did not work."""
+    """Return whether a title describes the repair of a defect."""
     return bool(_FIX.search(title)) and not _NO_FIX.search(title)

@@ -1,6 +1,7 @@
-"""How people name other pull requests and commits: the references, and the statements they stand in.
+"""References to pull requests and commits in texts, and the statements that contain them.
 
-Every part of a pattern is bounded or begins where the one before can't go on, so that no text makes a search slow.
+Every part of a pattern has a limited length or begins where the preceding part cannot continue, so that no text
+makes a search slow.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MORE = re.compile(
     re.I | re.X,
 )
 _NOTE = re.compile(r"""\s?(?:\([^()\n]{0,200}\)|"[^"\n]{0,200}"|\u201c[^\u201c\u201d\n]{0,200}\u201d)""")
-# "Reverts #5, #6 needs a closer look": what follows has #6 for its subject
+# "Reverts #5, #6 needs a closer look": #6 is the subject of a new clause
 _GOES_ON = re.compile(
     r"\s(?:is|was|are|were|has|had|needs?|will|would|can|could|should|may|might|does|did|do|broke|breaks|fix\w*|"
     r"stays?|remains?|contains?|changes|changed|adds|added|introduced)\b",
@@ -46,9 +47,9 @@ _ADVERBS = (
     r"temporarily|effectively|essentially|basically|merely|therefore|please|clean|full|complete|manual|straight|quick|"
     r"emergency|an?|the)\s){0,3}"
 )
-# "this revert of #5 was wrong" speaks of another
+# "this revert of #5 was wrong" is about another pull request
 _SUBJECT = r"this(?!\s\w+\s(?:of|was|is|has)\b)(?:\s(?:PR|pull\srequest|change|commit|patch|diff|CL|one|MR))?"
-# where a statement begins: a line, a point of a list, a sentence; or "this PR …" anywhere
+# the beginning of a statement: of a line, a list item or a sentence; or "this PR …" anywhere
 _BEGIN = (
     r"(?:(?:^(?:-\s)?(?:\#{1,6}\s)?|(?<=[.!?;]\s))"
     r"(?:(?:summary|purpose|description|motivation|what|why|changes?|context|tl;?dr|note)\s?:\s)?"
@@ -57,7 +58,7 @@ _BEGIN = (
     rf"|\b{_SUBJECT}\s)(?:is\s)?{_ADVERBS}"
 )
 
-# words that say nothing of which part: "the changes of pull request", "commits"
+# words that name no specific part: "the changes of pull request", "commits"
 _WHOLE = frozenset(
     """a an of the this that these those all both entire whole full fully complete completely entirely following
     previous recent latest original merged merge pull request requests pr prs mr commit commits change changes
@@ -95,7 +96,7 @@ _MOST_STATEMENTS = 200
 
 
 class Extent(Enum):
-    """How much of what is named is taken back; PLANNED is the end of something temporary."""
+    """How much of a change is reverted. PLANNED is the end of a temporary change."""
 
     WHOLE = "whole"
     PART = "part"
@@ -104,9 +105,9 @@ class Extent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A pull request by its ``number`` or, where that is 0, a commit by the beginning of its hash.
+    """A reference to a pull request by ``number`` or, if that is 0, to a commit by the beginning of its hash.
 
-    ``repository`` is empty where none was written, and so is ``web``, where the pages are of an address.
+    ``repository`` and ``web``, the address of the GitHub pages, are empty if the text does not contain them.
     """
 
     number: int
@@ -117,44 +118,47 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a verb is said of, and to what extent."""
+    """The objects of a verb, and the extent of the statement."""
 
     mentions: tuple[Mention, ...]
     extent: Extent
 
 
 def verb(words: str) -> re.Pattern[str]:
-    """A pattern for :func:`statements` with a verb (a pattern without groups) where a statement begins."""
+    """Compile a pattern for :func:`statements` that matches a verb at the beginning of a statement.
+
+    ``words`` is a regular expression without groups.
+    """
     return re.compile(rf"{_BEGIN}(?P<verb>{words})\b", re.I | re.M)
 
 
 def statements(text: str, pattern: re.Pattern[str]) -> Iterator[Statement]:
-    """What a verb is said of in :func:`bot.domain.text.description.prose`, where it stands at most 200 times."""
-    for found in islice(pattern.finditer(text), _MOST_STATEMENTS):
-        if stated := statement(text, found.end(), is_part=bool(found["part"])):
-            yield stated
+    """Yield the statements with a verb in a text of :func:`bot.domain.text.description.prose`, at most 200."""
+    for match in islice(pattern.finditer(text), _MOST_STATEMENTS):
+        if parsed := statement(text, match.end(), is_part=bool(match["part"])):
+            yield parsed
 
 
 def statement(text: str, start: int, *, is_part: bool = False, is_title: bool = False) -> Statement | None:
-    """What the verb that ends at ``start`` is said of; None where it names nothing."""
-    # no reference that begins soon enough reaches farther
-    for found in _REFERENCE.finditer(text, start, start + _LONGEST + _LONGEST_REFERENCE):
-        between = text[start : found.start()]
+    """Parse the object of the verb that ends at ``start``; None if it names no pull request or commit."""
+    # a reference that begins within the maximum distance ends before this limit
+    for match in _REFERENCE.finditer(text, start, start + _LONGEST + _LONGEST_REFERENCE):
+        between = text[start : match.start()]
         if len(between) > _LONGEST:
             break
-        if found["sha"] and not _is_commit(between, found["sha"]):
+        if match["sha"] and not _is_commit(between, match["sha"]):
             continue
         extent = _extent(between, is_title=is_title)
-        return _listed(text, found, between, _in_part(extent) if is_part else extent) if extent else None
+        return _listed(text, match, between, _in_part(extent) if is_part else extent) if extent else None
     return None
 
 
 def references(text: str) -> Iterator[tuple[int, int, Mention]]:
-    """The pull requests that a text names, with where they begin and end in it."""
-    for found in _REFERENCE.finditer(text):
-        mention = _mention(found)
+    """Yield the references to pull requests in a text, each with its start and end."""
+    for match in _REFERENCE.finditer(text):
+        mention = _mention(match)
         if mention.number:
-            yield found.start(), found.end(), mention
+            yield match.start(), match.end(), mention
 
 
 def _listed(text: str, first: re.Match[str], between: str, extent: Extent) -> Statement | None:
@@ -175,18 +179,18 @@ def _another(text: str, end: int, *, is_list: bool, of_commits: bool) -> re.Matc
     after = _MORE.match(text, note.end() if note else end)
     if not after or (after["line"] and not is_list):
         return None
-    found = _REFERENCE.match(text, after.end())
-    return found if found and (not found["sha"] or of_commits or _LETTER_AND_DIGIT.match(found["sha"])) else None
+    other = _REFERENCE.match(text, after.end())
+    return other if other and (not other["sha"] or of_commits or _LETTER_AND_DIGIT.match(other["sha"])) else None
 
 
-def _mention(found: re.Match[str]) -> Mention:
-    number = found["page"] or found["number"] or found["named"] or "0"
-    commit = found["object"] or found["at"] or found["sha"] or ""
-    return Mention(int(number), commit.lower(), found["site"] or found["place"] or "", found["web"] or "")
+def _mention(match: re.Match[str]) -> Mention:
+    number = match["page"] or match["number"] or match["named"] or "0"
+    commit = match["object"] or match["at"] or match["sha"] or ""
+    return Mention(int(number), commit.lower(), match["site"] or match["place"] or "", match["web"] or "")
 
 
 def _is_commit(between: str, sha: str) -> bool:
-    """Whether it is said to be one, or stands alone and can't be a number or a word."""
+    """Return whether the text calls it a commit, or it stands alone and can't be a number or a word."""
     words = between.casefold().strip(" \n:-").split()
     if words and words[-1] in ("commit", "commits", "changeset", "changesets", "sha"):
         return True
@@ -213,7 +217,7 @@ def _extent(between: str, *, is_title: bool) -> Extent | None:
 
 
 def _described(between: str, *, is_title: bool) -> Extent | None:
-    """The extent where words describe what is taken back: "the X of #5", "the scheduler change (#5)"."""
+    """Return the extent if words describe the reverted part: "the X of #5", "the scheduler change (#5)"."""
     if _A_PART.search(between) or _LINKED.search(between) or _NAMES_A_CHANGE.search(between):
         return Extent.PART
     # in a description, "Revert the scheduler change (#9)" is a line of release notes

@@ -1,4 +1,4 @@
-"""What became of merged pull requests: which were reverted or repaired, by which, and how long they lived."""
+"""The outcomes of merged pull requests: which were reverted or repaired, by which, and after what time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.domain.pull_requests.models import PullRequest
 
 
 class Fate(StrEnum):
-    """How something was taken back, as a participle."""
+    """The kind of an outcome, as a participle for sentences."""
 
     REVERTED = "reverted"
     PARTLY = "reverted in part"
@@ -22,7 +22,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """A merge that another one reverted or repaired; it does not stand if that one was reverted in its turn."""
+    """A merge that another merge reverted or repaired. It does not stand if that revert was itself reverted."""
 
     pull: PullRequest
     by: PullRequest
@@ -31,39 +31,40 @@ class TakenBack:
 
     @property
     def lasted(self) -> timedelta:
+        """The time between the merge and its revert or repair."""
         return self.by.merge_time - self.pull.merge_time
 
     @property
     def mark(self) -> str:
-        """Names the pair within its repository."""
+        """An identifier of the pair, unique within its repository."""
         return f"{self.pull.number}-{self.by.number}"
 
     @property
     def state(self) -> str:
-        """Its mark, another one where it does not stand."""
+        """The identifier of the pair and of whether it stands."""
         return f"{self.mark}{'' if self.stands else '-'}"
 
 
 def outcomes_among(pulls: Iterable[PullRequest]) -> tuple[TakenBack, ...]:
-    """All that ``pulls`` say of each other: reverts, those that stand no more among them, then repairs.
+    """Return all outcomes within ``pulls``: reverts, including those that no longer stand, then repairs.
 
-    Both halves are among ``pulls``. Nothing is repaired that was reverted, or by what was.
+    Both pull requests of a pair are in ``pulls``. A pair with a reverted pull request is no repair.
     """
-    known = tuple(pulls)
-    by_number = {pull.number: pull for pull in known}
-    reverts = reverts_among(known)
-    held = frozenset(standing(reverts, known))
+    merged = tuple(pulls)
+    by_number = {pull.number: pull for pull in merged}
+    reverts = reverts_among(merged)
+    held = frozenset(standing(reverts, merged))
     gone = gone_of(held)
-    taken = (
-        TakenBack(by_number[found.number], by_number[found.by], _fate(found), stands=found in held)
-        for found in reverts
+    reverted = (
+        TakenBack(by_number[revert.number], by_number[revert.by], _fate(revert), stands=revert in held)
+        for revert in reverts
     )
     repaired = (
-        TakenBack(by_number[found.number], by_number[found.by], Fate.REPAIRED)
-        for found in repairs_among(known)
-        if gone.isdisjoint((found.number, found.by))
+        TakenBack(by_number[repair.number], by_number[repair.by], Fate.REPAIRED)
+        for repair in repairs_among(merged)
+        if gone.isdisjoint((repair.number, repair.by))
     )
-    return (*taken, *repaired)
+    return (*reverted, *repaired)
 
 
 def _fate(revert: Revert) -> Fate:

@@ -1,4 +1,4 @@
-"""Which pull requests land again what was taken back, with the history of tries."""
+"""Relands: pull requests that merge a reverted change again, with the earlier attempts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LANDS = (
     r"|(?:second|third|2nd|3rd|another|new|next|fresh)\s(?:attempt|try|take)(?:\s(?:at|on|to\s(?:re-?)?(?:land|merge)))?"
     r"|(?:take|attempt)\s(?:\d|two|three))"
 )
-# these speak of other things too: they count where what they name was taken back
+# these words have other meanings too: they count if the pull request that they name was reverted
 _REPEATS = (
     r"(?:re-?introduc(?:es?|ed|ing)|re-?instat(?:es?|ing)|re-?submit(?:s|ted)?|re-?do(?:es|ing)?|re-?merges?|re-?try"
     r"|re-?adds?|re-?enables?|restores?|brings?\sback)"
@@ -28,28 +28,28 @@ _HINT = re.compile(
     r"\bre-?(?:land|appl|intro|inst|sub|do|merge|try|add|enab|stor)|\bun-?revert|\battempt|\btry\b|\btake\b|\bbring",
     re.I,
 )
-# the words in front of a title that land it again, as a tag or as the verb of the title itself
+# the words before a title that mark a reland, as a tag or as the verb of the title itself
 _LEAD = re.compile(
     rf"[\[(]\s*(?:{_LANDS}|{_REPEATS}|try\s?\d|\d(?:nd|rd|th)\s(?:try|attempt)|v\d)\b[^\])]{{0,20}}[\])][\s:\u2013\u2014-]*"
     rf"|(?:(?:fix|fixes|fixed)\sand\s)?(?:{_LANDS}|{_REPEATS})\b(?:\^\d|\s?x?\d\b)?(?:\sof\b)?[\s:\u2013\u2014-]*",
     re.I,
 )
 _TAG = re.compile(r"\[[^\]]{0,60}\]\s*|\w{1,30}(?:\([^()]{0,60}\))?!?:\s*")
-# words behind a title: take 2, v2, 2nd try, fix for reverted PR
+# words after a title: take 2, v2, 2nd try, fix for reverted PR
 _TAIL = re.compile(
     r"\((?=[^()]*\b(?:take|try|attempt|re-?land(?:ed)?|re-?appl(?:y|ied)|revert(?:ed)?|again|v\d)\b)"
     r"[^()]*\)$|[,:\u2013\u2014-]?\s(?:(?:take|try|attempt)\s(?:\d|two|three)|v[2-9]|again)$",
     re.I,
 )
 _MOST_WORDS = 4
-# a title that names a change by itself, as no "Fix typo" does
+# characters: shorter titles such as "Fix typo" do not identify a change
 _SHORTEST_TITLE = 16
 _MOST_TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """An earlier pull request of a change, and what took it back; None where that is not known."""
+    """An earlier pull request of a change, and the number of its revert; None if that is unknown."""
 
     number: int
     reverted_by: int | None
@@ -57,24 +57,24 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Reland:
-    """``number`` lands a change again; ``tries`` are the earlier ones, oldest first and at least one."""
+    """A merge that lands a change again. ``tries`` are the earlier attempts, oldest first, at least one."""
 
     number: int
     tries: tuple[Try, ...]
 
 
 def relands_among(pulls: Iterable[PullRequest]) -> tuple[Reland, ...]:
-    """The pull requests that land again an earlier one of ``pulls``, in the order in which they were merged.
+    """Return the relands of earlier ``pulls``, in the order of their merges.
 
-    They say so, take back a revert, or have the title of a change of which every earlier try was taken back.
-    The time taken is linear but for sorts; of the tries of one change the last 50 are told.
+    A reland says so, reverts a revert, or has the title of a change whose earlier attempts were all reverted.
+    The time is linear except for sorts. Of the attempts of one change only the last 50 are returned.
     """
     history = _History(pulls)
     return tuple(reland for pull in history.pulls if (reland := history.next(pull)))
 
 
 def change_key(title: str) -> str:
-    """The same for the titles of all tries of a change: without "[Reland]", "(take 2)", "v2" and the like."""
+    """Return a key that is equal for the titles of all attempts: without "[Reland]", "(take 2)" and the like."""
     text = title_key(title)
     for _ in range(_MOST_WORDS):
         before = text
@@ -98,7 +98,7 @@ def _lead(title: str) -> re.Match[str] | None:
 
 
 class _History:
-    """What has been merged so far, by the change it lands. Each change is a list of its tries in order."""
+    """The merges up to a pull request, by change. Each change is a list of its attempts in order."""
 
     def __init__(self, pulls: Iterable[PullRequest]) -> None:
         self._earlier = Earlier(pulls)
@@ -113,13 +113,13 @@ class _History:
         self._by_title: dict[str, list[PullRequest]] = {}
 
     def next(self, pull: PullRequest) -> Reland | None:
-        """What the next pull request in order lands again."""
+        """Process the next pull request in order; return its reland, if it is one."""
         own = self._reverts[pull.number] = reverts_in(pull, self._earlier)
         origins = self._origins(pull, own)
         tries = [
-            Try(number, taken.by if taken else None)
+            Try(number, last_revert.by if last_revert else None)
             for number in self._joined(origins, pull.number)
-            if (taken := self._taken_back.get(number)) or number in origins
+            if (last_revert := self._taken_back.get(number)) or number in origins
         ]
         self._taken_back.update({revert.number: revert for revert in own})
         self._by_title.setdefault(change_key(pull.title), []).append(pull)
@@ -129,19 +129,19 @@ class _History:
         return Reland(pull.number, tuple(tries))
 
     def _origins(self, pull: PullRequest, own: tuple[Revert, ...]) -> set[int]:
-        taken = {revert.number for revert in own}
+        reverted = {revert.number for revert in own}
         undone = (each.number for each in own if not each.is_partial)
         restored = {each for number in undone for each in self._undid(number) if not self._only_reverts(each)}
-        found = restored | self._said(pull)
-        if not found and (same := self._of_title(pull)) and not is_revert(pull):
-            found = same
-        return found - taken
+        origins = restored | self._said(pull)
+        if not origins and (same := self._of_title(pull)) and not is_revert(pull):
+            origins = same
+        return origins - reverted
 
     def _said(self, pull: PullRequest) -> set[int]:
-        """What the title or the description names; of a revert, what that took back."""
-        sure = self._landed(self._stated(pull, _SAYS, lands_again(pull.title)), pull)
-        perhaps = self._landed(self._stated(pull, _MAY_MEAN, not lands_again(pull.title)), pull)
-        return sure | {number for number in perhaps if number in self._taken_back}
+        """Return the pull requests that title or description names; for a revert, those that it reverted."""
+        certain = self._landed(self._stated(pull, _SAYS, lands_again(pull.title)), pull)
+        possible = self._landed(self._stated(pull, _MAY_MEAN, not lands_again(pull.title)), pull)
+        return certain | {number for number in possible if number in self._taken_back}
 
     def _stated(self, pull: PullRequest, says: re.Pattern[str], is_titled: bool) -> Iterator[Statement]:  # noqa: FBT001
         lead = _lead(pull.title) if is_titled else None
@@ -150,9 +150,14 @@ class _History:
         if _HINT.search(pull.body):
             yield from statements(prose(pull.body), says)
 
-    def _landed(self, stated: Iterable[Statement], by: PullRequest) -> set[int]:
-        mentions = (each for said in stated if said.extent is not Extent.PLANNED for each in said.mentions)
-        named = {found.number for mention in mentions if (found := self._earlier.named(mention, by))}
+    def _landed(self, statements: Iterable[Statement], by: PullRequest) -> set[int]:
+        mentions = (
+            each
+            for statement in statements
+            if statement.extent is not Extent.PLANNED
+            for each in statement.mentions
+        )
+        named = {pull.number for mention in mentions if (pull := self._earlier.named(mention, by))}
         return {
             origin
             for number in named
@@ -163,11 +168,17 @@ class _History:
         return {revert.number for revert in self._reverts[number]}
 
     def _only_reverts(self, number: int) -> bool:
-        """One that takes back a revert lands a change, and is one of its tries."""
+        """Return whether a pull request is a revert and not a reland.
+
+        The revert of a revert is an attempt of the original change.
+        """
         return number not in self._landing and is_revert(self._earlier.by_number[number])
 
     def _of_title(self, pull: PullRequest) -> set[int]:
-        """The last try under the same title; unless that is said, all of them must have been taken back."""
+        """Return the last attempt with the same title.
+
+        Unless the title says that it is a reland, all attempts must have been reverted.
+        """
         key = change_key(pull.title)
         tries = [each for each in self._by_title.get(key, ())[-_MOST_TRIES:] if each.merge_time < pull.merge_time]
         if lands_again(pull.title):
@@ -179,7 +190,7 @@ class _History:
         return {tries[-1].number} if tries else set()
 
     def _joined(self, origins: set[int], number: int) -> list[int]:
-        """The tries before of the change that ``number`` is of; changes that turn out to be one are joined."""
+        """Return the earlier attempts of the change of ``number``; join changes that turn out to be the same."""
         changes = {id(change): change for each in origins if (change := self._changes.setdefault(each, [each]))}
         together = max(changes.values(), key=len, default=[])
         for change in changes.values():

@@ -1,4 +1,4 @@
-"""Which pull requests repair what another broke, as they say themselves: "fixes a regression from #N"."""
+"""Repairs: pull requests that say that they fix what another broke, such as "fixes a regression from #N"."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bot.domain.text.description import prose
 _FIXES = re.compile(
     r"\b(?:fix(?:es|ed|ing|up)?|hot-?fix|bug-?fix(?:es)?|repair\w*|regress\w*|restor\w*|unbreak\w*)\b", re.I
 )
-# nothing was broken
+# titles with these words repair no defect
 _TRIFLE = re.compile(r"\b(?:typos?|nits?|spell\w*|lint\w*|pre-?commit|mypy|comments?|links?)\b", re.I)
-# a text that names more is a list of changes
+# a text with more references is a list of changes
 _MOST_NAMED = 200
-# what stands right before a number is looked at, and what stands right after it
+# characters before and after a number that are searched
 _BEFORE, _BEHIND = 120, 80
 _LINK = r"\b(?:by|from|in|since|after|of|with|when|due\s+to|because\s+of|thanks\s+to)\s+(?:the\s+)?[(\[]?\Z"
-# "fixed in", "reported in", "skipped in", "as in" speak of what was there before, or was said
+# "fixed in", "reported in", "skipped in", "as in" refer to an earlier state or to a discussion
 _ELSEWHERE = (
     r"\n\s*\n|\b(?:not|fix|solv|report|describ|discuss|skip|disabl|mention|track|comment|review|suggest|propos|request"
     r"|address|handl|found|seen|observ|notic|similar|same|like|as\s(?:in|of)\b|see\b|per\b|port|cherry|follow(?:s|ed|ing)\b)"
@@ -38,7 +38,7 @@ _BLAME = re.compile(
     """,
     re.I | re.X,
 )
-# these say by themselves that something is put right which the number brought, or point at it
+# these words alone say that the pull request repairs a defect of the number, or name it as the cause
 _AFTERCARE = re.compile(
     r"""
     \b(?:(?:follow-?\s?up|forward|post-merge|hot|bug)[\s-]?fix(?:es|up)?(?:\s(?:for|to|of|on|from))?
@@ -49,7 +49,7 @@ _AFTERCARE = re.compile(
     """,
     re.I | re.X,
 )
-# in a title that speaks of a repair, where what is repaired came from
+# the origin of a defect, in a title of a repair
 _CAME_FROM = re.compile(
     rf"\A(?:(?!{_ELSEWHERE}).|\bfix(?:es|ed|ing|up)?\b)*(?:{_LINK}|\bfix(?:es)?\sfor\s\Z)", re.I | re.S
 )
@@ -73,26 +73,26 @@ _GOES_ON = re.compile(r"\s(?:is|was|are|were|has|had|needs?|will|would|fix\w*|ad
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """``by`` repairs what ``number`` broke."""
+    """A pair of pull requests: ``by`` repairs a defect that ``number`` caused."""
 
     number: int
     by: int
 
 
 def repairs_among(pulls: Iterable[PullRequest]) -> tuple[Repair, ...]:
-    """The repairs of which both halves are among ``pulls``; the cause must have been merged before.
+    """Return the repairs for which both pull requests are in ``pulls``; the cause must be the earlier merge.
 
-    Who takes a pull request back, whole or in part, does not repair it. The time taken is linear but for a sort.
+    A full or partial revert is no repair. The time is linear except for a sort.
     """
-    known = tuple(pulls)
-    earlier = Earlier(known)
-    return tuple(Repair(number, pull.number) for pull in known for number in sorted(_repaired(pull, earlier)))
+    merged = tuple(pulls)
+    earlier = Earlier(merged)
+    return tuple(Repair(number, pull.number) for pull in merged for number in sorted(_repaired(pull, earlier)))
 
 
 def _repaired(pull: PullRequest, earlier: Earlier) -> set[int]:
     blamed = set(_blamed(pull))
-    found = {cause.number for mention in blamed if (cause := earlier.named(mention, pull))}
-    return found - {revert.number for revert in reverts_in(pull, earlier)} if found else found
+    causes = {cause.number for mention in blamed if (cause := earlier.named(mention, pull))}
+    return causes - {revert.number for revert in reverts_in(pull, earlier)} if causes else causes
 
 
 def _blamed(pull: PullRequest) -> Iterator[Mention]:
@@ -119,7 +119,7 @@ def _is_blamed(text: str, start: int, end: int, *, is_title: bool) -> bool:
     before = text[max(0, start - _BEFORE) : start]
     if _DID.match(text[end : end + _BEHIND]):
         return not _UNSURE.search(before)
-    said = (_BLAME.search(before), _AFTERCARE.search(before))
-    if any(found and not _DENIED.search(before[: found.start()]) for found in said):
+    signs = (_BLAME.search(before), _AFTERCARE.search(before))
+    if any(sign and not _DENIED.search(before[: sign.start()]) for sign in signs):
         return True
-    return is_title and not any(said) and bool(_CAME_FROM.search(before))
+    return is_title and not any(signs) and bool(_CAME_FROM.search(before))

@@ -1,4 +1,4 @@
-"""What a pull request says it takes back, in its title, its description and the message of its merge commit."""
+"""Claims of a pull request to revert others, in its title, its description and its merge commit message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDS = (
 )
 _SAYS = verb(_WORDS)
 _MAY_SAY = re.compile(r"rever|back|und[oi]|unland", re.I)
-# Each part of a pattern begins where the one before can't go on, so that no text makes the search slow.
+# Each part of a pattern begins where the preceding one can't continue, so that no text makes the search slow.
 _TAGS = r"[^\w\[]*(?:\[[^\]]*\][^\w\[]*)*"
 # an area in front, as in conventional commits: fix(core)!: …
 _AREA = r"(?:\w{1,30}(?:\([^()]{0,60}\))?!?:\s*)?"
@@ -35,20 +35,20 @@ _NO_TITLE = re.compile(
 # an unquoted title begins as titles do, not as a sentence goes on
 _LIKE_A_TITLE = re.compile(r"\[|[A-Z][\w-]*\s|[a-z]+(?:\([^()]{0,60}\))?!?:\s")
 _SHORTEST_TITLE = 16
-# what lands a change again says so with these words, and may quote the revert
+# a reland says so with these words, and may quote the revert
 _AGAIN = re.compile(
     rf"{_TAGS}{_AREA}(?:(?:fix|fixes|fixed)\s+and\s+)?(?:re-?land(?:s|ed|ing)?|re-?appl(?:y|ies|ied|ying)|un-?reverts?)\b"
     rf"|[^\w\[]*(?:\[[^\]]*\]\s*)*?\[\s*(?:re-?land(?:ed)?|re-?appl(?:y|ied)|un-?revert(?:ed)?)\b[^\]]*\]",
     re.I,
 )
-# of the message of a merge commit counts only what names the pull request or the commit exactly; the messages of a
-# branch's own commits, put together, may revert one of them and take that back in the next
+# in the message of a merge commit only exact references to a pull request or commit count; it may join messages
+# of the branch's own commits, of which one can revert another and the next undo that
 _IN_MESSAGE = re.compile(
     r"^(?:this )?reverts?(?= commits? [0-9a-f]{7}| [\w.-]{1,100}/[\w.-]{1,100}#\d)", re.I | re.M
 )
-# the merge that was taken back, as git titles its revert
+# the reverted merge in the title that git gives to its revert
 _OF_MERGE = re.compile(r"Merge (?:pull request|PR) #(\d{1,9})(?!\d)")
-# the branch that GitHub's "Revert" button makes, as the message of its merge names it
+# the branch of GitHub's "Revert" button, as the message of its merge names it
 _BUTTON = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-(\d{1,9})-")
 _TAKEN_BACK_WITHIN = re.compile(
     r'\n(?:- )?(?:re-?apply\s+["\u201c]|re-?land\s+["\u201c]|revert\s+["\u201c]revert\b)', re.I
@@ -57,9 +57,9 @@ _TAKEN_BACK_WITHIN = re.compile(
 
 @dataclass(slots=True)
 class Claim:
-    """What a pull request says it takes back: by number or commit, or under one of some titles.
+    """What a pull request claims to revert: by number or commit, or by one of several titles.
 
-    ``perhaps`` are commits that may be of its own branch.
+    ``perhaps`` are commits that may belong to its own branch.
     """
 
     named: list[tuple[Mention, bool]] = field(default_factory=list)
@@ -69,6 +69,7 @@ class Claim:
     is_partial: bool = False
 
     def add(self, stated: Statement | None) -> None:
+        """Add the references of a statement, if there is one."""
         if stated and stated.extent is Extent.PLANNED:
             self.planned.update(stated.mentions)
         elif stated:
@@ -76,7 +77,7 @@ class Claim:
 
 
 def claim_of(pull: PullRequest) -> Claim:
-    """What the pull request says; nothing where it lands something again, or ends what was temporary."""
+    """Return the claim of a pull request; it is empty for a reland and for the end of a temporary change."""
     claim = Claim()
     if not any(_MAY_SAY.search(text) for text in (pull.title, pull.body, pull.commit_message)):
         return claim
@@ -101,12 +102,12 @@ def _at_home(mention: Mention, pull: PullRequest) -> Mention:
 
 
 def _read_title(claim: Claim, title: str) -> bool:
-    """False where it is the end of something temporary, whatever else is said."""
-    found = _TITLE.match(title) or _TAGGED.match(title)
-    if not found:
+    """Add the claims of a title; return False if it ends something temporary, which overrides all else."""
+    match = _TITLE.match(title) or _TAGGED.match(title)
+    if not match:
         _read_within(claim, title)
         return True
-    claim.is_partial, start = bool(found["part"]), found.end()
+    claim.is_partial, start = bool(match["part"]), match.end()
     if title[start : start + 1] in _CLOSING:
         _read_quoted(claim, title[start:])
         return True
@@ -120,7 +121,10 @@ def _read_title(claim: Claim, title: str) -> bool:
 
 
 def _read_quoted(claim: Claim, text: str) -> None:
-    """``"A"`` and what stands behind; ``"A" and "B"``; quotes may be nested, or lack their end."""
+    """Add the claims of ``"A"`` and the text after it, or of ``"A" and "B"``.
+
+    Quotation marks may be nested, or the closing one may be missing.
+    """
     inside, closing = text[1:], _CLOSING[text[0]]
     last = max(inside.rfind(mark) for mark in closing)
     quoted, behind = (inside[:last], inside[last + 1 :]) if last > 0 else (inside, "")
@@ -133,14 +137,14 @@ def _read_quoted(claim: Claim, text: str) -> None:
 
 
 def _read_within(claim: Claim, title: str) -> None:
-    """``Fix the counter and revert #5``: only what follows at once."""
-    for found in _WITHIN.finditer(title):
-        part = bool(found["part"])
-        if title[found.end() : found.end() + 1] in _CLOSING:
+    """Add the claims of a later part, as in ``Fix the counter and revert #5``: only direct objects count."""
+    for match in _WITHIN.finditer(title):
+        part = bool(match["part"])
+        if title[match.end() : match.end() + 1] in _CLOSING:
             claim.is_partial = part
-            _read_quoted(claim, title[found.end() :])
+            _read_quoted(claim, title[match.end() :])
             return
-        stated = statement(title, found.end(), is_part=part)
+        stated = statement(title, match.end(), is_part=part)
         claim.add(stated if stated and (part or stated.extent is not Extent.PART) else None)
 
 
@@ -150,8 +154,8 @@ def _read_message(claim: Claim, message: str) -> None:
     text = prose(message)
     if _TAKEN_BACK_WITHIN.search(text):
         return
-    for found in _IN_MESSAGE.finditer(text):
-        stated = statement(text, found.end())
+    for match in _IN_MESSAGE.finditer(text):
+        stated = statement(text, match.end())
         if stated and stated.mentions[0].commit and "\n- " in text:
             claim.perhaps += [(mention, False) for mention in stated.mentions]
         else:
@@ -159,5 +163,5 @@ def _read_message(claim: Claim, message: str) -> None:
 
 
 def lands_again(title: str) -> bool:
-    """Whether a title begins by saying that a change comes back: "Reland X", ``Reapply "X"``, "[Reland] X"."""
+    """Return whether a title begins as that of a reland: "Reland X", ``Reapply "X"``, "[Reland] X"."""
     return bool(_AGAIN.match(title))

@@ -1,4 +1,4 @@
-"""Which pull requests take back another, as their titles, descriptions and merge commits say it."""
+"""Reverts: pull requests that undo another, according to their titles, descriptions and merge commits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bot.domain.history.revert_claims import claim_of
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.description import prose
 
-# how long after some days what takes back of them is looked for: four of five reverts come within a week
+# how long reverts are looked for after a day: four of five come within a week
 WATCHED = timedelta(days=7)
 
 _AND = re.compile(r"[\"\u201d],? (?:and|&) [\"\u201c]")
 _LAST_NUMBER = re.compile(r"\(?#(?P<number>\d{1,9})\)?$")
-# a change that was meant to go says so of itself
+# the words of a temporary change about itself
 _MEANT_TO_GO_TITLE = re.compile(
     r"\btemporarily\b|[\[(]\s*(?:temp|tmp|temporary)\s*[\])]|\btemporary\s+(?:fix|work-?around|pin|hack|patch|solution|"
     r"change|measure|skip|revert|mitigation|bump|disabl)|\bwork-?around\s+(?:until|till)\b|\bto be reverted\b",
@@ -36,7 +36,7 @@ _MAY_GO = re.compile(r"tempora|work-?around|revert", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Revert:
-    """``by`` takes back ``number`` or, where ``is_partial``, a part of it."""
+    """A pair of pull requests: ``by`` reverts ``number`` or, if ``is_partial``, a part of it."""
 
     number: int
     by: int
@@ -44,51 +44,48 @@ class Revert:
 
 
 def reverts_among(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
-    """The reverts of which both halves are among ``pulls``; a quoted number counts only if it is there.
+    """Return the reverts for which both pull requests are among ``pulls``; other quoted numbers do not count.
 
-    The end of a change that was planned to be temporary is none. The time taken is linear but for a sort.
+    The end of a temporary change is no revert. The time is linear except for a sort.
     """
-    known = tuple(pulls)
-    earlier = Earlier(known)
-    return tuple(revert for pull in known for revert in reverts_in(pull, earlier))
+    merged = tuple(pulls)
+    earlier = Earlier(merged)
+    return tuple(revert for pull in merged for revert in reverts_in(pull, earlier))
 
 
 def reverts_in(pull: PullRequest, earlier: Earlier) -> tuple[Revert, ...]:
-    """What one pull request takes back, by number."""
+    """Return the reverts that one pull request makes, by number."""
     claim = claim_of(pull)
-    found: dict[int, bool] = {}
+    partial_by_number: dict[int, bool] = {}
     for mention, is_partial in (*claim.named, *claim.perhaps):
-        if named := earlier.named(mention, pull):
-            found[named.number] = found.get(named.number, False) or is_partial
-    for meant in _titled(claim.titles, pull, earlier, frozenset(found)):
-        found.setdefault(meant.number, claim.is_partial)
+        if target := earlier.named(mention, pull):
+            partial_by_number[target.number] = partial_by_number.get(target.number, False) or is_partial
+    for titled in _titled(claim.titles, pull, earlier, frozenset(partial_by_number)):
+        partial_by_number.setdefault(titled.number, claim.is_partial)
     planned = {target.number for each in claim.planned if (target := earlier.named(each, pull))}
     return tuple(
-        Revert(number, pull.number, found[number] or claim.is_partial)
-        for number in sorted(found.keys() - planned)
+        Revert(number, pull.number, partial_by_number[number] or claim.is_partial)
+        for number in sorted(partial_by_number.keys() - planned)
         if not _was_meant_to_go(earlier.by_number[number])
     )
 
 
 def with_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset[int]:
-    """The numbers with the other halves of their pairs, and with theirs: a revert may itself be taken back."""
+    """Return the numbers with those that reverted them or that they reverted, recursively."""
     others: dict[int, list[int]] = {}
     for revert in reverts:
         others.setdefault(revert.number, []).append(revert.by)
         others.setdefault(revert.by, []).append(revert.number)
-    found, new = set(numbers), list(numbers)
+    connected, new = set(numbers), list(numbers)
     while new:
-        more = {other for number in new for other in others.get(number, ())} - found
-        found |= more
+        more = {other for number in new for other in others.get(number, ())} - connected
+        connected |= more
         new = list(more)
-    return frozenset(found)
+    return frozenset(connected)
 
 
 def standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
-    """The reverts that still hold, whole and partial: one that was itself reverted takes nothing back.
-
-    One that was taken back only in part still holds.
-    """
+    """Return the full and partial reverts that still hold: those that were not fully reverted themselves."""
     merged = {pull.number: (pull.merge_time, pull.number) for pull in pulls}
     held: list[Revert] = []
     gone: set[int] = set()
@@ -101,15 +98,15 @@ def standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[R
 
 
 def gone_of(held: Iterable[Revert]) -> frozenset[int]:
-    """What is no longer there, of reverts that hold: what was taken back in part is."""
+    """Return the numbers that are fully reverted, given the reverts that hold."""
     return frozenset(revert.number for revert in held if not revert.is_partial)
 
 
 def is_revert(pull: PullRequest) -> bool:
-    """Whether the pull request says that it takes another back; of ``Revert "Revert …"`` that is true as well.
+    """Return whether the pull request says that it reverts another; ``Revert "Revert …"`` does too.
 
-    Of what the messages of a branch's commits, put together, say of other commits it can't be known without these:
-    :func:`reverts_among` finds what they take back.
+    References to other commits in the joined messages of a branch's commits are not considered, since they can't
+    be judged without these commits: :func:`reverts_among` finds what they revert.
     """
     claim = claim_of(pull)
     return bool(claim.named or claim.titles)
@@ -118,7 +115,7 @@ def is_revert(pull: PullRequest) -> bool:
 def _titled(
     titles: tuple[str, ...], by: PullRequest, earlier: Earlier, exact: frozenset[int]
 ) -> Iterator[PullRequest]:
-    """What is meant by the first title that means something, or by its parts."""
+    """Yield the pull request meant by the first title that has a match, else by the parts of the first title."""
     for title in titles:
         if target := _meant(title, by, earlier, exact):
             yield target
@@ -129,7 +126,10 @@ def _titled(
 
 
 def _meant(title: str, by: PullRequest, earlier: Earlier, exact: frozenset[int]) -> PullRequest | None:
-    """Titles are not unique ("Bump version"): where something exact is said, only one that is."""
+    """Return the pull request that a title means.
+
+    Titles are not unique ("Bump version"): if there is an exact reference, the title must be unambiguous too.
+    """
     like = earlier.titled(title, by)
     verbatim = [pull for pull in like if with_number(pull.title) == with_number(title)]
     number = _LAST_NUMBER.search(title)
@@ -142,7 +142,7 @@ def _meant(title: str, by: PullRequest, earlier: Earlier, exact: frozenset[int])
 
 
 def _was_meant_to_go(pull: PullRequest) -> bool:
-    """A revert was not: who takes it back lands again what was there."""
+    """Return whether a change calls itself temporary. A revert never counts: its revert is a reland."""
     says_so = _MEANT_TO_GO_TITLE.search(pull.title) or (
         _MAY_GO.search(pull.body) and _MEANT_TO_GO_BODY.search(prose(pull.body))
     )

@@ -1,1 +1,1 @@
-"""What a model says of a pull request, and what code can verify of it."""
+"""Summaries of pull requests by the model, and the verification of their quotes."""

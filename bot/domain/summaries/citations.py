@@ -1,4 +1,7 @@
-"""Quotes with which an answer proves what it says of code. One that is not in the diff is never shown as proof."""
+"""Citations in answers: quotes as evidence for statements about code.
+
+A quote that is not in the diff is never shown as evidence.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from bot.domain.summaries.models import Evidence, Quote, locate
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A line that a model says it read: of which pull request, in which file; not yet checked."""
+    """A quoted line of a file in a pull request, as the model gives it; not verified."""
 
     pull: str
     path: str
@@ -18,8 +21,8 @@ class Citation:
 
 
 def proven(citation: Citation, pull: PullRequest) -> Evidence | None:
-    """The quote with its place in the file that the citation names, or None where it does not prove anything.
+    """Return the quote with its position in the file that the citation names, or None if it proves nothing.
 
-    An answer may also speak of what was not changed; its link says so.
+    Unlike in summaries, the quote may be of unchanged lines; the evidence says so.
     """
     return next(iter(locate([Quote(citation.path.strip(), citation.quote)], pull)), None)

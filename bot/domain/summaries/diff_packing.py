@@ -1,7 +1,7 @@
-"""Packs the patches of a pull request into a token budget: the most informative files first.
+"""The selection of patches that fit into a token budget, most informative files first.
 
-What does not fit is named to the model, so that it does not report a cut as a fault of the change, and kept
-as coverage, so that the reader knows what the summary rests on.
+The model is told what does not fit, so that it does not report a cut as a fault of the change. The coverage is
+kept, so that readers know what the summary is based on.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _RANK = {
         )
     )
 }
-# git sends 3 lines of context around a change; 2 tell as much for 9 % less, and they are the first to go when a
-# diff is too large (docs/decisions/0003-two-lines-of-context.md)
+# git shows 3 lines of context around a change; 2 are as informative and save 9 %. Context is cut first when a diff
+# is too large (docs/decisions/0003-two-lines-of-context.md)
 _CONTEXT_STEPS = (2, 1, 0)
-# no start of a file shorter than this is worth showing (tokens)
+# tokens: a shorter beginning of a file is not worth showing
 _SMALLEST_PART = 100
 _LARGE, _ODD = "too large for this prompt", "not to be read or too large for this prompt"
 _REST = "[the rest of this file is not shown: {} changed lines]"
@@ -51,7 +51,7 @@ class Coverage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PackedDiff:
-    """The text for the model, its coverage, and the paths whose changed lines it does not hold whole."""
+    """The text for the model, its coverage, and the paths of files whose changed lines are not all in it."""
 
     text: str
     coverage: Coverage
@@ -70,7 +70,7 @@ class _Section:
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text, at 4 characters each: near enough for budgets, and stable between models."""
+    """Return the approximate number of tokens: 4 characters each, accurate enough for budgets with any model."""
     return -(-len(text) // 4)
 
 
@@ -79,8 +79,8 @@ def pack(
 ) -> PackedDiff:
     """Pack patches into ``budget`` tokens.
 
-    ``total_files`` is GitHub's own count, which is larger than the list for more than 3,000 files.
-    Coverage speaks of changed lines: a renamed or binary file without a text diff does not lower it.
+    ``total_files`` is GitHub's own count, which exceeds the length of the list above 3,000 files. The coverage
+    is that of changed lines: a renamed or binary file without a text diff does not lower it.
     """
     ordered = sorted(files, key=lambda file: (_RANK[classes.classify(file.path)], -file.changed_lines, file.path))
     not_listed = total_files - len(ordered)
@@ -120,7 +120,7 @@ def _header(file: ChangedFile) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path as git has it, but on one line: a line break in it would forge lines of the diff."""
+    """Return a path on one line: a line break in it could forge lines of the diff."""
     return " ".join(path.splitlines())
 
 
@@ -137,7 +137,7 @@ def _near_changes(lines: tuple[Line, ...], context: int) -> Iterable[str]:
 
 
 def _clip(sections: list[_Section], budget: int) -> list[_Section]:
-    """First fit in order of rank; of a file that does not fit, its start in at most half of the rest."""
+    """Select sections by first fit in order of rank; a file that does not fit gets at most half of the rest."""
     packed: list[_Section] = []
     for section in sections:
         fitting = section if section.tokens < budget else _start_of(section, budget // 2)
@@ -154,7 +154,7 @@ def _start_of(section: _Section, budget: int) -> _Section:
     seen = sum(raw[:1] in ("+", "-") for raw in start.split("\n")[1:])
     if not seen:
         return nothing
-    # counts and text may differ: what somebody sends is not always what he says
+    # the counts of a server may differ from its patch
     written = sum(raw[:1] in ("+", "-") for raw in section.text.split("\n")[1:])
     unseen = max(section.file.changed_lines - seen, written - seen, section.unseen)
     return _Section(section.file, f"{start}\n{_REST.format(unseen)}", unseen)
@@ -165,7 +165,7 @@ def _notes_tokens(sections: list[_Section], budget: int) -> int:
 
 
 def _notes(sections: list[_Section], not_listed: int, budget: int) -> list[str]:
-    """What the model has to know about files it can't see, in at most a tenth of the budget."""
+    """Return the notes for the model on files that it can't see, in at most a tenth of the budget."""
     unseen = [section.file for section in sections if section.unseen and not section.text]
     no_text = [section.file for section in sections if not section.unseen and not section.text]
     is_odd = any(file.is_odd for file in unseen)

@@ -1,4 +1,4 @@
-"""What the model says of a pull request, what of it code could verify, and what stands in when it is away."""
+"""Summaries of pull requests, their evidence, and the fallback where the model is not available."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from bot.domain.summaries.quote_evidence import is_telling
 from bot.domain.text.strings import one_line, plural, shorten, without_comments
 
 HEADLINE_LIMIT = 120
-# why there is none where nobody gave a key: that is no failure
+# the reason for a fallback where no key is set, which is no failure
 NO_MODEL = "no model is set up"
-# why there is none of a pull request that is not as they are
+# the reason for a fallback where GitHub's record of the pull request is malformed
 UNREAD = "it could not be read"
 _QUIET = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
-# a fallback may call a change trivial only where so few lines can hardly change the product's meaning
+# changed lines: a fallback calls only such small changes trivial, which hardly affect the product
 _TINY = 20
 
 
 class ChangeType(StrEnum):
-    """Whether the meaning of the product changes. It is no safety label."""
+    """Whether a change affects the meaning of the product. It does not rate safety."""
 
     TRIVIAL = "TRIVIAL"
     SUBSTANTIAL = "SUBSTANTIAL"
@@ -33,7 +33,7 @@ class ChangeType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote the model gives as evidence, not yet checked."""
+    """A quote that the model gives as evidence; not verified."""
 
     path: str
     quote: str
@@ -41,7 +41,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A quote that code found in the diff, with its place in the file. ``is_change``: what it says was changed."""
+    """A verified quote and its position in the file. ``is_change``: a line of the quote is added or deleted."""
 
     path: str
     quote: str
@@ -50,10 +50,10 @@ class Evidence:
     is_change: bool = True
 
     def url(self, pull: PullRequest) -> str:
-        """Where a reader finds it: the line in the merged file, or in the diff for a line that is gone."""
+        """Return the address of the line: in the merged file or, for a deleted line, in the diff."""
         if self.side is Side.NEW:
             return pull.line_url(self.path, self.line)
-        # how GitHub names a line of the old side on the page of a pull request's files
+        # GitHub's anchor of a line of the old side on the page of a pull request's files
         return f"{pull.url}/files#diff-{hashlib.sha256(self.path.encode()).hexdigest()}L{self.line}"
 
 
@@ -61,8 +61,8 @@ class Evidence:
 class Summary:
     """A summary of one pull request.
 
-    ``fallback`` is empty for the model's work, else the reason, as a clause, why code wrote it.
-    ``action`` and ``risk_reason`` may be empty.
+    ``fallback`` is empty for a summary by the model; otherwise it is the reason, as a clause, for a summary made
+    of facts. ``action`` and ``risk_reason`` may be empty.
     """
 
     type: ChangeType
@@ -80,7 +80,7 @@ class Summary:
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """The four sections with the names that readers see."""
+        """The four sections with their headings."""
         return (
             ("What changed and why", self.what_changed_and_why),
             ("Technical impact", self.technical_impact),
@@ -90,53 +90,56 @@ class Summary:
 
     @property
     def is_trivial(self) -> bool:
+        """Whether the change is trivial."""
         return self.type is ChangeType.TRIVIAL
 
     @property
     def is_fallback(self) -> bool:
+        """Whether the summary is not the model's."""
         return bool(self.fallback)
 
     @property
     def is_unread(self) -> bool:
+        """Whether the pull request could not be read."""
         return self.fallback == UNREAD
 
     @property
     def lack(self) -> str:
-        """What a reader is told where it is not a model's; empty where it is."""
+        """The note for readers on a fallback; empty for a summary by the model."""
         if self.is_unread:
             return "could not be read"
         return "facts only" if self.is_fallback else ""
 
 
 def verify(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:
-    """The quotes that prove something of the change; the others are dropped."""
-    return tuple(found for found in locate(quotes, pull) if found.is_change)
+    """Return the evidence among the quotes: those of changed lines. The others are dropped."""
+    return tuple(evidence for evidence in locate(quotes, pull) if evidence.is_change)
 
 
 def locate(quotes: Iterable[Quote], pull: PullRequest) -> Iterator[Evidence]:
-    """The quotes that say something and stand in the diff of the file they name, also in what was not changed."""
+    """Yield evidence for the distinctive quotes that are in the diff of their file, also of unchanged lines."""
     patches = {file.path: file.patch for file in pull.files or ()}
     for quote in quotes:
-        place = find_quote(patches.get(quote.path) or "", quote.quote) if is_telling(quote.quote) else None
-        if place:
-            yield Evidence(quote.path, quote.quote.strip(), place.side, place.line, place.is_change)
+        position = find_quote(patches.get(quote.path) or "", quote.quote) if is_telling(quote.quote) else None
+        if position:
+            yield Evidence(quote.path, quote.quote.strip(), position.side, position.line, position.is_change)
 
 
 def without_unproven(summary: Summary) -> Summary:
-    """The summary less the claims that a reader would act on where no quote of it holds."""
+    """Remove the claims on which a reader would act if the summary has no evidence."""
     return summary if summary.evidence else replace(summary, risk_reason="", action="")
 
 
 def fallback_summary(
     pull: PullRequest, reason: str, coverage: Coverage, classes: PathClasses = DEFAULT_PATHS
 ) -> Summary:
-    """A summary from facts alone: title, description, files, type by rule; its first line says so."""
-    said = shorten(one_line(without_comments(pull.body)), 600) or "The pull request has no description."
+    """Build a summary of facts: title, description, files, type by rule. Its first line says so."""
+    description = shorten(one_line(without_comments(pull.body)), 600) or "The pull request has no description."
     return Summary(
         type=_type_by_rule(pull, classes),
         headline=shorten(one_line(pull.title), HEADLINE_LIMIT),
         what_changed_and_why=f"*No model summary: {reason}. The facts stand in for it.*\n\n"
-        f"Title: {one_line(pull.title)}\n\nDescription: {said}",
+        f"Title: {one_line(pull.title)}\n\nDescription: {description}",
         technical_impact=f"{plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
         f"{_kinds(files_kinds(pull, classes))}",
         potential_risks="Not assessed: no model has read the diff.",
@@ -147,12 +150,12 @@ def fallback_summary(
 
 
 def files_by_size(pull: PullRequest) -> tuple[str, ...]:
-    """Paths of the three files with the most changed lines."""
+    """Return the paths of the three files with the most changed lines."""
     return tuple(file.path for file in pull.largest_files[:3])
 
 
 def files_kinds(pull: PullRequest, classes: PathClasses) -> dict[PathClass, int]:
-    """How many files of each class the pull request changes."""
+    """Count the files of each class that the pull request changes."""
     counts: dict[PathClass, int] = {}
     for file in pull.files or ():
         kind = classes.classify(file.path)
@@ -168,10 +171,10 @@ def _type_by_rule(pull: PullRequest, classes: PathClasses) -> ChangeType:
 
 
 def _kinds(counts: dict[PathClass, int]) -> str:
-    named = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
-    return f"By kind of file: {named}." if named else "The files could not be read."
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
+    return f"By kind of file: {kinds}." if kinds else "The files could not be read."
 
 
 def _largest(paths: tuple[str, ...]) -> str:
-    named = ", ".join(f"`{path}`" for path in paths)
-    return f"Most changed: {named}." if named else "Read the pull request itself."
+    names = ", ".join(f"`{path}`" for path in paths)
+    return f"Most changed: {names}." if names else "Read the pull request itself."

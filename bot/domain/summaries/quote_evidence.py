@@ -1,4 +1,4 @@
-"""Which quotes say something: one that stands in every second diff proves nothing of any."""
+"""The rules for quotes that can serve as evidence: one that occurs in every second diff proves nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import keyword
 import re
 
 _WORD = re.compile(r"\w+")
-# of these alone no line is told from another: the words of common languages, and what nearly every file imports
+# these words alone do not distinguish lines: keywords of common languages, and the most common imports
 _COMMON = frozenset(
     f"""
     {" ".join((*keyword.kwlist, *keyword.softkwlist)).casefold()}
@@ -19,13 +19,13 @@ _COMMON = frozenset(
 )
 _FEWEST_LETTERS = 3
 _FEWEST_WORDS, _FEWEST_IN_ALL = 2, 3
-# a single name is told from others by its length and by what it is put together of
+# a single name is distinctive by its length, or by its length and being a compound
 _DISTINCTIVE, _DISTINCTIVE_ALONE = 8, 12
 _PUT_TOGETHER = re.compile(r"[^\W\d]_+[^\W_]|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 
 
 def is_telling(quote: str) -> bool:
-    """Whether a quote is proof where it stands: it has several words, one of its own, or one distinctive name."""
+    """Return whether a quote is evidence: it has several words, one of them specific, or one distinctive name."""
     words = _WORD.findall(quote)
     own = {word for word in words if _is_own(word)}
     if any(map(_is_distinctive, own)):
