@@ -1,1 +1,1 @@
-"""How good a ranking of merged pull requests is: figures, their intervals, and what follows from them."""
+"""The evaluation of a ranking of merged pull requests: figures, their intervals, and the verdict."""

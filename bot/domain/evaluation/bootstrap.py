@@ -1,4 +1,4 @@
-"""How far figures would move with other days: the bootstrap over days, percentiles of its draws."""
+"""The bootstrap over days: confidence intervals of figures as percentiles of samples."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-# what a 95 % interval is read from usually; more draws move its ends by less than a hundredth
+# the usual number for a 95 % interval; more draws move its ends by less than a hundredth
 DRAWS = 1_000
-# any number will do; a fixed one gives the same interval for the same data
+# any number; a fixed one gives the same interval for the same data
 _SEED = 20_250_301
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with the ends of its 95 % interval; nan where it is not defined."""
+    """A figure with the ends of its 95 % interval; nan where undefined."""
 
     value: float
     low: float
@@ -23,12 +23,13 @@ class Estimate:
 
     @property
     def is_known(self) -> bool:
+        """Whether the figure and its interval are defined."""
         return not (math.isnan(self.value) or math.isnan(self.low) or math.isnan(self.high))
 
 
 def draws(days: int, count: int = DRAWS) -> tuple[tuple[int, ...], ...]:
-    """How often each of ``days`` comes in samples of as many days, drawn with replacement."""
-    # whole days are drawn: what merges on one day is alike, and is reverted together
+    """Return how often each of ``days`` occurs in samples of the same size, drawn with replacement."""
+    # whole days are drawn: merges of one day are similar, and are reverted together
     source = random.Random(_SEED)  # noqa: S311 (a sample, not a secret)
     return tuple(_weights(source, days) for _ in range(count))
 
@@ -41,17 +42,20 @@ def _weights(source: random.Random, days: int) -> tuple[int, ...]:
 
 
 def estimate(value: float, drawn: Iterable[float]) -> Estimate:
-    """The figure with its interval. Draws in which it is not defined are left out, unless most are so."""
+    """Return the figure with its interval.
+
+    Draws in which the figure is undefined are left out; if most are, the interval is undefined.
+    """
     drawn = tuple(drawn)
-    known = sorted(each for each in drawn if not math.isnan(each))
-    if 2 * len(known) < len(drawn) or not known:
+    ascending = sorted(figure for figure in drawn if not math.isnan(figure))
+    if 2 * len(ascending) < len(drawn) or not ascending:
         return Estimate(value, math.nan, math.nan)
-    return Estimate(value, _quantile(known, 0.025), _quantile(known, 0.975))
+    return Estimate(value, _quantile(ascending, 0.025), _quantile(ascending, 0.975))
 
 
 def _quantile(ascending: Sequence[float], share: float) -> float:
-    """Between the two nearest values in proportion."""
-    place = share * (len(ascending) - 1)
-    below = int(place)
+    """Return a quantile by linear interpolation between the two nearest values."""
+    position = share * (len(ascending) - 1)
+    below = int(position)
     above = min(below + 1, len(ascending) - 1)
-    return ascending[below] + (place - below) * (ascending[above] - ascending[below])
+    return ascending[below] + (position - below) * (ascending[above] - ascending[below])

@@ -1,4 +1,4 @@
-"""What makes the figures of an evaluation doubtful, each as a sentence that says what to do about it."""
+"""Caveats on the figures of an evaluation, each a sentence with advice."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from bot.domain.history.file_history import ENOUGH
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import one_line, plural
 
-# where fewer commits name one, most of what was merged is not seen
+# share of commits: if fewer name a pull request, most merges are not recognized
 _NAMED = 0.5
 
 
-def on_classes(found: WithoutProduct) -> Iterator[str]:
-    """Whether the path classes fit."""
-    if found.is_too_much:
-        named = ", ".join(f"{one_line(place.pattern)} ({place.kind}) in {place.pulls:,}" for place in found.places)
+def on_classes(share: WithoutProduct) -> Iterator[str]:
+    """Yield a caveat if the path classes do not fit."""
+    if share.is_too_much:
+        named = ", ".join(f"{one_line(place.pattern)} ({place.kind}) in {place.pulls:,}" for place in share.places)
         yield (
-            f"{found.share:.0%} of the pull requests touch neither product nor build files, where {USUAL:.0%} is"
+            f"{share.share:.0%} of the pull requests touch neither product nor build files, where {USUAL:.0%} is"
             f" usual: a path class does not fit this repository. Most of them touch {named}."
         )
 
 
 def on_history(pulls: Sequence[PullRequest], start: datetime) -> Iterator[str]:
-    """Whether the past before the window is long enough; ``pulls`` are not empty, oldest first."""
-    known = max(start - pulls[0].merge_time, timedelta())
-    if known < ENOUGH:
+    """Yield a caveat if the history before the window is too short; ``pulls`` are not empty, oldest first."""
+    length = max(start - pulls[0].merge_time, timedelta())
+    if length < ENOUGH:
         yield (
-            f"There are {plural(known.days, 'day')} of history before the window: the rules on fixes and reverts"
+            f"There are {plural(length.days, 'day')} of history before the window: the rules on fixes and reverts"
             f" of files are silent until there are {ENOUGH.days}."
         )
 
 
 def on_reverts(found: int) -> Iterator[str]:
-    """Whether there is anything to measure by."""
+    """Yield a caveat if there is no revert to measure with; ``found`` is their number."""
     if not found:
         yield (
             "No revert was found: its reverts are not titled so or name no pull request, so the rules on reverted"
@@ -45,7 +45,7 @@ def on_reverts(found: int) -> Iterator[str]:
 
 
 def on_names(named: int, commits: int) -> Iterator[str]:
-    """Whether the commits of the window are merges of pull requests."""
+    """Yield a caveat if most commits of the window are no merges of pull requests."""
     if commits and named < _NAMED * commits:
         yield (
             f"Only {named:,} of {plural(commits, 'commit')} in the window name a pull request: its merges are not"
@@ -54,7 +54,7 @@ def on_names(named: int, commits: int) -> Iterator[str]:
 
 
 def on_age(pulls: Sequence[PullRequest], last: datetime) -> Iterator[str]:
-    """Whether what merged in the window had the time to be taken back; ``last`` is what is known last."""
+    """Yield a caveat on merges that were too recent at ``last``, the time of the last known commit."""
     young = sum(last - pull.merge_time < MATURE for pull in pulls)
     if young:
         yield (
@@ -64,6 +64,6 @@ def on_age(pulls: Sequence[PullRequest], last: datetime) -> Iterator[str]:
 
 
 def on_depth(*, is_shallow: bool) -> Iterator[str]:
-    """Whether the clone holds the whole past."""
+    """Yield a caveat if the clone does not have the full history."""
     if is_shallow:
         yield "The clone is shallow: what was merged before is missing, git fetch --unshallow brings it."

@@ -1,4 +1,4 @@
-"""What happened to merged pull requests, and what of it a digest of their day already showed."""
+"""Labels of merged pull requests by their outcomes, and which of them a digest of their day already showed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.domain.history.repairs import Repair
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest
 
-# R: taken back, whole or in part. H: R, or a later repair names it as the cause.
+# R: reverted, fully or in part. H: R, or a later repair names it as the cause.
 TAKEN_BACK, HARD = "R", "H"
-# when the digest of a day is read on the next one, as in the data that the rules were measured on
+# local time of the next day at which a digest is read, as in the data on which the rules were measured
 _PUBLISHED = time(9)
-# 98 % of what is taken back is so within 60 days
+# 98 % of reverts are merged within 60 days
 MATURE = timedelta(days=60)
 
 
@@ -36,7 +36,7 @@ NOTHING = Outcome(frozenset())
 class Case:
     """A pull request of a measurement: its local day and its labels.
 
-    One that is known was taken back or repaired before the digest of its day was read: nobody needs to foresee it.
+    A known one was reverted or repaired before the digest of its day was read: it need not be predicted.
     """
 
     day: dt.date
@@ -54,6 +54,7 @@ class Window:
 
     @property
     def start(self) -> datetime:
+        """The first instant of the window (UTC)."""
         return datetime.combine(self.since, time(), UTC)
 
     def __contains__(self, merged_at: datetime) -> bool:
@@ -63,26 +64,26 @@ class Window:
 def outcomes_of(
     pulls: Iterable[PullRequest], reverts: Iterable[Revert], repairs: Iterable[Repair]
 ) -> dict[int, Outcome]:
-    """What happened to each pull request to which something did, by number."""
+    """Return the labels of each pull request that was reverted or repaired, by number."""
     merged = {pull.number: pull.merge_time for pull in pulls}
-    found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    events: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     for revert in reverts:
-        found[revert.number].append((merged[revert.by], TAKEN_BACK))
+        events[revert.number].append((merged[revert.by], TAKEN_BACK))
     for repair in repairs:
-        found[repair.number].append((merged[repair.by], HARD))
+        events[repair.number].append((merged[repair.by], HARD))
     return {
-        number: Outcome(frozenset({HARD} | {label for _, label in seen}), min(at for at, _ in seen))
-        for number, seen in found.items()
+        number: Outcome(frozenset({HARD} | {label for _, label in labelled}), min(at for at, _ in labelled))
+        for number, labelled in events.items()
     }
 
 
 def cases_of(pulls: Sequence[PullRequest], outcomes: Mapping[int, Outcome], zone: ZoneInfo) -> tuple[Case, ...]:
-    """The cases of merged pull requests, in their order."""
+    """Return the cases of merged pull requests, in their order."""
     return tuple(_case(pull, outcomes.get(pull.number, NOTHING), zone) for pull in pulls)
 
 
 def _case(pull: PullRequest, outcome: Outcome, zone: ZoneInfo) -> Case:
     day = pull.merge_time.astimezone(zone).date()
     published = datetime.combine(day + timedelta(days=1), _PUBLISHED, zone).astimezone(UTC)
-    known = outcome.known_since is not None and outcome.known_since < published
-    return Case(day, outcome.labels, known)
+    is_known = outcome.known_since is not None and outcome.known_since < published
+    return Case(day, outcome.labels, is_known)

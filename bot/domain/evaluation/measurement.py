@@ -1,4 +1,4 @@
-"""Rankings of the same pull requests side by side, by the same draws of days."""
+"""The measurement of rankings of the same pull requests, with the same samples of days."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.domain.evaluation.ranking_metrics import Figures, Order, Ranked, tops
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One ranking measured on one label. ``auc_all`` counts also what was known; all else is of the open ones."""
+    """The figures of one ranking for one label. ``auc_all`` includes known cases; all else is of open cases."""
 
     ranking: str
     label: str
@@ -26,7 +26,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TopRow:
-    """Precision and recall of the top of each day, of what scores at least ``least``; ``slots`` are all places."""
+    """Precision and recall of the top of each day, among cases that score at least ``least``.
+
+    ``slots`` is the number of all places.
+    """
 
     label: str
     least: float
@@ -37,17 +40,18 @@ class TopRow:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A ranking's rows, and the AUC of each draw by label, for differences."""
+    """The rows of a ranking, and the AUC of each sample by label, for differences."""
 
     rows: tuple[Row, ...]
     aucs: dict[str, tuple[float, ...]]
 
     def row(self, label: str) -> Row:
+        """Return the row of a label."""
         return next(row for row in self.rows if row.label == label)
 
 
 class Measurement:
-    """Measures rankings of ``cases``; a score is higher where more is to be feared."""
+    """Measurement of rankings of ``cases``; a higher score means a higher risk."""
 
     def __init__(self, cases: Sequence[Case], labels: Sequence[str], count: int = DRAWS) -> None:
         self.labels = tuple(labels)
@@ -61,15 +65,15 @@ class Measurement:
 
     @property
     def days(self) -> int:
-        """Local days with open pull requests."""
+        """The number of local days with open cases."""
         return len(self._once)
 
     def positives(self, label: str, *, known: bool = False) -> int:
-        """How many have a label: of the open ones, or of all."""
+        """Return the number of cases with a label: of the open ones, or with ``known`` of all."""
         return sum(label in case.labels for case in self._cases if known or not case.is_known)
 
     def ranking(self, name: str, scores: Sequence[float]) -> Ranking:
-        """All figures of a ranking; ``scores`` stand in the order of the cases."""
+        """Return all figures of a ranking; ``scores`` are in the order of the cases."""
         order = self._order(scores)
         ranked = {label: Ranked(order, self._positive(label), self.days) for label in self.labels}
         once = {label: each.figures(self._once, order.totals(self._once)) for label, each in ranked.items()}
@@ -84,12 +88,12 @@ class Measurement:
         return Ranking(rows, {label: tuple(each.auc for each in drawn[label]) for label in self.labels})
 
     def top(self, scores: Sequence[float], least: float) -> tuple[TopRow, ...]:
-        """The top of each day where nothing below ``least`` is listed, for each label."""
+        """Return the figures of the top of each day for each label; scores below ``least`` are not listed."""
         order = self._order(scores)
         return tuple(self._top_row(order, label, least) for label in self.labels)
 
     def difference(self, one: Ranking, other: Ranking, label: str) -> Estimate:
-        """By how much the AUC of one is above the other's."""
+        """Return the difference of the AUCs of two rankings."""
         return estimate(
             one.row(label).auc.value - other.row(label).auc.value,
             (a - b for a, b in zip(one.aucs[label], other.aucs[label], strict=True)),
@@ -106,27 +110,27 @@ class Measurement:
 
     def _top_row(self, order: Order, label: str, least: float) -> TopRow:
         positive = self._positive(label)
-        found = tops(order, positive, self.days, least)
+        tops_by_day = tops(order, positive, self.days, least)
         by_day = [0] * self.days
         for day, is_positive in zip(self._days, positive, strict=True):
             by_day[day] += is_positive
 
         def recall(weights: Sequence[int]) -> float:
-            return found.recall(weights, sum(a * b for a, b in zip(weights, by_day, strict=True)))
+            return tops_by_day.recall(weights, sum(a * b for a, b in zip(weights, by_day, strict=True)))
 
         return TopRow(
             label,
             least,
-            sum(found.slots),
-            estimate(found.precision(self._once), map(found.precision, self._draws)),
+            sum(tops_by_day.slots),
+            estimate(tops_by_day.precision(self._once), map(tops_by_day.precision, self._draws)),
             estimate(recall(self._once), map(recall, self._draws)),
         )
 
 
 def roc_auc(scores: Sequence[float], positives: Sequence[bool]) -> float:
-    """The share of pairs of a positive and another in which the positive scores higher; ties count half.
+    """Return the share of pairs of a positive and a negative in which the positive scores higher; ties count half.
 
-    nan without such a pair.
+    It is nan without such a pair.
     """
     order = Order([0] * len(scores), scores)
     return Ranked(order, positives, 1).figures((1,), order.totals((1,))).auc if scores else math.nan

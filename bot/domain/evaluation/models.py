@@ -1,4 +1,4 @@
-"""The values of an evaluation, as it is printed."""
+"""The values of an evaluation, in the form in which it is printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.domain.evaluation.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was measured: a repository's branch, or a record of one, and from when on its past was known."""
+    """The source of the data: the branch of a repository, or a record of one, and the start of its history."""
 
     repository: str
     branch: str
@@ -24,7 +24,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Positives:
-    """How many pull requests have a label, and how many of them were open when their digest was read."""
+    """The number of pull requests with a label, and how many of them were open when their digest was read."""
 
     label: str
     all: int
@@ -33,7 +33,7 @@ class Positives:
 
 @dataclass(frozen=True, slots=True)
 class BandShare:
-    """A band's share of the pull requests, and the share of each label among them."""
+    """The share of the pull requests in a band, and the share of each label among them."""
 
     band: str
     share: float
@@ -42,7 +42,7 @@ class BandShare:
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """On how many pull requests a rule fired, the share of each label among them, and what it adds to the AUC."""
+    """The number of pull requests to which a rule applied, their shares by label, and its effect on the AUC."""
 
     rule: str
     fired: int
@@ -52,7 +52,7 @@ class RuleEffect:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A pull request's points."""
+    """The points of a pull request."""
 
     number: int
     points: float
@@ -60,9 +60,9 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The list of a repository, measured. ``days`` and the rows are of open pull requests, the rest of all.
+    """The evaluation of the list of a repository. ``days`` and the rows are of open cases, all else of all cases.
 
-    ``scores`` stand in the order of the merges.
+    ``scores`` are in the order of the merges.
     """
 
     source: Source
@@ -84,4 +84,5 @@ class Evaluation:
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of ``positives``."""
         return tuple(each.label for each in self.positives)

@@ -1,4 +1,4 @@
-"""How many pull requests touch neither product nor build files, and which folders make it so many."""
+"""The share of pull requests that touch neither product nor build files, and the folders responsible for it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 
 RATED = (PathClass.PRODUCT, PathClass.BUILD, PathClass.LOCK)
-# of the merges of three repositories about a fifth touch no product; with a third a list was wrong
+# shares: in three repositories about a fifth of the merges touch no product; with a third a list was wrong
 USUAL, TOO_MANY = 0.20, 0.30
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder (``examples/``) or kind of file (``*.yaml``), its class, and in how many pull requests it is."""
+    """A folder (``examples/``) or kind of file (``*.yaml``), its class, and how many pull requests touch it."""
 
     pattern: str
     kind: PathClass
@@ -27,19 +27,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class WithoutProduct:
-    """The share of pull requests that the rules have nothing to say about, and what they touch, largest first."""
+    """The share of pull requests to which no rule applies, and the places that they touch, most frequent first."""
 
     share: float
     places: tuple[Place, ...]
 
     @property
     def is_too_much(self) -> bool:
-        """Whether a class is likely to claim what is product in this repository."""
+        """Whether a path class probably contains product code of this repository."""
         return self.share > TOO_MANY
 
 
 def without_product(pulls: Sequence[PullRequest], classes: PathClasses) -> WithoutProduct:
-    """Of pull requests whose files are loaded."""
+    """Measure the share for pull requests whose files are loaded."""
     silent = [pull for pull in pulls if not _is_rated(pull, classes)]
     counted = Counter(place for pull in silent for place in _places(pull, classes))
     most = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
@@ -57,10 +57,10 @@ def _places(pull: PullRequest, classes: PathClasses) -> Iterable[tuple[str, Path
 
 
 def _pattern(path: str, classes: PathClasses) -> str:
-    """The highest folder that alone gives the path its class, else its extension or name."""
-    kind, found = classes.classify(path), PurePosixPath(path)
-    for folder in reversed(found.parents[:-1]):
-        # source code anywhere else would be product
+    """Return the highest folder that alone determines the class of the path, else its extension or name."""
+    kind, file = classes.classify(path), PurePosixPath(path)
+    for folder in reversed(file.parents[:-1]):
+        # source code elsewhere would be product
         if kind is not PathClass.OTHER and classes.classify(f"{folder}/x.py") is kind:
             return f"{folder}/"
-    return f"*{found.suffix}" if found.suffix else found.name
+    return f"*{file.suffix}" if file.suffix else file.name

@@ -1,7 +1,7 @@
-"""How well an order of merged pull requests finds those that something happened to.
+"""Metrics of an order of merged pull requests against their outcomes.
 
-Days carry weights, so that a bootstrap over days measures the same order again and again in linear time. What is
-not defined, as a rate of nothing, is nan.
+Days have weights, so that a bootstrap over days measures the same order repeatedly in linear time. Undefined
+figures, such as a rate of nothing, are nan.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from operator import mul
 
-# how many of a day a digest names
+# the number of risky pull requests of a day in a digest
 TOP = 3
 
 
@@ -29,11 +29,11 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Cases from the highest score to the lowest. ``days`` numbers the day of each case from nought."""
+    """Cases from the highest score to the lowest. ``days`` has the number of each case's day, from 0."""
 
     days: Sequence[int]
     scores: Sequence[float]
-    # of each case: where those of its score begin and end in the order
+    # of each case: start and end, in the order, of the cases with the same score
     bounds: Sequence[tuple[int, int]] = field(init=False)
     _days_in_order: Sequence[int] = field(init=False)
 
@@ -50,30 +50,30 @@ class Order:
         object.__setattr__(self, "_days_in_order", [self.days[case] for case in cases])
 
     def totals(self, weights: Sequence[int]) -> list[int]:
-        """The weight of the first 0, 1, 2, … cases of the order, by the weights of their days."""
+        """Return the total weight of the first 0, 1, 2, … cases of the order, by the weights of their days."""
         return list(accumulate(map(weights.__getitem__, self._days_in_order), initial=0))
 
 
 @dataclass(frozen=True, slots=True)
 class Tops:
-    """By day: how many places its top has, and how many of them hit, on average over the orders of ties."""
+    """The number of top places of each day, and the hits among them, averaged over the orders of ties."""
 
     slots: Sequence[int]
     hits: Sequence[float]
 
     def precision(self, weights: Sequence[int]) -> float:
-        """Hits by places."""
+        """Return the share of places that are hits."""
         return _rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.slots)))
 
     def recall(self, weights: Sequence[int], positives: float) -> float:
-        """Hits by all that could be hit."""
+        """Return the share of positives that are hits."""
         return _rate(sum(map(mul, weights, self.hits)), positives)
 
 
 def tops(order: Order, positives: Sequence[bool], count: int, least: float = -math.inf) -> Tops:
-    """The first three of each of ``count`` days, of what scores at least ``least``.
+    """Return the first three of each of ``count`` days among cases that score at least ``least``.
 
-    Those that share the last place share it evenly.
+    Cases that tie for the last place share it evenly.
     """
     by_day: dict[int, list[tuple[float, bool]]] = defaultdict(list)
     for day, score, positive in zip(order.days, order.scores, positives, strict=True):
@@ -94,7 +94,7 @@ def _hits(cases: list[tuple[float, bool]], places: int) -> float:
 
 
 class Ranked:
-    """An order beside what happened."""
+    """An order with the outcomes of its cases."""
 
     def __init__(self, order: Order, positives: Sequence[bool], count: int) -> None:
         groups: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -105,20 +105,20 @@ class Ranked:
         self._tops = tops(order, positives, count)
 
     def figures(self, weights: Sequence[int], totals: Sequence[int]) -> Figures:
-        """The figures where each day counts as often as its weight; ``totals`` are the order's for them."""
+        """Return the figures for the weights of the days; ``totals`` are the order's totals for these weights."""
         held = [(bounds, sum(weights[day] for day in days)) for bounds, days in self._groups]
         positives = sum(weight for _, weight in held)
         negatives = totals[-1] - positives
-        won = found = seen = 0.0
+        won = precision_sum = seen = 0.0
         for (start, end), here in held:
             tied = totals[end] - totals[start] - here
             below = negatives - (totals[start] - seen) - tied
             won += here * (below + tied / 2)
             seen += here
-            found += here * seen / totals[end] if here else 0.0
+            precision_sum += here * seen / totals[end] if here else 0.0
         return Figures(
             _rate(won, positives * negatives),
-            _rate(found, positives),
+            _rate(precision_sum, positives),
             self._tops.precision(weights),
             self._tops.recall(weights, positives),
         )

@@ -1,4 +1,4 @@
-"""What follows from an evaluation: whether the list can be relied on in that repository."""
+"""The verdict of an evaluation: whether the list is reliable in a repository."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 from bot.domain.evaluation.bootstrap import Estimate
 
-# with 20 positives the 95 % interval of an AUC of .7 is about .13 wide to each side (Hanley and McNeil 1982, there
-# its standard error): .7 could then hardly be told from chance
+# with 20 positives the 95 % interval of an AUC of .7 extends about .13 to each side (standard error by Hanley and
+# McNeil 1982): with fewer, .7 could hardly be distinguished from chance
 ENOUGH = 20
-# chance, and what can be used: vLLM's rules begin at .61; two other repositories, where the list was no help, had
-# intervals from .48 and .54 on
+# the AUC of chance, and of a usable list: the interval of vLLM's rules begins at .61; those of two other
+# repositories, where the list did not help, begin at .48 and .54
 _CHANCE, _USABLE = 0.50, 0.55
 
 
 class Signal(StrEnum):
-    """How well the list foresees what is taken back or repaired."""
+    """How well the list predicts reverts and repairs."""
 
     TOO_FEW = "too few to tell"
     NONE = "no signal"
@@ -26,14 +26,14 @@ class Signal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``signal`` in a word; ``sentence`` is what follows from it."""
+    """The signal and the sentence with its consequence."""
 
     signal: Signal
     sentence: str
 
 
 def verdict(positives: int, auc: Estimate, gain: Estimate) -> Verdict:
-    """Judge the AUC of the open pull requests and its ``gain`` over lines added."""
+    """Judge the AUC of the open cases and its ``gain`` over a list by lines added."""
     signal = signal_of(positives, auc)
     if signal is Signal.CLEAR:
         return Verdict(signal, f"On this repository the list is better than chance{_beside(gain)}.")
@@ -52,7 +52,7 @@ def verdict(positives: int, auc: Estimate, gain: Estimate) -> Verdict:
 
 
 def signal_of(positives: int, auc: Estimate) -> Signal:
-    """By the lower end of the interval: what the AUC is at least."""
+    """Return the signal for the lower end of the interval of the AUC."""
     if positives < ENOUGH or not auc.is_known:
         return Signal.TOO_FEW
     if auc.low < _CHANCE:

@@ -116,17 +116,17 @@ class _History:
         """Process the next pull request in order; return its reland, if it is one."""
         own = self._reverts[pull.number] = reverts_in(pull, self._earlier)
         origins = self._origins(pull, own)
-        tries = [
+        attempts = [
             Try(number, last_revert.by if last_revert else None)
             for number in self._joined(origins, pull.number)
             if (last_revert := self._taken_back.get(number)) or number in origins
         ]
         self._taken_back.update({revert.number: revert for revert in own})
         self._by_title.setdefault(change_key(pull.title), []).append(pull)
-        if not tries:
+        if not attempts:
             return None
         self._landing.add(pull.number)
-        return Reland(pull.number, tuple(tries))
+        return Reland(pull.number, tuple(attempts))
 
     def _origins(self, pull: PullRequest, own: tuple[Revert, ...]) -> set[int]:
         reverted = {revert.number for revert in own}

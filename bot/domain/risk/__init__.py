@@ -1,1 +1,1 @@
-"""Which merged pull requests deserve a second look."""
+"""The risk of merged pull requests: which deserve a second look."""

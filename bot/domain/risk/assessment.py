@@ -1,7 +1,7 @@
-"""Which merged pull requests deserve a second look: points, their bands, and the reasons that may be shown.
+"""Risk assessment of merged pull requests: points, their bands, and the reasons that are shown.
 
-The bands were measured with these rules on vLLM's merges of 2025-10-01 to 2025-12-31. A score orders a list; it
-is no probability of one change.
+The bands were measured with these rules on vLLM's merges of 2025-10-01 to 2025-12-31. Points order a list; they
+are not the probability that a single change fails.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClasses
 from bot.domain.risk.rules import Facts, Fired, facts_of, fired_by, is_sweep
 
-# names the rules and their points: change it with them
+# the version of the rules and their points: change it with them
 RULES = "rules.v2"
-# below it the list repairs no more than chance would
+# below this threshold a list contains no more repaired merges than chance would give
 THRESHOLD = 12
 HIGHEST_BAND = 16
-# share of all merges that needed a repair within two weeks, in percent; the shares of the bands are in Band
+# percentage of all merges that needed a repair within two weeks; the percentages of the bands are in Band
 BASE_RATE = 7
-# formatters and mass renames touch many files and add about what they delete; they rarely break
+# formatters and mass renames touch many files and add about as much as they delete; they rarely break anything
 _SWEEP_CAP = 8.0
-# what changes nothing of the product or its build comes after all that does
+# changes outside of the product and its build rank after all others
 _OUTSIDE = 6.01
 
 
 class Band(Enum):
-    """Ranges of points: what they are called, and what percentage of such merges needed a repair in two weeks."""
+    """A range of points: its label, and the percentage of such merges that needed a repair within two weeks."""
 
     NO_PRODUCT = ("lowest", 1)
     LOW = ("low", 3)
@@ -46,16 +46,16 @@ class Band(Enum):
         self.repaired = repaired
 
 
-# from how many points on; what touches the product or its build has -6 and more, and all else has -6 and less
+# minimal points; changes of the product or its build have -6 or more, all others have less
 _BANDS = ((HIGHEST_BAND, Band.HIGHEST), (THRESHOLD, Band.HIGH), (4, Band.MIDDLE), (-6, Band.LOW))
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Points and the reasons that may be shown, the weightiest first.
+    """Points and the reasons that may be shown, in descending order of their weight.
 
-    ``fired`` are the rules that gave or took points; ``without_history`` those that look back were silent.
-    ``tries`` are the earlier ones of a change that lands again.
+    ``fired`` are the rules that added or subtracted points. With ``without_history`` the rules that look back
+    were not applied. ``tries`` are the earlier attempts of a reland.
     """
 
     points: float
@@ -67,22 +67,25 @@ class Risk:
 
     @property
     def is_listed(self) -> bool:
+        """Whether it belongs on a list of risky pull requests."""
         return self.may_be_listed and self.points >= THRESHOLD
 
     @property
     def is_highest(self) -> bool:
+        """Whether it belongs on a list of the highest band only."""
         return self.is_listed and self.points >= HIGHEST_BAND
 
     @property
     def band(self) -> Band:
+        """The band of the points."""
         return next((band for least, band in _BANDS if self.points >= least), Band.NO_PRODUCT)
 
 
 def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past | None = None) -> Risk:
-    """Score a pull request whose files are loaded.
+    """Assess a pull request whose files are loaded.
 
-    Of ``past`` only what was merged before counts; an open pull request is scored without. One that reverts
-    another ranks like what it undoes, but is never listed: it is named as a revert.
+    Only merges before its own are considered of ``past``; an open pull request is assessed without it. A revert
+    has the points of the change that it undoes, but is never listed: it is shown as a revert.
     """
     facts = facts_of(pull, classes)
     fired = fired_by(facts, past, classes)
@@ -98,33 +101,40 @@ def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past |
 
 
 def points_of(facts: Facts, fired: Iterable[Fired]) -> float:
-    """What rules come to: less for sweeps, hardly anything without product and build files."""
+    """Return the total points of rules: limited for sweeps, negative without product and build files."""
     points = float(sum(rule.points for rule in fired))
     if is_sweep(facts.pull):
         points = min(points, _SWEEP_CAP)
     if not (facts.product or facts.build):
         points = min(points, 0.0) - _OUTSIDE
-    # among equal points the larger change comes first
+    # of changes with equal points the larger one comes first
     return points + 0.0001 * math.log1p(facts.pull.changed_lines)
 
 
 class HasRisk(Protocol):
-    """What was assessed."""
+    """An object with an assessed risk."""
 
     @property
-    def risk(self) -> Risk: ...
+    def risk(self) -> Risk:
+        """The assessed risk."""
 
 
 T = TypeVar("T", bound=HasRisk)
 
 
-def rank_by_risk(found: Iterable[T]) -> tuple[T, ...]:
-    """All that lists may hold, riskiest first, however few points they have."""
-    return tuple(sorted((each for each in found if each.risk.may_be_listed), key=lambda each: -each.risk.points))
+def rank_by_risk(assessed: Iterable[T]) -> tuple[T, ...]:
+    """Return all that may be listed, riskiest first, regardless of their points."""
+    return tuple(
+        sorted((each for each in assessed if each.risk.may_be_listed), key=lambda each: -each.risk.points)
+    )
 
 
-def worth_a_look(found: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
-    """Those above the threshold, riskiest first; one of the highest band where lists found no more than chance."""
-    ranked = rank_by_risk(found)
+def worth_a_look(assessed: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
+    """Return those above the threshold, riskiest first, at most ``most``.
+
+    With ``is_sparing``, for a repository whose lists were no better than chance, return at most one, of the
+    highest band.
+    """
+    ranked = rank_by_risk(assessed)
     listed = [each for each in ranked if (each.risk.is_highest if is_sparing else each.risk.is_listed)]
     return tuple(listed[: 1 if is_sparing else most])

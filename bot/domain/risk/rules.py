@@ -1,8 +1,8 @@
-"""The rules: what each looks at, how many points it gives, and the sentence that says why.
+"""The risk rules: what each examines, how many points it gives, and the sentence with its reason.
 
-Set by hand on vLLM's merges of March to September 2025, and measured on those of October to December
-(docs/decisions/0019). Nothing looks at who wrote a change: a reason that cannot be shown shall not order people's
-work.
+The points were set by hand on vLLM's merges of March to September 2025, and measured on those of October to
+December (docs/decisions/0019). No rule considers the author: a reason that can't be shown must not order
+people's work.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from bot.domain.text.strings import one_line, plural
 
 _SWEEP_FILES = 60
-# times the usual size from which on it is worth saying so
+# multiple of the usual size from which on the usual size is mentioned
 _MUCH = 4
 
 _HOT_TITLE = re.compile(
@@ -39,7 +39,7 @@ _REMOVAL_TITLE = re.compile(r"\bremov|\bdeprecat|\bdrop|\bdelet", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """A rule that gave points, or took some; without ``sentence`` it is not shown."""
+    """The result of a rule: the points that it adds or subtracts. Without ``sentence`` it is not shown."""
 
     rule: str
     points: float
@@ -48,9 +48,10 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the rules look at: a pull request and those of its files that are product or build.
+    """The input of the rules: a pull request and its product and build files.
 
-    ``before`` are the paths that those files had before, less the files that are new.
+    ``added`` is the number of lines added to these files, without lock files. ``before`` are the previous paths
+    of these files, without new files.
     """
 
     pull: PullRequest
@@ -61,7 +62,7 @@ class Facts:
 
 
 def facts_of(pull: PullRequest, classes: PathClasses) -> Facts:
-    """Sort the files of a pull request; one whose files are not loaded has none."""
+    """Collect the facts of a pull request; if its files are not loaded, there are none."""
     files = watched(pull, classes)
     product = tuple(file for file in files if classes.classify(file.path) is PathClass.PRODUCT)
     build = tuple(file for file in files if classes.classify(file.path) is not PathClass.PRODUCT)
@@ -70,29 +71,29 @@ def facts_of(pull: PullRequest, classes: PathClasses) -> Facts:
 
 
 def fired_by(facts: Facts, past: Past | None, classes: PathClasses) -> tuple[Fired, ...]:
-    """The rules that have something to say; those that look back are silent where the past is too short."""
+    """Evaluate the rules; those that look back are not applied if the history is too short."""
     at = facts.pull.merged_at
     if past is None or at is None or not past.reaches(at):
-        found = [_size(facts, USUAL, None), *_spread(facts), *_title(facts)]
+        hits = [_size(facts, USUAL, None), *_spread(facts), *_title(facts)]
     else:
         size = _size(facts, past.usual(at), past.measured(at))
-        found = [size, *_spread(facts), *_title(facts), *_history(facts, past, at)]
-    return (*(rule for rule in found if rule.points), *_critical(facts, classes))
+        hits = [size, *_spread(facts), *_title(facts), *_history(facts, past, at)]
+    return (*(rule for rule in hits if rule.points), *_critical(facts, classes))
 
 
 def is_sweep(pull: PullRequest) -> bool:
-    """Whether it changes many files and adds about what it deletes, as formatters and renames do."""
+    """Return whether it changes many files and adds about as much as it deletes, like formatters and renames."""
     larger, smaller = max(pull.additions, pull.deletions), min(pull.additions, pull.deletions)
     return len(pull.files or ()) >= _SWEEP_FILES and smaller >= 0.8 * larger
 
 
 def _doublings(value: float, most: float) -> float:
-    """Twice as much counts one step more, and beyond ``most`` nothing does: 1 is 1, 3 is 2, 7 is 3."""
+    """Return the binary logarithm of ``1 + min(value, most)``: 1 for 1, 2 for 3, 3 for 7."""
     return math.log2(1 + min(value, most))
 
 
 def _size(facts: Facts, usual: float, measured: float | None) -> Fired:
-    """What is ``measured`` in the repository is told, and nothing that stands in for it."""
+    """Rate the added lines; the usual size is mentioned only if it was ``measured`` in the repository."""
     times = facts.added / usual
     compared = f", where {usual:.0f} are usual" if times >= _MUCH and usual == measured else ""
     sentence = f"adds {plural(facts.added, 'line')} of product or build code{compared}"
@@ -108,10 +109,10 @@ def _spread(facts: Facts) -> Iterator[Fired]:
 
 
 def _critical(facts: Facts, classes: PathClasses) -> Iterator[Fired]:
-    """Worth telling, and no points: it did not tell what is reverted from what is not."""
-    found = next((file.path for file in facts.product if classes.is_critical(file.path)), None)
-    if found:
-        yield Fired("critical", 0, f"changes critical paths (such as {one_line(PurePosixPath(found).name)})")
+    """Yield the critical path to mention, without points: it did not distinguish reverted changes from others."""
+    path = next((file.path for file in facts.product if classes.is_critical(file.path)), None)
+    if path:
+        yield Fired("critical", 0, f"changes critical paths (such as {one_line(PurePosixPath(path).name)})")
 
 
 def _title(facts: Facts) -> Iterator[Fired]:
