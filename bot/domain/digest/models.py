@@ -1,4 +1,4 @@
-"""The digest of one local day of one repository: entries in order, an overview, and how complete it is."""
+"""The digest of one local day of one repository: entries in order, an overview, and its completeness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A pull request in a digest. ``cost`` is US dollars of this run, None where the price is unknown."""
+    """A pull request in a digest. ``cost`` is in US dollars for this run, None if a price is unknown."""
 
     pull: PullRequest
     summary: Summary
@@ -37,12 +37,13 @@ class Entry:
 
     @property
     def number(self) -> int:
+        """The number of the pull request."""
         return self.pull.number
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """What several pull requests of the day have in common."""
+    """A topic that several pull requests of the day have in common."""
 
     title: str
     numbers: tuple[int, ...]
@@ -50,7 +51,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One paragraph about the day and its themes; ``fallback`` as for summaries."""
+    """One paragraph about the day, and its themes; ``fallback`` as in summaries."""
 
     text: str
     themes: tuple[Theme, ...] = ()
@@ -61,10 +62,10 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class CountCheck:
-    """How many merges an independent source counts, None if it gave no count, and which source that is.
+    """The number of merges by an independent source, None if it is unavailable, and the name of that source.
 
-    ``unread`` records of GitHub's list say of no pull request, or of no time, that it was merged. ``note`` is a
-    clause on why there is no count, where that is known.
+    ``unread`` records of GitHub's list are malformed and name no pull request or no merge time. ``note`` is a
+    clause on why there is no count, if that is known.
     """
 
     counted: int | None
@@ -73,9 +74,9 @@ class CountCheck:
     note: str = ""
 
     def doubt(self, listed: int) -> str:
-        """What to tell a reader of ``listed`` merges if the count is another or there was none; else empty."""
-        odd = f"{plural(self.unread, 'merge')} in GitHub's list could not be read" if self.unread else ""
-        return "; ".join(part for part in (self._difference(listed), odd) if part)
+        """Return the caveat for ``listed`` merges if the counts differ or there is none; otherwise empty."""
+        malformed = f"{plural(self.unread, 'merge')} in GitHub's list could not be read" if self.unread else ""
+        return "; ".join(part for part in (self._difference(listed), malformed) if part)
 
     def _difference(self, listed: int) -> str:
         if self.counted is None:
@@ -86,7 +87,7 @@ class CountCheck:
 
 
 class Action(NamedTuple):
-    """Something a reader may have to do, and the pull request that makes it so."""
+    """An action that a reader may have to take, and the number of the pull request that requires it."""
 
     text: str
     number: int
@@ -94,12 +95,12 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Everything that the report and the Slack messages show. Entries are newest merge first.
+    """The content of the report and of the Slack messages. Entries are sorted newest merge first.
 
-    ``hidden`` pull requests of the day are left out, because ``view`` does not show them. ``outcomes`` are of the
-    day's pull requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on
-    what else could not be had. Where it ``is_sparing``, the lists of the repository found no more than chance.
-    ``names_zone`` says that readers would take the day for that of another zone, unless the heading tells them.
+    ``hidden`` is the number of pull requests that ``view`` leaves out. ``outcomes`` are those of the day's pull
+    requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
+    is missing. With ``is_sparing`` the lists of the repository were no better than chance. ``names_zone`` is
+    true if readers would assume another time zone, so that headings name it.
     """
 
     repository: Repository
@@ -117,101 +118,110 @@ class Digest:
 
     @property
     def zone_note(self) -> str:
-        """What follows a date in a heading: `` (Asia/Tokyo)``, or nothing where the zone goes without saying."""
+        """The addition to a date in a heading: `` (Asia/Tokyo)``, or nothing where the zone is obvious."""
         return f" ({self.day.zone})" if self.names_zone else ""
 
     @property
     def merged(self) -> int:
-        """How many pull requests were merged, shown or not."""
+        """The number of merged pull requests, shown or not."""
         return len(self.entries) + self.hidden
 
     @property
     def numbers(self) -> frozenset[int]:
+        """The numbers of the entries."""
         return frozenset(entry.number for entry in self.entries)
 
     def entry(self, number: int) -> Entry | None:
+        """Return the entry with a number, or None."""
         return next((entry for entry in self.entries if entry.number == number), None)
 
     @property
     def trivial(self) -> tuple[Entry, ...]:
+        """The trivial entries."""
         return tuple(entry for entry in self.entries if entry.summary.is_trivial)
 
     @property
     def fallbacks(self) -> tuple[Entry, ...]:
+        """The entries whose summary is not the model's."""
         return tuple(entry for entry in self.entries if entry.summary.is_fallback)
 
     @property
     def unread(self) -> tuple[Entry, ...]:
-        """Those of the fallbacks that are facts because something of them could not be read."""
+        """The fallbacks of pull requests that could not be read."""
         return tuple(entry for entry in self.entries if entry.summary.is_unread)
 
     @property
     def clipped(self) -> tuple[Entry, ...]:
+        """The entries of which the model did not see the whole diff."""
         return tuple(entry for entry in self.entries if entry.summary.coverage is not Coverage.FULL)
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What is missing and may be had later, as sentences without a full stop; a model never set up is none."""
+        """Missing parts that may be available later, as sentences without a full stop.
+
+        A model that is not set up is no gap.
+        """
         failed = [entry for entry in self.entries if entry.summary.fallback not in ("", NO_MODEL)]
         is_checked = self.count.counted is not None or self.count.unread
-        found = [self.count.doubt(self.merged)] if is_checked else []
+        gaps = [self.count.doubt(self.merged)] if is_checked else []
         if failed:
-            named = ", ".join(f"#{entry.number}" for entry in failed[:_MOST_NAMED])
+            numbers = ", ".join(f"#{entry.number}" for entry in failed[:_MOST_NAMED])
             rest = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
-            found.append(f"facts alone of {named}{rest} ({failed[0].summary.fallback})")
+            gaps.append(f"facts alone of {numbers}{rest} ({failed[0].summary.fallback})")
         if self.overview.fallback not in ("", NO_MODEL):
-            found.append(f"no overview by the model ({self.overview.fallback})")
-        return tuple(gap for gap in (*found, *self.missing) if gap)
+            gaps.append(f"no overview by the model ({self.overview.fallback})")
+        return tuple(clause for clause in (*gaps, *self.missing) if clause)
 
     @property
     def cost(self) -> float | None:
-        """US dollars that building this digest took, or None where a price is unknown."""
+        """The cost of building this digest in US dollars, or None if a price is unknown."""
         costs = [self.overview.cost, *(entry.cost for entry in self.entries)]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        amounts = [cost for cost in costs if cost is not None]
+        return sum(amounts) if len(amounts) == len(costs) else None
 
     @property
     def unpriced(self) -> Digest:
-        """The same as if nothing of it had been kept and nothing had cost: what it tells of the day is equal."""
+        """A copy without cost and cache state, so that digests of the same content are equal."""
         entries = tuple(replace(entry, from_cache=False, cost=0.0) for entry in self.entries)
         return replace(self, entries=entries, overview=replace(self.overview, from_cache=False, cost=0.0))
 
     @property
     def taken_back(self) -> frozenset[int]:
-        """What is no longer there, as far as known: a revert that was itself reverted takes nothing back."""
-        return frozenset(found.pull.number for found in self.standing if found.fate is Fate.REVERTED)
+        """The numbers of fully reverted pull requests; a revert that was itself reverted does not count."""
+        return frozenset(outcome.pull.number for outcome in self.standing if outcome.fate is Fate.REVERTED)
 
     @property
     def standing(self) -> tuple[TakenBack, ...]:
         """The outcomes that hold; first those of the day's own pull requests."""
-        held = [found for found in self.outcomes if found.stands]
-        return tuple(sorted(held, key=lambda found: found.pull.number not in self.numbers))
+        holding = [outcome for outcome in self.outcomes if outcome.stands]
+        return tuple(sorted(holding, key=lambda outcome: outcome.pull.number not in self.numbers))
 
     @property
     def riskiest(self) -> tuple[Entry, ...]:
-        """At most three entries above the threshold, riskiest first; none of those whose outcome is known."""
-        known = {found.pull.number for found in self.standing}
-        open_still = [entry for entry in self.entries if entry.number not in known]
-        return worth_a_look(open_still, MOST_RISKS, is_sparing=self.is_sparing)
+        """At most three entries above the threshold, riskiest first, without those whose outcome is known."""
+        settled = {outcome.pull.number for outcome in self.standing}
+        candidates = [entry for entry in self.entries if entry.number not in settled]
+        return worth_a_look(candidates, MOST_RISKS, is_sparing=self.is_sparing)
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:
-        """Those that take back what nobody knows here: it was merged long before this day."""
-        paired = {found.by.number for found in self.outcomes}
+        """The reverts of pull requests that are not known here: they were merged long before this day."""
+        paired = {outcome.by.number for outcome in self.outcomes}
         pulls = (entry.pull for entry in self.entries)
         return tuple(pull for pull in pulls if is_revert(pull) and pull.number not in paired)
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        gone = self.taken_back
+        """The actions of all entries that were not reverted."""
+        reverted = self.taken_back
         return tuple(
             Action(entry.summary.action, entry.number)
             for entry in self.entries
-            if entry.summary.action and entry.number not in gone
+            if entry.summary.action and entry.number not in reverted
         )
 
     def groups(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
-        """Substantial entries by area, then the trivial ones; every entry once, newest first in each."""
+        """Return substantial entries by area, then the trivial ones; each entry once, newest first in a group."""
         by_area: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             if not entry.summary.is_trivial:
@@ -223,7 +233,7 @@ class Digest:
 
 
 def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
-    """Areas of one entry are put together when there are many: a heading for each line is no grouping."""
+    """Merge areas with one entry if there are many of them: a heading for each line would not group anything."""
     alone = [label for label, entries in by_area.items() if len(entries) == 1 and is_product_area(label)]
     if len(alone) <= _MOST_ALONE:
         return by_area
@@ -235,13 +245,13 @@ def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
 def shown_by(
     view: View, entries: Iterable[Entry], reverts: Iterable[Revert], outcomes: Iterable[TakenBack] = ()
 ) -> tuple[Entry, ...]:
-    """The entries that weigh enough for a view; what was reverted, and what did so, always does.
+    """Return the entries that a view shows; reverted pull requests and their reverts are always shown.
 
-    ``reverts`` are those of the day, ``outcomes`` what is known of the days around it too.
+    ``reverts`` are those of the day, ``outcomes`` those known of the days around it.
     """
     paired = {number for revert in reverts for number in (revert.number, revert.by)}
-    reverted = (found for found in outcomes if found.stands and found.fate is not Fate.REPAIRED)
-    paired |= {number for found in reverted for number in (found.pull.number, found.by.number)}
+    reverted = (outcome for outcome in outcomes if outcome.stands and outcome.fate is not Fate.REPAIRED)
+    paired |= {number for outcome in reverted for number in (outcome.pull.number, outcome.by.number)}
     return tuple(entry for entry in entries if entry.number in paired or _weighs_enough(view.only, entry))
 
 
@@ -252,11 +262,13 @@ def _weighs_enough(only: Only, entry: Entry) -> bool:
         case Only.SUBSTANTIAL:
             return not entry.summary.is_trivial
         case Only.RISKY:
-            # what nobody could read may be risky
+            # a pull request that could not be read may be risky
             return entry.risk.is_listed or entry.pull.files is None
 
 
 def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, ...]:
-    """The themes less the numbers that are not of the day, and less those that then hold none."""
-    kept = (Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in known)) for theme in themes)
-    return tuple(theme for theme in kept if theme.numbers)
+    """Return the themes without numbers that are not of the day, and without themes that become empty."""
+    filtered = (
+        Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in known)) for theme in themes
+    )
+    return tuple(theme for theme in filtered if theme.numbers)

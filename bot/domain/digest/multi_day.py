@@ -1,4 +1,4 @@
-"""Several days of a repository at once, for someone who was away."""
+"""The digests of several days of a repository together, for people who were away."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.domain.time.date_range import Span
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A day of which it is not known what was merged; ``reason`` says why in a few words."""
+    """A day whose merges are unknown; ``reason`` says why in a few words."""
 
     date: dt.date
     reason: str
@@ -22,7 +22,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class CatchUp:
-    """The digests of the days of a span, oldest first, at least one; ``unknown`` are those that have none."""
+    """The digests of the days of a span, oldest first, at least one; ``unknown`` are the days without one."""
 
     span: Span
     digests: tuple[Digest, ...]
@@ -30,25 +30,27 @@ class CatchUp:
 
     @property
     def name(self) -> str:
+        """The name of the repository for readers."""
         return self.digests[0].name
 
     @property
     def merged(self) -> int:
+        """The number of merged pull requests, shown or not."""
         return sum(digest.merged for digest in self.digests)
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What is missing of any day; see :attr:`bot.domain.digest.models.Digest.gaps`."""
+        """Missing parts of any day; see :attr:`bot.domain.digest.models.Digest.gaps`."""
         return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
 
     @property
     def unpriced(self) -> CatchUp:
-        """See :attr:`bot.domain.digest.models.Digest.unpriced`."""
+        """A copy without costs; see :attr:`bot.domain.digest.models.Digest.unpriced`."""
         return replace(self, digests=tuple(digest.unpriced for digest in self.digests))
 
     @cached_property
     def whole(self) -> Digest:
-        """All days as one, newest first: what was merged on one day may have been taken back on another."""
+        """All days as one digest, newest first: merges of one day may have been reverted on another."""
         newest = self.digests[-1]
         entries = tuple(entry for digest in reversed(self.digests) for entry in digest.entries)
         return Digest(
@@ -57,7 +59,7 @@ class CatchUp:
             day=newest.day,
             entries=entries,
             overview=Overview("", cost=self._overviews_cost),
-            # what is doubtful is said of each day
+            # caveats are shown for each day
             count=CountCheck(self.merged, newest.count.source),
             outcomes=outcomes_among(self._known),
             view=newest.view,
@@ -68,14 +70,14 @@ class CatchUp:
 
     @property
     def _known(self) -> tuple[PullRequest, ...]:
-        """The pull requests of all days, and those that have to do with what became of them."""
-        outcomes = [found for digest in self.digests for found in digest.outcomes]
+        """The pull requests of all days, and both pull requests of each outcome."""
+        outcomes = [outcome for digest in self.digests for outcome in digest.outcomes]
         pulls = [entry.pull for digest in self.digests for entry in digest.entries]
-        pulls += [half for found in outcomes for half in (found.pull, found.by)]
-        # the first of a number: what was read has its whole description, what was recorded the beginning of it
+        pulls += [pull for outcome in outcomes for pull in (outcome.pull, outcome.by)]
+        # the first of each number is kept: entries have full descriptions, recorded ones only the beginning
         return each_once(pulls)
 
     @property
     def _overviews_cost(self) -> float | None:
-        known = [digest.overview.cost for digest in self.digests if digest.overview.cost is not None]
-        return sum(known) if len(known) == len(self.digests) else None
+        costs = [digest.overview.cost for digest in self.digests if digest.overview.cost is not None]
+        return sum(costs) if len(costs) == len(self.digests) else None

@@ -1,4 +1,4 @@
-"""What deserves a second look in some days of a repository: first what was taken back, then what may be."""
+"""The risky pull requests of some days of a repository: first the reverted ones, then the candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.domain.time.date_range import Span
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """A pull request, without the patches of its files, and what the rules say of it."""
+    """A pull request, without the patches of its files, and its assessed risk."""
 
     pull: PullRequest
     risk: Risk
@@ -21,14 +21,14 @@ class Assessed:
 
 @dataclass(frozen=True, slots=True)
 class RiskList:
-    """The answer to "what may hurt?". ``older`` take back what was merged before the days.
+    """The answer to "what may hurt?" for some days. ``older`` are reverts of earlier merges.
 
-    ``merged`` pull requests were merged in the days, ``matching`` of them fit the filters; the files of
-    ``unread`` could not be read, so that no rule speaks of them. ``doubts`` say what may be missing. It
-    ``is_sparing`` as a :class:`bot.domain.digest.models.Digest` is.
+    ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. The files of
+    ``unread`` could not be read, so that no rule applies to them. ``doubts`` are caveats on what may be missing.
+    ``is_sparing`` is the same as in :class:`bot.domain.digest.models.Digest`.
 
-    Whoever asked for the ``top`` ones gets as many: those ``below`` the bar follow, riskiest first. ``ranked`` is
-    how many there were to choose from.
+    A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
+    ``ranked`` is the number of candidates.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What of a digest is shown to someone: filters, and whether only what is substantial or risky."""
+"""The view of a digest: filters, and whether only substantial or risky pull requests are shown."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from bot.domain.pull_requests.filters import EVERYTHING, Filters
 
 
 class Only(StrEnum):
-    """How much a pull request has to weigh to be shown."""
+    """The minimum importance of a pull request that is shown."""
 
     ALL = ""
     SUBSTANTIAL = "substantial"
-    """What is not trivial."""
+    """Those that are not trivial."""
     RISKY = "risky"
-    """What the rules list as risky, and what was taken back."""
+    """Those that the rules list as risky, and the reverted ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which pull requests of a day are shown."""
+    """The selection of the pull requests of a day."""
 
     filters: Filters = EVERYTHING
     only: Only = Only.ALL
 
     def words(self) -> tuple[str, ...]:
-        """As they are written in a command."""
+        """Return the view as options of a command."""
         return (*self.filters.words(), *([f"only:{self.only}"] if self.only else []))
 
     def __str__(self) -> str:
         return " ".join(self.words())
 
     def __bool__(self) -> bool:
-        """Whether anything may be left out."""
+        """Return whether anything may be left out."""
         return bool(self.filters) or bool(self.only)
 
     @property
     def mark(self) -> str:
-        """A short name that two views share only if they are equal; empty where everything is shown."""
+        """A short hash that is equal for equal views only; empty if everything is shown."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:8] if self else ""
 
 

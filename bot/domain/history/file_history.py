@@ -24,7 +24,7 @@ ENOUGH = timedelta(days=90)
 FIXES_WITHIN = timedelta(days=14)
 REVERTS_WITHIN = timedelta(days=180)
 _USUAL_WITHIN = timedelta(days=90)
-# lines that a change of product code usually adds: vLLM's median of 2025, where too few are known
+# lines that a change of product code usually adds: vLLM's median of 2025, if too few are known
 USUAL = 16
 _USUAL_LEAST, _USUAL_MOST, _USUAL_OF = 8, 64, 50
 

@@ -1,1 +1,1 @@
-"""How good the bot's own lists were."""
+"""The track record of the bot's own lists."""

@@ -1,4 +1,4 @@
-"""What the rules said of the pull requests of a digest when it was posted, kept to be held against what came."""
+"""The ratings of the pull requests of a digest at the time of posting, kept for a comparison with the outcomes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bot.domain.risk.assessment import RULES
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A pull request that a digest showed: its points, the names of the rules that gave or took some.
+    """A pull request in a digest: its points, and the names of the rules that applied.
 
-    ``lines`` were added in all. ``is_listed`` if it was among those worth a second look.
+    ``lines`` is the number of all added lines. ``is_listed`` if it was among those worth a second look.
     """
 
     number: int
@@ -26,9 +26,9 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """All that a digest showed, with the ``version`` of the rules.
+    """The ratings of all pull requests in a digest, with the ``version`` of the rules.
 
-    ``known`` are the numbers of those of which the digest said already that they were reverted or repaired.
+    ``known`` are the numbers of those that the digest already showed as reverted or repaired.
     """
 
     version: str
@@ -37,7 +37,7 @@ class Ratings:
 
 
 def ratings_of(digest: Digest) -> Ratings:
-    """What is kept of a digest, of one day or of several."""
+    """Return the ratings of a digest, of one day or of several."""
     listed = {entry.number for entry in digest.riskiest}
     rated = tuple(
         Rated(
@@ -50,16 +50,16 @@ def ratings_of(digest: Digest) -> Ratings:
         )
         for entry in digest.entries
     )
-    known = sorted({found.pull.number for found in digest.standing} & digest.numbers)
-    return Ratings(RULES, rated, tuple(known))
+    settled = sorted({outcome.pull.number for outcome in digest.standing} & digest.numbers)
+    return Ratings(RULES, rated, tuple(settled))
 
 
 def completed(first: Ratings, later: Ratings) -> Ratings:
-    """What was kept when a digest was posted, and of what was only found missing ``later`` what was said then."""
+    """Return the ratings at the time of posting, with those of pull requests that ``later`` added."""
     numbers = {each.number for each in first.rated}
     added = tuple(each for each in later.rated if each.number not in numbers)
-    known = {each.number for each in added} & set(later.known)
-    return replace(first, rated=(*first.rated, *added), known=tuple(sorted({*first.known, *known})))
+    settled = {each.number for each in added} & set(later.known)
+    return replace(first, rated=(*first.rated, *added), known=tuple(sorted({*first.known, *settled})))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""How good the bot's own lists were: of what they named, how much was taken back, beside chance and beside size.
+"""The score of the bot's own lists: how many listed pull requests were reverted, beside chance and size.
 
-The list of a digest is held against all that the digest showed. A pull request counts once, in the first digest
-that showed it, and only if it was open then: what was taken back before is detected, not predicted.
+The list of a digest is compared with all pull requests in the digest. Each pull request counts once, in the
+first digest that showed it, and only if it was open then: what was reverted before is detected, not predicted.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from bot.domain.history.outcomes import Fate, TakenBack
 from bot.domain.track_record.posted_ratings import Issue, Rated
 from bot.domain.track_record.statistics import Draw, at_least, at_most, interval, spread
 
-# 95 % of the reverts of vLLM's merges of 2025 came within it
+# 95 % of the reverts of vLLM's merges of 2025 came within this time
 MATURE = timedelta(days=30)
-# below these a share says nothing: even none of 20 listed leaves up to 16 % possible, none of 5 found up to 43 %
+# below these numbers a share means nothing: 0 of 20 listed is compatible with up to 16 %, 0 of 5 with up to 43 %
 LEAST_LISTED, LEAST_TAKEN_BACK = 20, 5
-# a list is called no better only once chance should have given some hits, so that a quiet month is no verdict
+# a list is called no better only if chance should have given some hits, so that a quiet month gives no verdict
 LEAST_BY_CHANCE = 3.0
-# how often a list that is no better than chance may be called better, and one of doubled odds no better
+# error rates: of calling a list better that is no better, and of calling one with doubled odds no better
 _WRONGLY_BETTER, _WRONGLY_NOT = 0.05, 0.1
-# about what ten rules reach on vLLM's merges of October to December 2025: 2.9 % of the listed were later reverted
-# or repaired by one that names them, of all 1.3 %
+# about the odds of ten rules on vLLM's merges of October to December 2025: 2.9 % of the listed were later reverted
+# or repaired by a pull request that names them, of all merges 1.3 %
 USEFUL_ODDS = 2
 _WEIGHTIEST = (Fate.REVERTED, Fate.PARTLY, Fate.REPAIRED)
 
 
 class Verdict(Enum):
-    """What the counts allow to say."""
+    """The conclusion that the counts allow."""
 
     TOO_FEW = "too few to tell"
     BETTER = "better than chance"
@@ -41,7 +41,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Of so many ``pulls``, so many were ``reverted``, whole or in part, and ``repaired`` others."""
+    """The number of ``pulls``, and how many of them were ``reverted``, fully or in part, or else ``repaired``."""
 
     pulls: int = 0
     reverted: int = 0
@@ -49,23 +49,25 @@ class Tally:
 
     @property
     def taken_back(self) -> int:
+        """The number of reverted or repaired ones."""
         return self.reverted + self.repaired
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of the share taken back, from 0 to 1, with 95 % confidence."""
+        """The 95 % confidence interval of the share reverted or repaired, from 0 to 1."""
         return interval(self.taken_back, self.pulls)
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What came of the ``listed`` pull requests of some digests, and of all ``others`` that were open in them.
+    """The outcomes of the ``listed`` pull requests of some digests, and of all ``others`` that were open in them.
 
-    ``hits`` are the listed ones that were taken back, newest first. As many drawn at random from each digest would
-    have found ``by_chance`` of them on average, those with the most lines added ``by_lines``. ``luck`` is the
-    probability of so many hits or more by chance, ``shortfall`` of so few or fewer on doubled odds. ``young`` of
-    the listed were merged less than 30 days ago. Left out are ``known`` pull requests, taken back before their
-    digest, and ``unrated`` digests, of which no ratings were kept. ``versions`` are those of the rules.
+    ``hits`` are the listed ones that were reverted or repaired, newest first. The same number drawn at random
+    from each digest would have found ``by_chance`` of them on average, those with the most lines added
+    ``by_lines``. ``luck`` is the probability of so many hits or more by chance, ``shortfall`` of so few or fewer
+    with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
+    requests, reverted or repaired before their digest, and ``unrated`` digests, without kept ratings, are left
+    out. ``versions`` are those of the rules.
     """
 
     digests: int = 0
@@ -83,18 +85,18 @@ class Score:
 
     @property
     def shown(self) -> Tally:
-        """All that was open."""
+        """All pull requests that were open."""
         one, other = self.listed, self.others
         return Tally(one.pulls + other.pulls, one.reverted + other.reverted, one.repaired + other.repaired)
 
     @property
     def is_large(self) -> bool:
-        """Whether enough was listed and taken back to look at shares at all."""
+        """Whether enough were listed, reverted and repaired to look at shares at all."""
         return self.listed.pulls >= LEAST_LISTED and self.shown.taken_back >= LEAST_TAKEN_BACK
 
     @property
     def verdict(self) -> Verdict:
-        """Between the two errors that are guarded against lies what only more time can tell."""
+        """The verdict; between the two error rates, only more time can tell."""
         if self.is_large and self.luck <= _WRONGLY_BETTER:
             return Verdict.BETTER
         if self.is_large and self.by_chance >= LEAST_BY_CHANCE and self.shortfall <= _WRONGLY_NOT:
@@ -103,16 +105,16 @@ class Score:
 
     @property
     def is_sparing(self) -> bool:
-        """Whether digests had better list less: these lists found no more than chance does."""
+        """Whether digests should list less: these lists were no better than chance."""
         return self.verdict is Verdict.NOT_BETTER
 
 
 def score_of(issues: Sequence[Issue], outcomes: Iterable[TakenBack], now: datetime, *, unrated: int = 0) -> Score:
-    """Hold the digests of one repository against what became of their pull requests up to ``now`` (aware).
+    """Compare the digests of one repository with the outcomes of their pull requests up to ``now`` (aware).
 
-    What was brought back counts as never taken back. The order of either does not matter.
+    A merge whose revert was itself reverted counts as never reverted. The order of the items does not matter.
     """
-    slots, known = _slots_of(issues, _by_number(outcomes))
+    slots, closed = _slots_of(issues, _by_number(outcomes))
     draws = [slot.draw for slot in slots]
     hits = [hit for slot in slots for hit in slot.came_of(is_listed=True) if hit]
     return Score(
@@ -125,7 +127,7 @@ def score_of(issues: Sequence[Issue], outcomes: Iterable[TakenBack], now: dateti
         luck=at_least(spread(draws), len(hits)),
         shortfall=at_most(spread(draws, USEFUL_ODDS), len(hits)),
         young=sum(each.is_listed and now - each.merged_at < MATURE for slot in slots for each in slot.rated),
-        known=known,
+        known=closed,
         unrated=unrated,
         versions=tuple(sorted({issue.ratings.version for issue in issues})),
     )
@@ -133,13 +135,13 @@ def score_of(issues: Sequence[Issue], outcomes: Iterable[TakenBack], now: dateti
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """What a digest was the first to show and was open then, and what came of it, by number."""
+    """The open pull requests that a digest was the first to show, and their outcomes by number."""
 
     rated: tuple[Rated, ...]
     ends: Mapping[int, TakenBack]
 
     def came_of(self, *, is_listed: bool) -> list[TakenBack | None]:
-        """What came of each of those that were listed, or were not."""
+        """Return the outcome, or None, of each one that was listed or was not."""
         return [self.ends.get(each.number) for each in self.rated if each.is_listed is is_listed]
 
     @property
@@ -148,57 +150,57 @@ class _Slot:
 
     @property
     def by_lines(self) -> float:
-        """The hits of as many with the most lines added; those that tie for the last places share them evenly."""
-        found, left = 0.0, self.draw.drawn
+        """The hits of the same number with the most lines added; ties for the last places share them evenly."""
+        hits, left = 0.0, self.draw.drawn
         ranked = sorted(self.rated, key=lambda each: -each.lines)
         for _, same in groupby(ranked, key=lambda each: each.lines):
             tied = list(same)
-            taken = min(left, len(tied))
-            found += taken * sum(each.number in self.ends for each in tied) / len(tied)
-            left -= taken
-        return found
+            slots = min(left, len(tied))
+            hits += slots * sum(each.number in self.ends for each in tied) / len(tied)
+            left -= slots
+        return hits
 
 
 def _by_number(outcomes: Iterable[TakenBack]) -> dict[int, list[TakenBack]]:
-    """The weightiest end that stands of each first; ends of a kind by their times."""
-    found: dict[int, list[TakenBack]] = {}
+    """Return the outcomes that stand by number, the weightiest kind first, each kind by time."""
+    by_number: dict[int, list[TakenBack]] = {}
     standing = (end for end in outcomes if end.stands)
     ordered = sorted(standing, key=lambda end: (_WEIGHTIEST.index(end.fate), end.by.merge_time, end.by.number))
     for end in ordered:
-        found.setdefault(end.pull.number, []).append(end)
-    return found
+        by_number.setdefault(end.pull.number, []).append(end)
+    return by_number
 
 
 def _slots_of(issues: Iterable[Issue], ends: Mapping[int, Sequence[TakenBack]]) -> tuple[tuple[_Slot, ...], int]:
-    """What each digest was the first to show and was open then, and how many were not open any more."""
+    """Return the slots of the digests, and the number of pull requests that were no longer open."""
     slots: list[_Slot] = []
-    seen: set[int] = set()
-    known = 0
-    # by the time of posting; digests of one instant by their keys, so that the same is counted each time
+    seen_numbers: set[int] = set()
+    closed = 0
+    # by the time of posting; digests of one instant by their keys, so that the result is reproducible
     for issue in sorted(issues, key=lambda issue: (issue.at, issue.key)):
-        first = {each.number: each for each in issue.ratings.rated if each.number not in seen}
-        seen |= first.keys()
-        still = tuple(each for each in first.values() if _is_open(each, issue, ends))
-        known += len(first) - len(still)
-        if still:
-            slots.append(_Slot(still, _came_of(still, ends)))
-    return tuple(slots), known
+        first = {each.number: each for each in issue.ratings.rated if each.number not in seen_numbers}
+        seen_numbers |= first.keys()
+        open_ones = tuple(each for each in first.values() if _is_open(each, issue, ends))
+        closed += len(first) - len(open_ones)
+        if open_ones:
+            slots.append(_Slot(open_ones, _came_of(open_ones, ends)))
+    return tuple(slots), closed
 
 
 def _is_open(rated: Rated, issue: Issue, ends: Mapping[int, Sequence[TakenBack]]) -> bool:
-    """Whether neither the digest knew that it was taken back, at least in part, nor could have known."""
-    is_told = rated.number in issue.ratings.known
-    return not is_told and all(end.by.merge_time > issue.at for end in ends.get(rated.number, ()))
+    """Return whether the digest neither knew nor could have known of a full or partial revert or a repair."""
+    is_known = rated.number in issue.ratings.known
+    return not is_known and all(end.by.merge_time > issue.at for end in ends.get(rated.number, ()))
 
 
 def _came_of(rated: Iterable[Rated], ends: Mapping[int, Sequence[TakenBack]]) -> dict[int, TakenBack]:
-    """The weightiest end of each that had one within 30 days of its merge."""
-    timely = ((each, [end for end in ends.get(each.number, ()) if end.lasted <= MATURE]) for each in rated)
-    return {each.number: found[0] for each, found in timely if found}
+    """Return the weightiest outcome of each that had one within 30 days of its merge."""
+    timely_ends = ((each, [end for end in ends.get(each.number, ()) if end.lasted <= MATURE]) for each in rated)
+    return {each.number: outcomes[0] for each, outcomes in timely_ends if outcomes}
 
 
 def _tally(ends: Iterable[TakenBack | None]) -> Tally:
-    """Of pull requests by what came of them."""
+    """Count pull requests by their outcomes."""
     fates = [end and end.fate for end in ends]
     repaired = fates.count(Fate.REPAIRED)
     return Tally(len(fates), len(fates) - fates.count(None) - repaired, repaired)

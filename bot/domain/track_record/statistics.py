@@ -1,4 +1,4 @@
-"""What chance alone would give, worked out exactly: honest with few events, where approximations are not."""
+"""Exact statistics of chance: correct for few events, where approximations are not."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import comb, fsum, sqrt
 from statistics import NormalDist
 
-# of the standard normal distribution, for intervals of 95 %
+# quantile of the standard normal distribution for 95 % intervals
 _Z = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """``drawn`` things out of ``total``, of which ``marked`` are those to be found."""
+    """A draw of ``drawn`` items out of ``total``, of which ``marked`` are hits."""
 
     drawn: int
     marked: int
@@ -21,49 +21,52 @@ class Draw:
 
     @property
     def expected(self) -> float:
-        """How many marked ones are drawn on average, blindfold."""
+        """The expected number of hits in a random draw."""
         return self.drawn * self.marked / self.total if self.total else 0.0
 
 
 def spread(draws: Iterable[Draw], odds: int = 1) -> tuple[float, ...]:
-    """The probabilities of 0, 1, 2, … marked things in all draws together, each independent of the others.
+    """Return the probabilities of 0, 1, 2, … hits in all draws together; draws are independent.
 
-    Each is hypergeometric. With ``odds`` those of a marked thing are so many times those of another: Fisher's
-    noncentral hypergeometric distribution. Together they are the exact test of a common odds ratio in several 2x2
-    tables (Zelen, Biometrika 58, 1971).
+    Each draw is hypergeometric. With ``odds``, the odds of a marked item are multiplied: Fisher's noncentral
+    hypergeometric distribution. Together they are the exact test of a common odds ratio in several 2x2 tables
+    (Zelen, Biometrika 58, 1971).
     """
-    found: tuple[float, ...] = (1.0,)
+    distribution: tuple[float, ...] = (1.0,)
     for draw in draws:
-        found = _together(found, _one(draw, odds))
-    return found
+        distribution = _together(distribution, _one(draw, odds))
+    return distribution
 
 
 def at_least(found: Sequence[float], hits: int) -> float:
-    """The probability of so many or more; ``found`` as :func:`spread` gives it."""
+    """Return the probability of ``hits`` or more, with ``found`` from :func:`spread`."""
     return min(1.0, fsum(found[hits:]))
 
 
 def at_most(found: Sequence[float], hits: int) -> float:
-    """The probability of so many or fewer."""
+    """Return the probability of ``hits`` or fewer, with ``found`` from :func:`spread`."""
     return min(1.0, fsum(found[: hits + 1]))
 
 
 def interval(part: int, whole: int) -> tuple[float, float]:
-    """Within which a share lies with 95 % confidence: Wilson's score interval (JASA 22, 1927), from 0 to 1.
+    """Return the 95 % confidence interval of a share: Wilson's score interval (JASA 22, 1927), from 0 to 1.
 
-    Of nothing anything may be true.
+    It is the whole range if ``whole`` is 0.
     """
     if not whole:
         return 0.0, 1.0
     share, room = part / whole, _Z * _Z / whole
     middle = (share + room / 2) / (1 + room)
     reach = _Z * sqrt(share * (1 - share) / whole + room / whole / 4) / (1 + room)
-    # at its ends exactly, whatever the rounding
+    # exact at 0 and 1, regardless of rounding
     return middle - reach if part else 0.0, middle + reach if part < whole else 1.0
 
 
 def _one(draw: Draw, odds: int) -> tuple[float, ...]:
-    """In whole numbers up to the last division, which Python rounds correctly: nothing overflows."""
+    """Return the distribution of hits in one draw.
+
+    It is computed in integers up to the last division, which Python rounds correctly: nothing overflows.
+    """
     others = draw.total - draw.marked
     ways = [
         comb(draw.marked, hits) * comb(others, draw.drawn - hits) * odds**hits
@@ -74,9 +77,9 @@ def _one(draw: Draw, odds: int) -> tuple[float, ...]:
 
 
 def _together(one: Sequence[float], other: Sequence[float]) -> tuple[float, ...]:
-    """The spread of the sum of two."""
-    found = [0.0] * (len(one) + len(other) - 1)
+    """Return the distribution of the sum of two."""
+    sums = [0.0] * (len(one) + len(other) - 1)
     for at, first in enumerate(one):
         for more, second in enumerate(other):
-            found[at + more] += first * second
-    return tuple(found)
+            sums[at + more] += first * second
+    return tuple(sums)
