@@ -266,9 +266,9 @@ def _weighs_enough(only: Only, entry: Entry) -> bool:
             return entry.risk.is_listed or entry.pull.files is None
 
 
-def only_known(themes: Iterable[Theme], known: frozenset[int]) -> tuple[Theme, ...]:
+def only_known(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:
     """Return the themes without numbers that are not of the day, and without themes that become empty."""
     filtered = (
-        Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in known)) for theme in themes
+        Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in numbers)) for theme in themes
     )
     return tuple(theme for theme in filtered if theme.numbers)

@@ -35,9 +35,9 @@ def on_history(pulls: Sequence[PullRequest], start: datetime) -> Iterator[str]:
         )
 
 
-def on_reverts(found: int) -> Iterator[str]:
-    """Yield a caveat if there is no revert to measure with; ``found`` is their number."""
-    if not found:
+def on_reverts(count: int) -> Iterator[str]:
+    """Yield a caveat if there is no revert to measure with; ``count`` is the number of reverts."""
+    if not count:
         yield (
             "No revert was found: its reverts are not titled so or name no pull request, so the rules on reverted"
             " files and titles are silent and R is empty."

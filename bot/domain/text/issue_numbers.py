@@ -17,9 +17,9 @@ _LIST = re.compile(
 )
 
 
-def without_unknown_numbers(text: str, known: frozenset[int]) -> str:
-    """Remove each ``#N`` that is not in ``known``, and each list or pair of brackets that becomes empty."""
-    kept = _LIST.sub(lambda found: _only_known(found, known), text)
+def without_unknown_numbers(text: str, numbers: frozenset[int]) -> str:
+    """Remove each ``#N`` that is not in ``numbers``, and each list or pair of brackets that becomes empty."""
+    kept = _LIST.sub(lambda match: _only_known(match, numbers), text)
     if kept == text:
         return text
     return re.sub(r" +([,.;)])", r"\1", re.sub(r" {2,}", " ", kept)).strip()
@@ -30,12 +30,12 @@ def number_of(digits: str) -> int:
     return int(digits) if len(digits) <= _MOST_DIGITS else 0
 
 
-def _only_known(found: re.Match[str], known: frozenset[int]) -> str:
-    numbers = re.findall(r"#(\d+)", found["list"])
-    kept = [number for number in numbers if number_of(number) in known]
-    if len(kept) == len(numbers):
-        return found[0]
-    opened, closed = found["open"] or "", found["close"] or ""
+def _only_known(match: re.Match[str], numbers: frozenset[int]) -> str:
+    written = re.findall(r"#(\d+)", match["list"])
+    kept = [number for number in written if number_of(number) in numbers]
+    if len(kept) == len(written):
+        return match[0]
+    opened, closed = match["open"] or "", match["close"] or ""
     if opened and closed and not kept:
         return ""
     return opened + ", ".join(f"#{number}" for number in kept) + closed

@@ -38,14 +38,14 @@ def spread(draws: Iterable[Draw], odds: int = 1) -> tuple[float, ...]:
     return distribution
 
 
-def at_least(found: Sequence[float], hits: int) -> float:
-    """Return the probability of ``hits`` or more, with ``found`` from :func:`spread`."""
-    return min(1.0, fsum(found[hits:]))
+def at_least(distribution: Sequence[float], hits: int) -> float:
+    """Return the probability of ``hits`` or more, for a distribution from :func:`spread`."""
+    return min(1.0, fsum(distribution[hits:]))
 
 
-def at_most(found: Sequence[float], hits: int) -> float:
-    """Return the probability of ``hits`` or fewer, with ``found`` from :func:`spread`."""
-    return min(1.0, fsum(found[: hits + 1]))
+def at_most(distribution: Sequence[float], hits: int) -> float:
+    """Return the probability of ``hits`` or fewer, for a distribution from :func:`spread`."""
+    return min(1.0, fsum(distribution[: hits + 1]))
 
 
 def interval(part: int, whole: int) -> tuple[float, float]:
