@@ -115,7 +115,7 @@ class Measurement:
         for day, is_positive in zip(self._days, positive, strict=True):
             by_day[day] += is_positive
 
-        def recall(weights: Sequence[int]) -> float:
+        def measure_recall(weights: Sequence[int]) -> float:
             return tops_by_day.recall(weights, sum(a * b for a, b in zip(weights, by_day, strict=True)))
 
         return TopRow(
@@ -123,7 +123,7 @@ class Measurement:
             least,
             sum(tops_by_day.slots),
             estimate(tops_by_day.precision(self._once), map(tops_by_day.precision, self._draws)),
-            estimate(recall(self._once), map(recall, self._draws)),
+            estimate(measure_recall(self._once), map(measure_recall, self._draws)),
         )
 
 
