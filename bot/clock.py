@@ -1,4 +1,4 @@
-"""The clock: once a minute it looks at what is due. It keeps nothing in its head."""
+"""The clock process: puts what is due on the queues once a minute. It keeps no state of its own."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ log = logging.getLogger(__name__)
 
 
 _EVERY = timedelta(minutes=1)
-# seconds; the next tick, a minute later, goes on where this one had to stop
+# seconds; the next tick, a minute later, continues where this one was interrupted
 _TICK = 50.0
 
 
 class _SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]
-    """Goes on where somebody sets the computer's clock back.
+    """A scheduler that keeps running when the computer's clock is set back.
 
-    The library waits in monotonic time and plans by the computer's clock: after two hours back it would do nothing
-    for two hours.
+    The library waits in monotonic time and plans by the computer's clock: after the clock is set back by two
+    hours, it would do nothing for two hours.
     """
 
     def _process_jobs(self) -> float | None:
@@ -39,7 +39,7 @@ class _SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]
 
 
 class Clock:
-    """Ticks. Several clocks, restarts and missed ticks change nothing."""
+    """The source of ticks. Several clocks, restarts and missed ticks change nothing."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Clock:
         now: Callable[[], datetime],
         ending: Ending | None = None,
     ) -> None:
-        """``ending`` interrupts a tick."""
+        """Take the queues that a tick fills; ``ending`` interrupts a tick."""
         self._ending = ending or Ending()
         self._schedule = schedule
         self._digests = digests
@@ -59,7 +59,7 @@ class Clock:
         self._now = now
 
     def tick(self) -> None:
-        """Put what is due on the queues; while a service is away, the next minute is waited for."""
+        """Put what is due on the queues. If a service is unavailable, leave it to the next minute's tick."""
         try:
             with deadlines.within(_TICK, self._ending):
                 self._schedule.tick(self._now(), self._digests, self._mends, self._watches)

@@ -24,11 +24,11 @@ from handlers import COMMANDS, CommandRegistry, RequestIntake
 
 log = logging.getLogger(__name__)
 
-# seconds that jobs have to end after SIGTERM; then they are interrupted, and go back to the queue
+# seconds that running jobs have after SIGTERM; then they are interrupted and return to their queue
 _LAST_WORK = 12.0
-# seconds for that. With those for requests it stays below the twenty that a process may take to end
+# seconds for that return. With those for requests the sum stays below the twenty that a process has to end
 _PUTTING_BACK = 4.0
-# seconds between two questions to a Slack that does not answer
+# seconds between two calls to a Slack that does not answer
 _ASK_AGAIN = 5.0
 # a web process serves the world; Slack's signature guards it
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
@@ -36,48 +36,51 @@ _SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa
 
 
 def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
-    """Enqueue what is due, every minute."""
-    stopped = told_to_stop()
-    with ended_in_time(stopped) as ending:
-        _claim(wiring, stopped)
+    """Run the clock process: enqueue what is due, every minute."""
+    stop_event = told_to_stop()
+    with ended_in_time(stop_event) as ending:
+        _claim(wiring, stop_event)
         with _clock(wiring, now, ending):
-            _wait("clock", stopped)
+            _wait("clock", stop_event)
 
 
 def run_worker(settings: Settings, wiring: Wiring) -> None:
-    """Run jobs. What runs at SIGTERM is finished; what does not finish in time goes back to its queue."""
-    stopped = told_to_stop()
-    with ended_in_time(stopped) as ending:
-        _claim(wiring, stopped)
+    """Run the worker process.
+
+    A job that runs at SIGTERM is finished, or returns to its queue if it takes too long.
+    """
+    stop_event = told_to_stop()
+    with ended_in_time(stop_event) as ending:
+        _claim(wiring, stop_event)
         with _workers(settings, wiring, ending):
-            _wait("worker", stopped)
+            _wait("worker", stop_event)
 
 
 def run_web(settings: Settings, wiring: Wiring) -> None:
-    """Take Slack's requests: over Socket Mode if there is an app token, else on PORT."""
-    stopped = told_to_stop()
-    with ended_in_time(stopped):
-        _claim(wiring, stopped, settings.port)
+    """Run the web process: receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
+    stop_event = told_to_stop()
+    with ended_in_time(stop_event):
+        _claim(wiring, stop_event, settings.port)
         with _web(settings, wiring):
-            _wait("web", stopped)
+            _wait("web", stop_event)
 
 
 def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
-    """All of them in this process."""
-    stopped = told_to_stop()
-    with ended_in_time(stopped) as ending:
-        _claim(wiring, stopped, settings.port)
+    """Run all of them in this process."""
+    stop_event = told_to_stop()
+    with ended_in_time(stop_event) as ending:
+        _claim(wiring, stop_event, settings.port)
         with running(settings, wiring, now, ending):
-            _wait("prdigest", stopped)
+            _wait("prdigest", stop_event)
 
 
-def _claim(wiring: Wiring, stopped: threading.Event, port: int | None = None) -> None:
-    """Make sure that the store is this workspace's before anything in it is touched; Slack is waited for.
+def _claim(wiring: Wiring, stop_event: threading.Event, port: int | None = None) -> None:
+    """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
 
-    Meanwhile the process lives and is not ready, as ``port`` tells who asks.
+    Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
 
     Raises:
-        NotSetUp: it is another's.
+        NotSetUp: the store belongs to another workspace.
         Stopping: the process ends.
     """
     try:
@@ -86,13 +89,14 @@ def _claim(wiring: Wiring, stopped: threading.Event, port: int | None = None) ->
         with ExitStack() as parts:
             if port is not None:
                 parts.enter_context(serving(web_app(lambda: False), _EVERYWHERE, port, MOST_BYTES))
-            _claim_later(wiring, stopped, error)
+            _claim_later(wiring, stop_event, error)
 
 
-def _claim_later(wiring: Wiring, stopped: threading.Event, reason: SlackUnavailable) -> None:
+def _claim_later(wiring: Wiring, stop_event: threading.Event, reason: SlackUnavailable) -> None:
+    """Claim the store as soon as Slack answers. Raises Stopping if the process ends before that."""
     while True:
         log.warning("waiting for Slack, which has to say whose bot this is: %s", reason)
-        if stopped.wait(_ASK_AGAIN):
+        if stop_event.wait(_ASK_AGAIN):
             raise Stopping
         try:
             wiring.ownership.claim()
@@ -104,9 +108,11 @@ def _claim_later(wiring: Wiring, stopped: threading.Event, reason: SlackUnavaila
 
 @contextmanager
 def ended_in_time(stopped: threading.Event, last_work: float = _LAST_WORK) -> Iterator[Ending]:
-    """An end that comes ``last_work`` seconds after ``stopped`` is set, also to the block itself as it starts up.
+    """Yield an ending that comes ``last_work`` seconds after ``stopped`` is set.
 
-    The block ends early then, without an error; jobs that run are interrupted, whatever they wait for.
+    It also applies to the block itself.
+
+    At that moment the block ends without an error, and running jobs are interrupted, whatever they wait for.
     """
     ending, is_through = Ending(), threading.Event()
 
@@ -137,9 +143,9 @@ def running(
     last_work: float = _LAST_WORK,
     commands: CommandRegistry = COMMANDS,
 ) -> Iterator[int]:
-    """All of them in this process until the end of the block; gives the port of the web process on ``host``.
+    """Run all of them in this process until the end of the block; yield the port of the web process on ``host``.
 
-    ``last_work`` is how many seconds there are at the end for jobs that run; ``ending`` interrupts them then.
+    ``last_work`` is the number of seconds that running jobs have at the end; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
         parts.enter_context(_workers(settings, wiring, ending, commands, last_work))
@@ -151,6 +157,7 @@ def running(
 
 @contextmanager
 def _clock(wiring: Wiring, now: Callable[[], datetime], ending: Ending) -> Iterator[None]:
+    """Run the clock until the end of the block."""
     _ = wiring.repositories
     jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
     queues = (delivery_queue(jobs), repair_queue(jobs), watch_queue(jobs))
@@ -179,9 +186,9 @@ def _workers(
     try:
         yield
     finally:
-        # together: the quick ones are not to wait until the long ones are through
-        patience = round((last_work + _PUTTING_BACK) * 1_000)
-        stopping = [threading.Thread(target=worker.stop, args=(patience,)) for worker in workers]
+        # at the same time, so that quick workers do not wait for slow ones
+        timeout_ms = round((last_work + _PUTTING_BACK) * 1_000)
+        stopping = [threading.Thread(target=worker.stop, args=(timeout_ms,)) for worker in workers]
         for thread in stopping:
             thread.start()
         for thread in stopping:
@@ -222,7 +229,7 @@ def _intake(wiring: Wiring, commands: CommandRegistry) -> RequestIntake:
 
 
 def _answers(wiring: Wiring) -> bool:
-    """Whether the store takes what is written: one that only reads can't take a command."""
+    """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""
     try:
         wiring.hurried_cache.put(READY.key(), "1", READY.lifetime)
     except StoreUnavailable:
@@ -231,19 +238,23 @@ def _answers(wiring: Wiring) -> bool:
 
 
 def told_to_stop() -> threading.Event:
-    """Is set by SIGTERM, Ctrl-C, or the end of the terminal where that is not to be ignored, as under nohup."""
-    stopped = threading.Event()
+    """Return an event that is set by SIGTERM, Ctrl-C or SIGHUP.
+
+    An ignored SIGHUP, as under nohup, stays ignored.
+    """
+    stop_event = threading.Event()
     numbers = [signal.SIGTERM, signal.SIGINT]
-    # Windows has none
-    hung_up = getattr(signal, "SIGHUP", None)
-    if hung_up and signal.getsignal(hung_up) != signal.SIG_IGN:
-        numbers.append(hung_up)
+    # Windows has no SIGHUP
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup and signal.getsignal(hangup) != signal.SIG_IGN:
+        numbers.append(hangup)
     for number in numbers:
-        signal.signal(number, lambda *_: stopped.set())
-    return stopped
+        signal.signal(number, lambda *_: stop_event.set())
+    return stop_event
 
 
-def _wait(name: str, stopped: threading.Event) -> None:
+def _wait(name: str, stop_event: threading.Event) -> None:
+    """Wait for the stop signal; log the start and the stop of the process."""
     log.info("%s started", name)
-    stopped.wait()
+    stop_event.wait()
     log.info("%s stops", name)

@@ -1,4 +1,4 @@
-"""How requests reach the listeners: Slack's over HTTP or Socket Mode, and health for whoever runs it."""
+"""The ways in which requests come in: Slack's over HTTP or Socket Mode, and health checks of the operator."""
 
 from __future__ import annotations
 
@@ -27,22 +27,25 @@ from handlers.payloads import UNREADABLE, BadPayload, check, unreadable
 
 log = logging.getLogger(__name__)
 
-# the largest request of Slack's is some tens of kilobytes
+# the largest requests of Slack have some tens of kilobytes
 MOST_BYTES = 1_000_000
-_LISTENERS = 16  # requests taken at a time
+_LISTENERS = 16  # requests handled at the same time
 _REFUSED = "a request that can't be used: %s"
-# seconds; a connection that ended without a word is noticed after about six of them, a minute with the usual ten
+# seconds; a connection that is lost silently is noticed after about six of them: a minute with the default of ten
 _PING = 1
 _NAME = "prdigest"
 _APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
-# Bolt reads the environment too. With the first two, as app settings are often copied, it would ignore the token.
+# Bolt reads the environment too. With the first two, which are often copied from the app's settings, it would
+# ignore the token.
 _NOT_FOR_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
 
 
 def bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry) -> App:
     """Bolt with every listener. It answers Slack only when a listener is through, so that the job is durable.
 
-    Who is at the door was checked before: by signature over HTTP, by Slack itself in Socket Mode.
+    It answers Slack only when a listener has returned, so that the job is durable.
+
+    The sender was verified before: by signature over HTTP, by Slack itself in Socket Mode.
 
     Raises:
         SlackRefused, SlackUnavailable: the token is not accepted.
@@ -57,7 +60,7 @@ def bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry
 
 
 def web_app(is_ready: Callable[[], bool]) -> Flask:
-    """Routes: ``/healthz`` (the process lives) and ``/readyz`` (it can take requests)."""
+    """Create the app with ``/healthz`` (the process is alive) and ``/readyz`` (it can handle requests)."""
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
 
@@ -73,9 +76,9 @@ def web_app(is_ready: Callable[[], bool]) -> Flask:
 
 
 def add_events(app: Flask, bolt: App, signing_secret: str) -> None:
-    """One more route: ``/slack/events``, for requests that Slack has signed.
+    """Add the route ``/slack/events`` for requests that Slack has signed.
 
-    What is signed and yet no request of Slack's is a 400 and a line in the log.
+    A request with a valid signature that is no request of Slack gets a 400, and a line in the log.
     """
     verifier = SignatureVerifier(signing_secret)
 
@@ -92,7 +95,11 @@ def add_events(app: Flask, bolt: App, signing_secret: str) -> None:
 
 
 def _require_text(body: bytes) -> None:
-    """Slack writes UTF-8; the signature of anything else can't even be looked at."""
+    """Check that a body is UTF-8, as Slack writes it; of any other body not even the signature can be checked.
+
+    Raises:
+        BadPayload: it is not UTF-8.
+    """
     try:
         body.decode()
     except UnicodeDecodeError as error:
@@ -100,44 +107,51 @@ def _require_text(body: bytes) -> None:
 
 
 def _read(parse: Callable[[], BoltRequest]) -> BoltRequest:
-    """A request that every listener can work on. Raises BadPayload."""
+    """Parse a request into a form that every listener can handle.
+
+    Raises:
+        BadPayload: the request is not usable.
+    """
     try:
-        asked = parse()
+        bolt_request = parse()
     except UNREADABLE as error:
-        # Bolt reads the JSON here, and looks for who asks
+        # Bolt parses the JSON here and looks for the user
         raise BadPayload(unreadable(error)) from error
-    check(asked.body)
-    return asked
+    check(bolt_request.body)
+    return bolt_request
 
 
 def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
-    """Whether the signature is Slack's and not older than five minutes."""
+    """Return whether the signature is Slack's and not older than five minutes."""
     try:
         return verifier.is_valid_request(received.get_data(), dict(received.headers))
     except (ValueError, TypeError, OverflowError):
-        # a time that is no number or no time, a body or a signature that is no text
+        # a timestamp that is no number or out of range, or a body or signature that is not text
         return False
 
 
 class _CheckedSocket(SocketModeHandler):
-    """Takes what Slack sends through the connection, acknowledges what can't be used and drops it."""
+    """A Socket Mode handler that acknowledges requests that can't be used, and drops them."""
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
-        began = time.time()
+        """Handle one request from the connection."""
+        start = time.time()
         try:
-            asked = _read(lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req)))
+            bolt_request = _read(
+                lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
+            )
         except BadPayload as error:
             log.warning(_REFUSED, error)
             client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
         else:
-            send_response(client, req, self.app.dispatch(asked), began)
+            send_response(client, req, self.app.dispatch(bolt_request), start)
 
 
 @contextmanager
 def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
-    """The connection over which requests come where no public address is; yields whether it is there.
+    """Open the connection for requests without a public address. Yield a function that says whether it is open.
 
-    It is opened again by itself when Slack closes it.
+    The connection reopens by itself when Slack closes it.
 
     Raises:
         SlackRefused, SlackUnavailable: it can't be opened.

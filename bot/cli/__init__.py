@@ -1,4 +1,4 @@
-"""The commands of ``prdigest``: parse, call a service, print. Thin on purpose."""
+"""The commands of ``prdigest``: parse options, call a service, print the result. They hold no other logic."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from bot.cli.shipped import env_command, manifest_command
 from bot.cli.store import export_command, import_command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="What merged yesterday in a fast repository, and what may hurt: a digest for Slack.",
+)
 @click.version_option(package_name="prdigest", prog_name="prdigest")
 def cli() -> None:
-    """What merged yesterday in a fast repository, and what may hurt: a digest for Slack."""
+    """Group all commands."""
 
 
 @cli.command("votes")

@@ -48,7 +48,7 @@ def backfill_command(
     repo: str | None, since: str, until: str | None, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Fill history and caches for past days, newest first; run again, it goes on where it was."""
-    # where the bar is silent, each day is a line of the log
+    # without a terminal there is no bar, and each day is a line of the log
     with wired("WARNING" if sys.stderr.isatty() else "INFO") as (settings, wiring):
         repository, span = _wanted(settings, repo, since, until, timezone)
         if not (facts or wiring.has_model):
@@ -61,7 +61,7 @@ def backfill_command(
                 for outcome in wiring.looking_back.backfill.fill(repository, span, limit, watch.say):
                     watch.add(outcome)
         finally:
-            # also for who interrupts it, or comes to the limit
+            # also after an interruption, or when the cost limit is reached
             if outcomes or (limit and limit.spent):
                 click.echo(render.summary(repository, span, outcomes, limit.spent if limit else None))
     failed = sum(not outcome.is_filled for outcome in outcomes)
@@ -70,7 +70,7 @@ def backfill_command(
 
 
 class _Watch:
-    """Shows days as they are done."""
+    """A progress display for the days of a backfill."""
 
     def __init__(self, show: Show, days: int, limit: CostLimit | None, outcomes: list[Outcome]) -> None:
         self._show = show
@@ -80,19 +80,22 @@ class _Watch:
         self.say("")
 
     def add(self, outcome: Outcome) -> None:
+        """Count a finished day and show the progress."""
         self._outcomes.append(outcome)
         log.info("%s", render.line(outcome))
         self.say("")
 
     def say(self, sentence: str) -> None:
-        read = sum(outcome.pulls for outcome in self._outcomes)
-        done = render.total(read, self._limit.spent if self._limit else None)
-        self._show(len(self._outcomes), self._days, "; ".join(filter(None, (done, sentence))))
+        """Show how many days are done, what was read and spent, and ``sentence``."""
+        pulls = sum(outcome.pulls for outcome in self._outcomes)
+        summary = render.total(pulls, self._limit.spent if self._limit else None)
+        self._show(len(self._outcomes), self._days, "; ".join(filter(None, (summary, sentence))))
 
 
 def _wanted(
     settings: Settings, repo: str | None, since: str, until: str | None, timezone: str | None
 ) -> tuple[Repository, Span]:
+    """Return the repository and the days that the options ask for. Raises UsageError."""
     repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
     span = Span(date_of(since), date_of(until) if until else yesterday(now(), zone).date, zone)
     if span.last < span.first:

@@ -35,12 +35,12 @@ name_option = click.option(
 
 
 def named_repository(settings: Settings, repo: str | None) -> Repository | None:
-    """The option first, then the settings, None if neither names one. Raises UsageError."""
+    """Return the repository of the option, else that of the settings, else None. Raises UsageError."""
     return Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
 
 
 def wanted_repository(settings: Settings, repo: str | None) -> Repository:
-    """The same where one is needed. Raises UsageError."""
+    """Return the repository of the option or the settings. Raises UsageError if neither names one."""
     repository = named_repository(settings, repo)
     if repository is None:
         raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
@@ -48,30 +48,31 @@ def wanted_repository(settings: Settings, repo: str | None) -> Repository:
 
 
 def wanted_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
-    """The same of the time zone."""
+    """Return the time zone of the option, else that of the settings. Raises UsageError."""
     return zone_of(timezone) if timezone else settings.prdigest_timezone
 
 
 class _Discreet(logging.Formatter):
-    """Writes one record, less credentials, and not without end: an error may quote what it is about."""
+    """A formatter that removes credentials and limits the length: an error may quote the data that it is about."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
         text = without_secrets(super().format(record))
         return text if len(text) <= _LONGEST_RECORD else f"{text[:_LONGEST_RECORD]}… [cut]"
 
 
 def _is_ours_or_matters(record: logging.LogRecord) -> bool:
-    """The details of libraries are whole prompts, messages and headers: nobody shall find these in a log."""
+    """Return whether to log a record. The details of libraries hold whole prompts, messages and headers."""
     return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN
 
 
 def set_up_log(level: str) -> None:
-    """What this process logs, to stderr."""
+    """Send the log of this process to stderr, from ``level`` on."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(_is_ours_or_matters)
     logging.basicConfig(level=level, handlers=[handler])
-    # they report each failed try; what comes of it is told by our error or the coverage line
+    # they report each failed attempt; the result appears in our error or in the coverage line
     for name in ("urllib3", "slack_sdk"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     # they report each call, each tick and each request that waits a moment
@@ -81,8 +82,8 @@ def set_up_log(level: str) -> None:
 
 @contextmanager
 def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
-    """The settings and services of one command, let go of at its end. Raises NotSetUp."""
-    # the SDKs take most of a second to import; help, the demo and a mistyped option shall not wait for them
+    """Yield the settings and services of one command, and close the services at its end. Raises NotSetUp."""
+    # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.container import Wiring  # noqa: PLC0415
     from bot.services.operations import deadlines, payer  # noqa: PLC0415
 
@@ -93,14 +94,15 @@ def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
 
 
 class Show(Protocol):
-    """Says how far the work is, and with ``note`` what else there is to say of it."""
+    """A function that shows how much of the work is done."""
 
-    def __call__(self, done: int, total: int, note: str = "") -> None: ...
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Show ``done`` of ``total``, and ``note`` beside them."""
 
 
 @contextmanager
 def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Show]:
-    """A bar on stderr; nothing where that is no terminal."""
+    """Show a bar on stderr and yield the function that advances it; show nothing if stderr is no terminal."""
     with tqdm(unit=unit, desc=title, leave=False, disable=None, file=sys.stderr) as bar:
 
         def show(done: int, total: int, note: str = "") -> None:
@@ -113,5 +115,5 @@ def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Sho
 
 
 def now() -> datetime:
-    """This moment; the only place where the commands ask for it."""
+    """Return the current time, in UTC. The commands read the clock nowhere else."""
     return datetime.now(UTC)

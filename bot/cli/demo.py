@@ -1,4 +1,4 @@
-"""``prdigest demo``: the sample day, or a repository of one's own, in a local Slack."""
+"""``prdigest demo``: the sample day, or the user's own repository, in a local Slack."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
         for piece in demo(_ask):
             click.echo(piece)
         return
-    # the SDKs take most of a second to import; the text and help shall not wait for them
+    # the SDKs take most of a second to import; the text and help must not wait for them
     from bot.demo.run import run_demo  # noqa: PLC0415
     from bot.demo.stage import live_stage, sample_stage  # noqa: PLC0415
 
@@ -63,7 +63,7 @@ def _leave() -> None:
 
 
 def _ask(question: str) -> str | None:
-    """A line from the reader; None at the end of input."""
+    """Return a line that the user types; None at the end of input."""
     try:
         return input(question).strip() or None
     except EOFError:

@@ -1,4 +1,4 @@
-"""Commands that make something of a day or of a pull request, and print or post it."""
+"""The commands that build something from a day or a pull request, and print or post it."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def report_command(
 ) -> None:
     """Write the Markdown report of a local day."""
     with wired() as (settings, wiring):
-        wanted = _wanted(settings, repo, date, timezone, name)
-        text = report(_digest(wiring, wiring.daily_for_reports, wanted))
+        selection = _wanted(settings, repo, date, timezone, name)
+        text = report(_digest(wiring, wiring.daily_for_reports, selection))
     if out is None:
         sys.stdout.write(text)
         return
@@ -82,21 +82,21 @@ def digest_command(
 ) -> None:
     """Build the digest of a local day and post it to Slack, once."""
     with wired() as (settings, wiring):
-        wanted = _wanted(settings, repo, date, timezone, name)
+        selection = _wanted(settings, repo, date, timezone, name)
         if dry_run:
-            names_zone = wanted.day.zone != settings.prdigest_timezone
-            shown = _rendered(wiring, wanted, names_zone=names_zone)
-            click.echo(json.dumps(shown.payload(), indent=2, ensure_ascii=False))
+            names_zone = selection.day.zone != settings.prdigest_timezone
+            messages = _rendered(wiring, selection, names_zone=names_zone)
+            click.echo(json.dumps(messages.payload(), indent=2, ensure_ascii=False))
             return
         target = channel or settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
         wiring.ownership.claim()
-        span = Span(wanted.day.date, wanted.day.date, wanted.day.zone)
-        edition = Edition(target, wanted.repository, span)
+        span = Span(selection.day.date, selection.day.date, selection.day.zone)
+        edition = Edition(target, selection.repository, span)
         names_zone = wiring.scheduling.editions.names_zone(edition)
         published = wiring.scheduling.delivery.publish(
-            edition, lambda: _rendered(wiring, wanted, names_zone=names_zone)
+            edition, lambda: _rendered(wiring, selection, names_zone=names_zone)
         )
     for note in published.notes:
         click.echo(note, err=True)
@@ -118,7 +118,7 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
 
 
 class _Wanted(NamedTuple):
-    """Which digest a person asks for."""
+    """The digest that the options select."""
 
     repository: Repository
     day: LocalDay
@@ -128,19 +128,20 @@ class _Wanted(NamedTuple):
 def _wanted(
     settings: Settings, repo: str | None, date: str | None, timezone: str | None, name: str | None
 ) -> _Wanted:
-    """Options first, then settings; without a date the last day that is over."""
+    """Return what options, then settings, select; without a date, the last day that is over. Raises UsageError."""
     repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
     day = LocalDay(date_of(date), zone) if date else yesterday(now(), zone)
     return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
 
 
-def _rendered(wiring: Wiring, wanted: _Wanted, *, names_zone: bool) -> Rendered:
-    """The messages of a digest; its heading names the zone where readers would expect another."""
-    return render(replace(_digest(wiring, wiring.daily, wanted), names_zone=names_zone))
+def _rendered(wiring: Wiring, selection: _Wanted, *, names_zone: bool) -> Rendered:
+    """Render the messages of a digest; its heading names the zone if readers would expect another."""
+    return render(replace(_digest(wiring, wiring.daily, selection), names_zone=names_zone))
 
 
-def _digest(wiring: Wiring, daily: DailyDigest, wanted: _Wanted) -> Digest:
+def _digest(wiring: Wiring, daily: DailyDigest, selection: _Wanted) -> Digest:
+    """Build the digest with a progress bar; say on stderr if there is no model."""
     if not wiring.has_model:
         click.echo(_WITHOUT_MODEL.format(wiring.provider.key_variable), err=True)
     with progress_bar() as progress:
-        return daily.build(wanted.repository, wanted.day, wanted.name, progress)
+        return daily.build(selection.repository, selection.day, selection.name, progress)

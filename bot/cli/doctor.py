@@ -18,14 +18,14 @@ from bot.settings import usable_settings
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def doctor_command(*, for_scripts: bool) -> None:
     """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
-    # the SDKs take most of a second to import; help and a mistyped option shall not wait for them
+    # the SDKs take most of a second to import; help and a mistyped option must not wait for them
     from bot.doctor.container import doctor  # noqa: PLC0415
 
-    # the findings say it better
+    # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)
     findings: list[Finding] = []
-    with doctor(usable_settings(), now, time.sleep) as found:
-        for finding in found.findings():
+    with doctor(usable_settings(), now, time.sleep) as checkup:
+        for finding in checkup.findings():
             findings.append(finding)
             if not for_scripts:
                 click.echo(lines(finding, sys.stdout.encoding))

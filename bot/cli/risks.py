@@ -1,4 +1,4 @@
-"""Commands about the risk list: how good it is."""
+"""The commands that measure the quality of the risk list."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from bot.services.history.clone_history import history_of
 from bot.services.risk.evaluation import evaluate
 from bot.settings import load_settings
 
-# the rules look back at most 180 days, and titles that come again seldom wait longer
+# the rules look back at most 180 days, and repeated titles are rarely further apart
 _HISTORY = timedelta(days=365)
 
 
-@click.group("risks")
+@click.group("risks", help="How good the risk list is.")
 def risks_group() -> None:
-    """How good the risk list is."""
+    """Group the commands about the risk list."""
 
 
 @risks_group.command("evaluate")
@@ -66,7 +66,7 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     What was taken back is read from revert commits; each merge is scored by what was known before it. Days are
     those of the time zone. Ends with a verdict: whether the list can be relied on in this repository.
     """
-    # it brings the SDKs along, and they take most of a second; help shall not wait for them
+    # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.container.from_settings import path_settings  # noqa: PLC0415
 
     settings = load_settings()
@@ -76,10 +76,10 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
     _check_writable(scores)
     with progress_bar("commit", "Commits") as show:
         history = history_of(GitClone(clone, branch), repository, window, begin, show, path_settings(settings).of)
-    found = evaluate(history, window)
+    evaluation = evaluate(history, window)
     if scores:
-        _write(scores, render.scores(found))
-    click.echo(render.as_json(found) if for_scripts else render.table(found))
+        _write(scores, render.scores(evaluation))
+    click.echo(render.as_json(evaluation) if for_scripts else render.table(evaluation))
 
 
 @risks_group.command("score")
@@ -96,6 +96,7 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
 
 
 def _begin(window: Window, history_from: str | None) -> dt.date:
+    """Return the first date (UTC) of the history to read. Raises UsageError."""
     if window.until < window.since:
         raise UsageError(f"{window.until} is before {window.since}: give the earlier date as --since.")
     if history_from is None:
@@ -107,7 +108,7 @@ def _begin(window: Window, history_from: str | None) -> dt.date:
 
 
 def _check_writable(path: Path | None) -> None:
-    """Before minutes of work, not after them. Raises UsageError."""
+    """Check before minutes of work that a file can be written. Raises UsageError if not."""
     if path is None:
         return
     if not os.access(path if os.access(path, os.F_OK) else path.resolve().parent, os.W_OK):
@@ -115,6 +116,7 @@ def _check_writable(path: Path | None) -> None:
 
 
 def _write(path: Path, text: str) -> None:
+    """Write a text file with Unix line ends. Raises UsageError if it can't be written."""
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:

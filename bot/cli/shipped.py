@@ -1,4 +1,4 @@
-"""``prdigest manifest`` and ``prdigest env``: the files that setting up needs, also where there is no checkout."""
+"""``prdigest manifest`` and ``prdigest env``: the files for the set-up, also without a checkout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-# where the wheel has them, and the top of a checkout, which has them but once
+# the folder of the wheel, and the top of a checkout, which has no copy in that folder
 _PLACES = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
 
 
@@ -23,6 +23,6 @@ def env_command() -> None:
 
 
 def _read_shipped(name: str) -> bytes:
-    """The file of that name, as it is."""
+    """Return the bytes of the file of that name."""
     place = next(place for place in _PLACES if (place / name).is_file())
     return (place / name).read_bytes()

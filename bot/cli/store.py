@@ -1,4 +1,4 @@
-"""Commands that take what is kept for good from one store to another."""
+"""The commands that transfer the permanent records from one store to another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def export_command(out: Path | None) -> None:
     The bot may run meanwhile: each record is as it was at one moment, and what is written meanwhile may be
     missing. To lose nothing, stop the bot first.
     """
-    # between lines on a terminal, a bar is only in the way
+    # a bar would stand between the lines on a terminal
     bar = nullcontext(_unseen) if out is None and sys.stdout.isatty() else progress_bar("record", "Export")
     with wired() as (_, wiring), bar as progress:
         lines = (f"{line}\n".encode() for line in wiring.moving.export(now(), progress))
@@ -61,8 +61,12 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
     FILE is looked through before anything is written. If the import breaks off, the bot refuses the store until
     the same import ran to its end.
     """
-    with wired() as (_, wiring), progress_bar("record", "Import") as progress, _from_its_beginning(file) as found:
-        counts = wiring.moving.restore(found, progress, overwrite=overwrite)
+    with (
+        wired() as (_, wiring),
+        progress_bar("record", "Import") as progress,
+        _from_its_beginning(file) as seekable,
+    ):
+        counts = wiring.moving.restore(seekable, progress, overwrite=overwrite)
     for name, count in sorted(counts.items()):
         click.echo(f"{name}: {count:,}")
     if not counts:
@@ -70,34 +74,35 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
 
 
 def _unseen(done: int, total: int) -> None:
-    """No bar."""
+    """Show no bar."""
 
 
 def _print(lines: Iterable[bytes]) -> None:
-    # what Python's own stdout can't get rid of, it complains about once more at exit
+    """Write lines to stdout."""
+    # Python's own stdout would report what it could not flush once more at exit
     with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as stdout:
         stdout.writelines(lines)
 
 
 def _write(out: Path, lines: Iterable[bytes]) -> None:
-    """All or nothing, readable by the owner alone. Raises OSError."""
+    """Write a file completely or not at all, readable by its owner alone. Raises UsageError and OSError."""
     target = out.resolve()
     if target.exists() and not target.is_file():
         raise UsageError(f"{out} is no file: choose another name.")
-    with NamedTemporaryFile(dir=target.parent, prefix=".prdigest-", delete=False) as made:
+    with NamedTemporaryFile(dir=target.parent, prefix=".prdigest-", delete=False) as temporary:
         try:
-            made.writelines(lines)
-            made.flush()
-            os.fsync(made.fileno())
-            Path(made.name).replace(target)
+            temporary.writelines(lines)
+            temporary.flush()
+            os.fsync(temporary.fileno())
+            Path(temporary.name).replace(target)
         except BaseException:
-            Path(made.name).unlink()
+            Path(temporary.name).unlink()
             raise
 
 
 @contextmanager
 def _from_its_beginning(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A file that can be read twice; what comes through a pipe is put into one that nobody else can open."""
+    """Yield a file that can be read twice; input from a pipe is copied to a file that nobody else can open."""
     if file.seekable():
         yield file
         return
