@@ -31,7 +31,7 @@ from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
 from bot.services.subscriptions.repository import Directory
 
-# seconds without a finding after which a group of checks is left; single calls end before that
+# seconds without a finding after which a group of checks is abandoned; single calls end before that
 PATIENCE = 10.0
 _SILENT = "See that it answers, its address and the network, then look again."
 _DEFECT = "Tell it to the developers of prdigest: this check has a defect."
@@ -39,7 +39,7 @@ _DEFECT = "Tell it to the developers of prdigest: this check has a defect."
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is set up, without any secret: ``models`` and ``channels`` have the settings that name each of them.
+    """What is set up, without any secret: ``models`` and ``channels`` map to the settings that name each of them.
 
     ``provider`` is whose models they are, ``place`` where the store is, ``prefix`` what stands before its keys,
     ``fixed`` the subscription of the settings. ``paths`` reads the file of the path classes, if there is one.
@@ -59,7 +59,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """The outside worlds, each opened when it is asked; a text says why one can't or need not be asked."""
+    """The outside services, each with a function that opens its probe; a text is the reason why there is none."""
 
     github: Callable[[], GitHubProbe] | str
     model: Callable[[], ModelProbe] | str
@@ -69,7 +69,7 @@ class Worlds:
 
 
 class Doctor:
-    """Examines an installation once."""
+    """An examination of an installation."""
 
     def __init__(
         self,
@@ -79,19 +79,20 @@ class Doctor:
         sleep: Callable[[float], None],
         patience: float = PATIENCE,
     ) -> None:
+        """Take what to check and how. ``patience`` is in seconds, ``sleep`` waits so many."""
         self._plan = plan
         self._worlds = worlds
         self._now = now
         self._sleep = sleep
         self._patience = patience
-        # what checks learn for those after them
+        # results of checks that later ones need
         self._slack: SlackProbe | str = "see Slack above"
         self._records: Records | str = "see Store above"
         self._ahead: dict[str, timedelta | None] = {"Slack": None, "GitHub": None, "the store": None}
         self._subscriptions: Sequence[Subscription] = ()
 
     def findings(self) -> Iterator[Finding]:
-        """Every check in the order in which people read; none waits long for one before it."""
+        """Run every check in reading order; none waits long for one before it."""
         groups: dict[str, Callable[[], Iterable[Finding]]] = {
             SETTINGS: lambda: settings_checks(self._plan.given),
             PATHS: lambda: path_checks(self._plan.paths, self._plan.repositories),
@@ -111,58 +112,62 @@ class Doctor:
             yield from map(_harmless, _in_time(name, group, patience))
 
     def _github(self) -> Iterator[Finding]:
+        """Check GitHub and keep its clock skew."""
         self._ahead["GitHub"] = yield from github_checks(self._worlds.github, self._plan.repositories, self._now)
 
     def _model(self) -> Iterator[Finding]:
         yield from model_checks(self._worlds.model, self._plan.models, self._plan.provider)
 
     def _slack_itself(self) -> Iterator[Finding]:
+        """Check Slack and the owner of the store; keep the probe."""
         self._slack, self._ahead["Slack"] = yield from slack_checks(self._worlds.slack, self._now)
         yield from owner_checks(self._slack, self._records, self._plan.prefix)
 
     def _store(self) -> Iterator[Finding]:
-        found = yield from store_checks(self._worlds.store, self._plan.place, self._now)
-        self._records, self._ahead["the store"] = found
+        """Check the store; keep its records and subscriptions."""
+        result = yield from store_checks(self._worlds.store, self._plan.place, self._now)
+        self._records, self._ahead["the store"] = result
         if not isinstance(self._records, str):
             self._subscriptions = Directory(self._records.subscriptions, self._plan.fixed).all()
 
     def _channels(self) -> Iterator[Finding]:
-        """Those of the settings also where the store does not tell who has subscribed."""
+        """Check the channels; those of the settings are checked even if the subscriptions can't be read."""
         counts = Counter(each.channel for each in self._subscriptions if not each.is_fixed)
-        used = dict(self._plan.channels)
+        uses = dict(self._plan.channels)
         for channel, count in counts.items():
-            used[channel] = ", ".join(filter(None, [used.get(channel), plural(count, "subscription")]))
-        yield from channel_checks(self._slack, used)
+            uses[channel] = ", ".join(filter(None, [uses.get(channel), plural(count, "subscription")]))
+        yield from channel_checks(self._slack, uses)
         if isinstance(self._records, str):
             yield Finding.unchecked("Channels of subscriptions", self._records)
-        elif not used:
+        elif not uses:
             yield Finding.note("Channels", "none: PRDIGEST_CHANNEL is not set and nobody has subscribed")
 
     def _runs(self) -> Iterator[Finding]:
+        """Check the last runs."""
         yield from run_checks(self._records, self._subscriptions, self._plan.zone, self._now())
 
 
 def _in_time(name: str, group: Callable[[], Iterable[Finding]], patience: float) -> Iterator[Finding]:
-    """The findings of a group as they come.
+    """Yield the findings of a group as they come, until none comes for ``patience`` seconds.
 
-    A group runs in a thread of its own: looking up a name, for one, can't be told how long it may take.
+    A group runs in a thread of its own, since some waits have no timeout, such as looking up a host name.
     """
-    found: SimpleQueue[Finding | None] = SimpleQueue()
+    queue: SimpleQueue[Finding | None] = SimpleQueue()
 
     def run() -> None:
         try:
             for finding in group():
-                found.put(finding)
+                queue.put(finding)
         except PrdigestError as error:
-            found.put(failure(name, error))
+            queue.put(failure(name, error))
         except Exception as error:
-            found.put(_defect(name, error))
-        found.put(None)
+            queue.put(_defect(name, error))
+        queue.put(None)
 
     Thread(target=run, daemon=True, name=f"doctor {name}").start()
     while True:
         try:
-            finding = found.get(timeout=patience)
+            finding = queue.get(timeout=patience)
         except Empty:
             yield Finding.failed(name, f"no answer within {patience:g} seconds", _SILENT)
             return
@@ -172,12 +177,12 @@ def _in_time(name: str, group: Callable[[], Iterable[Finding]], patience: float)
 
 
 def _harmless(finding: Finding) -> Finding:
-    """Less any secret that somebody put where a name belongs."""
-    name, found, advice = map(without_secrets, (finding.name, finding.found, finding.advice))
-    return Finding(name, finding.status, found, advice)
+    """Return the finding without any secret that was set where a name belongs."""
+    name, problem, advice = map(without_secrets, (finding.name, finding.found, finding.advice))
+    return Finding(name, finding.status, problem, advice)
 
 
 def _defect(name: str, error: Exception) -> Finding:
-    """Where it happened, not what the error says: that may hold a secret."""
+    """Return where an error happened, without its text, which may hold a secret."""
     last = extract_tb(error.__traceback__)[-1]
     return Finding.failed(name, f"not checked: {type(error).__name__} in {last.name}, line {last.lineno}", _DEFECT)

@@ -1,4 +1,4 @@
-"""The doctor, built of whatever settings can be used."""
+"""The doctor, built from the settings that can be used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
 from bot.settings import DOTENV, Settings, Usable, list_tokens
 
-# seconds for one call, also on a busy machine; what takes longer fails people too
+# seconds for one call, also on a busy machine; a service that takes longer fails its users too
 _TIMEOUT = 8
 _PATIENCE = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
 
@@ -66,6 +66,7 @@ def given_of(usable: Usable, providers: Sequence[ModelProvider] = PROVIDERS) -> 
 
 
 def _without(file: Path) -> str:
+    """Return where the variables come from if there is no file."""
     return f"from the environment, there is no {file} in {file.resolve().parent}"
 
 
@@ -91,22 +92,26 @@ def plan_of(settings: Settings, given: Given, provider: ModelProvider) -> Plan:
 
 
 def _place(settings: Settings) -> str:
+    """Return the address of the store without its password, with the prefix of its keys."""
     url, prefix = settings.redis_url, settings.prdigest_store_prefix
     place = place_of(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
     return f"{place} (keys with the prefix {prefix})" if prefix else place
 
 
 def _named(**values: str | None) -> dict[str, str]:
-    """Each value with the settings that have it."""
-    found: dict[str, str] = {}
+    """Return each value with the names of the settings that have it."""
+    settings: dict[str, str] = {}
     for setting, value in values.items():
         if value:
-            found[value] = f"{found[value]} and {setting}" if value in found else setting
-    return found
+            settings[value] = f"{settings[value]} and {setting}" if value in settings else setting
+    return settings
 
 
 class _Opening:
-    """Opens the worlds. One whose settings are at fault is not asked: a token might go where it may not."""
+    """The functions that open probes.
+
+    A service whose settings have a fault is not called, so that no token leaks.
+    """
 
     def __init__(self, settings: Settings, given: Given, provider: ModelProvider, parts: ExitStack) -> None:
         self._settings = settings
@@ -127,10 +132,12 @@ class _Opening:
         )
 
     def _fault(self, *names: str) -> str:
-        found = next((name for name in (DOTENV, *names) if name in self._faulty), None)
-        return f"not checked: see {found} above" if found else ""
+        """Return a reference to the fault of one of these settings, empty if they have none."""
+        faulty = next((name for name in (DOTENV, *names) if name in self._faulty), None)
+        return f"not checked: see {faulty} above" if faulty else ""
 
     def _github(self) -> GitHubProbe:
+        """Open the probe of GitHub."""
         return PyGithubProbe(self._settings.github_api_url, github_auth(self._settings), _TIMEOUT)
 
     def _model(self) -> Callable[[], ModelProbe] | str:
@@ -140,13 +147,16 @@ class _Opening:
         return lambda: self._provider.probe(access, _TIMEOUT)
 
     def _slack(self) -> SlackProbe:
+        """Open the probe of Slack."""
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
         return BotProbe(token, self._settings.slack_api_url, _TIMEOUT)
 
     def _app(self) -> AppProbe:
+        """Open the probe of Socket Mode."""
         return SocketModeProbe(_secret(self._settings.slack_app_token), self._settings.slack_api_url, _TIMEOUT)
 
     def _store(self) -> Records:
+        """Open the store; it is closed at the end of the doctor."""
         client, keys = connected(self._settings, _PATIENCE), Keyspace(self._settings.prdigest_store_prefix)
         self._parts.callback(client.close)
         return Records(
@@ -160,4 +170,5 @@ class _Opening:
 
 
 def _secret(value: SecretStr | None) -> str:
+    """Return the text of a secret, empty if it is not set."""
     return value.get_secret_value() if value else ""

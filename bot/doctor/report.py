@@ -18,28 +18,28 @@ _PLAIN = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→": "->"
 
 
 def lines(finding: Finding, encoding: str) -> str:
-    """One line, and one for the advice; the mark is coloured, which ``click.echo`` takes back in files."""
+    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
     mark = click.style(_in(encoding, _MARKS[finding.status]), fg=_COLOURS[finding.status])
     indent = " " * len(_in(encoding, _MARKS[finding.status]))
-    said = [f"{mark} {_in(encoding, one_line(f'{finding.name}: {finding.found}'))}"]
+    rows = [f"{mark} {_in(encoding, one_line(f'{finding.name}: {finding.found}'))}"]
     if finding.advice:
-        said.append(f"{indent} {_in(encoding, one_line(f'{_ARROW} {finding.advice}'))}")
-    return "\n".join(said)
+        rows.append(f"{indent} {_in(encoding, one_line(f'{_ARROW} {finding.advice}'))}")
+    return "\n".join(rows)
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    """The last line."""
+    """Format the last line: how many checks failed."""
     failed = sum(each.status is Status.FAILED for each in findings)
     return f"{plural(failed, 'check')} of {len(findings)} failed." if failed else "All is well."
 
 
 def as_json(findings: Iterable[Finding]) -> str:
-    """A list for scripts: name, status (ok, failed or note), found, advice."""
+    """Format the findings as a list for scripts: name, status (ok, failed or note), found, advice."""
     return json.dumps([asdict(each) for each in findings], indent=2)
 
 
 def _in(encoding: str, text: str) -> str:
-    """The text as a terminal of that encoding can show it."""
+    """Return the text with replacements for what a terminal of that encoding can't show."""
     try:
         "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)
     except UnicodeEncodeError:

@@ -1,1 +1,1 @@
-"""The checks, one file for each thing that is checked."""
+"""The checks, one file for each subject."""

@@ -1,4 +1,4 @@
-"""The failure of a service as a finding: a word for what happened, and the error's own sentence for what to do."""
+"""The failure of a service as a finding: a short problem, and the error's own sentence as advice."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ _WORDS: dict[type[PrdigestError], str] = {
 
 
 def failure(name: str, error: PrdigestError, advice: str = "") -> Finding:
-    """What a check found that ended in an error."""
-    found = next((word for kind, word in _WORDS.items() if isinstance(error, kind)), "no answer")
-    return Finding.failed(name, found, advice or str(error))
+    """Return the finding of a check that ended in an error."""
+    problem = next((word for kind, word in _WORDS.items() if isinstance(error, kind)), "no answer")
+    return Finding.failed(name, problem, advice or str(error))

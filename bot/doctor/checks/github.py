@@ -1,4 +1,4 @@
-"""Checks GitHub: the token, the repositories, the calls that are left."""
+"""Checks of GitHub: the token, the repositories, the calls that are left."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
 def github_checks(
     opened: Callable[[], GitHubProbe] | str, repositories: Sequence[Repository], now: Callable[[], datetime]
 ) -> Generator[Finding, None, timedelta | None]:
-    """Returns how far GitHub's clock is ahead of ours. ``opened`` may say why there is no probe."""
+    """Check GitHub; return how far its clock is ahead of ours, None if unknown.
+
+    ``opened`` returns the probe, or is the reason why there is none.
+    """
     if isinstance(opened, str):
         yield Finding.note("GitHub", opened)
         return None
@@ -40,7 +43,7 @@ def github_checks(
 
 
 def _repositories(probe: GitHubProbe, repositories: Sequence[Repository], cause: str) -> Iterator[Finding]:
-    """``cause`` is why none can be read, empty where nothing is known to stand against it."""
+    """Check each repository. ``cause`` is the reason why none can be read, empty if there is no known one."""
     for repository in repositories:
         name = f"GitHub {repository}"
         if cause:
@@ -54,27 +57,29 @@ def _repositories(probe: GitHubProbe, repositories: Sequence[Repository], cause:
 
 
 def _stands_against_all(name: str, error: PrdigestError) -> str:
-    """Why no other repository can be read either, empty where this one alone failed."""
+    """Return why no other repository can be read either, empty if the error is about this one alone."""
     if isinstance(error, NotSetUp):
         return f"see {name} above"
     return "GitHub does not answer" if isinstance(error, GitHubUnavailable) else ""
 
 
 def _read(name: str, *, has_commits: bool) -> Finding:
+    """Return the finding about a repository that can be read."""
     if has_commits:
         return Finding.ok(name, "pull requests and contents can be read")
-    found = "pull requests can be read, contents can't: digests will say that the count is not checked"
-    return Finding.note(name, found, "Give the token read access to contents.")
+    problem = "pull requests can be read, contents can't: digests will say that the count is not checked"
+    return Finding.note(name, problem, "Give the token read access to contents.")
 
 
 def _limit(allowance: Allowance | None, now: datetime) -> Finding:
+    """Return the finding about the calls that are left in this hour."""
     if allowance is None:
         return Finding.ok(LIMIT, "no limit")
     minutes = max(0, round((allowance.resets - now).total_seconds() / 60))
-    found = f"{allowance.left:,} calls left, all of them again in {minutes} min"
+    calls = f"{allowance.left:,} calls left, all of them again in {minutes} min"
     if allowance.left == 0:
-        return Finding.failed(LIMIT, found, "Wait until then, or give the bot a token of its own.")
+        return Finding.failed(LIMIT, calls, "Wait until then, or give the bot a token of its own.")
     if allowance.left < _FEW:
         advice = "Give the bot a token of its own if others use this one: each pull request takes a call."
-        return Finding.note(LIMIT, found, advice)
-    return Finding.ok(LIMIT, found)
+        return Finding.note(LIMIT, calls, advice)
+    return Finding.ok(LIMIT, calls)

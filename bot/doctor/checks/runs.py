@@ -1,4 +1,4 @@
-"""Checks the last runs: how digests ended, and which are overdue."""
+"""Checks of the last runs: how digests ended, and which are overdue."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bot.ports.probes import Records
 
 SCHEDULE, RUNS = "Schedule", "Runs"
 _SHOWN = 5
-# all that the journal remembers
+# the whole journal
 _LOOKED_AT = 400
-# twice as long as until the watchdog speaks
+# twice the time after which the watchdog sends a notice
 _LATE = timedelta(minutes=30)
 _MEND = "Mend what it names: it is tried again every quarter of an hour"
 _LATE_ADVICE = "See the clock, the worker and the runs above: it is posted as soon as nothing stands in its way."
@@ -28,9 +28,9 @@ _LATE_ADVICE = "See the clock, the worker and the runs above: it is posted as so
 
 @dataclass(frozen=True, slots=True)
 class _Digest:
-    """What the key of a digest says: ``days`` is a date or ``first..last``, without a ``view`` all is shown.
+    """The parts of a digest's key: ``days`` is a date or ``first..last``, and an empty ``view`` shows everything.
 
-    ``offsets`` are those of the zone, empty in keys of versions that left them out.
+    ``offsets`` are the UTC offsets of the zone, empty in keys of versions that left them out.
     """
 
     channel: str
@@ -46,12 +46,12 @@ class _Digest:
         return cls(found.channel, found.repository, found.days, found.view, found.offsets) if found else None
 
     def is_in(self, zone: ZoneInfo) -> bool:
-        """Whether its days are those of a zone: people ask by hand for days of others."""
+        """Return whether the days are those of a zone: people may request the days of other zones."""
         return self.offsets in ("", written_span(self.days, zone).offsets)
 
     @property
     def series(self) -> tuple[str, str, str]:
-        """What all digests of a subscription share."""
+        """What all digests of a subscription have in common."""
         return self.channel, self.repository, self.view
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class _Digest:
 def run_checks(
     records: Records | str, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
 ) -> Iterator[Finding]:
-    """The last runs, those that failed last of each subscription, and what is overdue or comes next."""
+    """Check the last runs, the last failure of each subscription, and what is overdue or comes next."""
     if isinstance(records, str):
         yield from (Finding.unchecked(name, records) for name in (RUNS, SCHEDULE))
         return
@@ -70,6 +70,7 @@ def run_checks(
 
 
 def _runs(runs: Sequence[Run], subscriptions: Sequence[Subscription], zone: ZoneInfo) -> Iterator[Finding]:
+    """Yield the last runs and, of older ones, the failures that still count."""
     if not runs:
         yield Finding.note(RUNS, "none yet: no digest has been due")
     zones = {
@@ -88,23 +89,27 @@ def _runs(runs: Sequence[Run], subscriptions: Sequence[Subscription], zone: Zone
 
 
 def _zone_of(digest: _Digest, zones: Mapping[tuple[str, str, str], ZoneInfo]) -> ZoneInfo | None:
-    """The zone of the subscription that a digest belongs to, if it belongs to one."""
+    """Return the zone of the subscription that a digest belongs to; None if it belongs to none."""
     own = zones.get(digest.series)
     return own if own and digest.is_in(own) else None
 
 
 def _run(run: Run, digest: _Digest | None, zone: ZoneInfo, own: ZoneInfo | None) -> Finding:
-    """``own`` is the zone of the subscription whose last run it is: only there a failure is still one."""
+    """Return the finding about a run.
+
+    ``own`` is the zone of the subscription if this is its last run: only then does a failure still count.
+    """
     name = f"Run of {run.at.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-    found = f"{digest or run.key}: {run.outcome}{', ' if run.detail else ''}{run.detail}"
+    summary = f"{digest or run.key}: {run.outcome}{', ' if run.detail else ''}{run.detail}"
     if run.outcome in (Outcome.POSTED, Outcome.MENDED):
-        return Finding.ok(name, found)
+        return Finding.ok(name, summary)
     if run.outcome is Outcome.FAILED and digest and own:
-        return Finding.failed(name, found, _advice(digest, own))
-    return Finding.note(name, found)
+        return Finding.failed(name, summary, _advice(digest, own))
+    return Finding.note(name, summary)
 
 
 def _advice(digest: _Digest, zone: ZoneInfo) -> str:
+    """Return what to do about a digest that failed."""
     if digest.view or ".." in digest.days:
         return f"{_MEND}."
     where = f"--repo {digest.repository} --date {digest.days} --timezone {zone} --channel {digest.channel}"
@@ -122,19 +127,20 @@ def _schedule(
     ]
     for subscription, due in overdue:
         was_due = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-        found = f"the digest of {subscription.repository} for {subscription.channel} was due at {was_due}"
-        yield Finding.failed(SCHEDULE, found, _LATE_ADVICE)
+        problem = f"the digest of {subscription.repository} for {subscription.channel} was due at {was_due}"
+        yield Finding.failed(SCHEDULE, problem, _LATE_ADVICE)
     if not overdue:
-        yield _next(records, wanted, len(subscriptions) - len(wanted), zone)
+        yield _next(records, active, len(subscriptions) - len(active), zone)
 
 
-def _next(records: Records, wanted: Mapping[str, Subscription], paused: int, zone: ZoneInfo) -> Finding:
-    if not wanted:
+def _next(records: Records, active: Mapping[str, Subscription], paused: int, zone: ZoneInfo) -> Finding:
+    """Return the finding about the next digest that is due."""
+    if not active:
         return Finding.note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
     planned = [(due, each) for name, each in wanted.items() if (due := records.agenda.at(NextDigest(name)))]
     if not planned:
         return Finding.note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
     due, first = min(planned, key=lambda each: each[0])
     when = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-    count = plural(len(wanted), "subscription") + (f" and {paused} paused" if paused else "")
+    count = plural(len(active), "subscription") + (f" and {paused} paused" if paused else "")
     return Finding.ok(SCHEDULE, f"{count}, the next is {first.repository} for {first.channel} at {when}")

@@ -1,4 +1,4 @@
-"""Checks the settings by themselves: values, names, and what goes together."""
+"""Checks of the settings alone: values, names, and combinations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _OURS = "PRDIGEST_"
 _SHARED = ("SLACK_", "GITHUB_")
 # of the parts after the prefix; no variable that GitHub sets in its own runners comes near
 _CLOSE = 0.8
-# visible ASCII: no service gives out anything else, and HTTP takes little else
+# visible ASCII: no service issues anything else, and HTTP accepts little else
 _TOKEN = re.compile(r"[!-~]+")
 _OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-": "a person's token"}
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was set: every variable of the environment and ``.env`` that is not empty, with its value.
+    """The variables that are set in the environment and ``.env``, without empty ones, and their values.
 
     ``problems`` says by variable why a value can't be used, ``known`` are the names of all settings, ``tokens``
     those that hold a token, each with what that may begin with. ``source`` says where the variables come from.
@@ -39,14 +39,14 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a variable, to stand after its name, and what to do."""
+    """A problem with a variable, worded to stand after its name, and what to do."""
 
     found: str
     advice: str
 
 
 def settings_checks(given: Given) -> Iterator[Finding]:
-    """The faults of the settings, or that there is none; then what is worth knowing."""
+    """Report the faults of the settings, or that there is none, then notes."""
     faults = faults_of(given)
     if not faults:
         count = plural(len(given.known & given.variables.keys()), "value")
@@ -57,29 +57,32 @@ def settings_checks(given: Given) -> Iterator[Finding]:
 
 
 def faults_of(given: Given) -> dict[str, Fault]:
-    """What is wrong, by the variable that is wrong."""
+    """Return the faults by variable."""
     return dict([*_unusable(given), *_unknown(given), *_missing(given), *_wrong_tokens(given)])
 
 
 def _unusable(given: Given) -> Iterator[tuple[str, Fault]]:
+    """Yield the variables whose value can't be used."""
     for name, reason in given.problems.items():
-        mend = (
+        advice = (
             f"Set {name} as `prdigest env` explains." if name in given.known else "Mend the file and look again."
         )
-        yield name, Fault(f"can't be used: {reason}", mend)
+        yield name, Fault(f"can't be used: {reason}", advice)
 
 
 def _unknown(given: Given) -> Iterator[tuple[str, Fault]]:
-    """All names that begin like ours are meant for us."""
+    """Yield the names with our prefix that are no settings: all names with it are meant for this bot."""
     for name in sorted(given.variables.keys() - given.known):
         if name.startswith(_OURS):
-            meant = _closest(name, _OURS, given.known, cutoff=0.6)
-            mend = f"Write {meant} instead." if meant else "Remove it, or find the right name in `prdigest env`."
-            yield name, Fault(_stranger(meant), mend)
+            closest = _closest(name, _OURS, given.known, cutoff=0.6)
+            advice = (
+                f"Write {closest} instead." if closest else "Remove it, or find the right name in `prdigest env`."
+            )
+            yield name, Fault(_stranger(closest), advice)
 
 
 def _strangers(given: Given) -> Iterator[Finding]:
-    """Names that other tools use too are worth a word where they look like a setting that is not set."""
+    """Yield notes about names that other tools use too, if one looks like a setting that is not set."""
     unset = given.known - given.variables.keys()
     for name in sorted(given.variables.keys() - given.known):
         for prefix in filter(name.startswith, (*_SHARED, *_prefixes(given))):
@@ -94,30 +97,35 @@ def _prefixes(given: Given) -> Iterator[str]:
 
 
 def _stranger(meant: str) -> str:
+    """Return that a name is no setting, with the setting that was probably meant, if any."""
     return f"is no setting: did you mean {meant}?" if meant else "is no setting"
 
 
 def _closest(name: str, prefix: str, known: frozenset[str], cutoff: float) -> str:
-    """The setting whose name is closest, empty if none is close. Prefixes are left out, as all share them."""
+    """Return the setting with the closest name, empty if none is close. The common prefix does not count."""
     rests = [each.removeprefix(prefix) for each in sorted(known) if each.startswith(prefix)]
-    found = get_close_matches(name.removeprefix(prefix), rests, n=1, cutoff=cutoff)
-    return prefix + found[0] if found else ""
+    matches = get_close_matches(name.removeprefix(prefix), rests, n=1, cutoff=cutoff)
+    return prefix + matches[0] if matches else ""
 
 
 def _missing(given: Given) -> Iterator[tuple[str, Fault]]:
+    """Yield the settings that are required and not set."""
     if not given.problems.keys() <= given.known:
-        # a file can't be read: nobody knows what it sets
+        # a file can't be read, so what it sets is unknown
         return
     if "PRDIGEST_REPO" not in given.variables:
-        mend = "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name."
-        yield "PRDIGEST_REPO", Fault("is not set", mend)
+        advice = "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name."
+        yield "PRDIGEST_REPO", Fault("is not set", advice)
     if given.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
-        mend = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
-        yield "SLACK_APP_TOKEN", Fault("is not set, nor is SLACK_SIGNING_SECRET", mend)
+        advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
+        yield "SLACK_APP_TOKEN", Fault("is not set, nor is SLACK_SIGNING_SECRET", advice)
 
 
 def _wrong_tokens(given: Given) -> Iterator[tuple[str, Fault]]:
-    """Seen without asking anybody, so that no secret goes where it does not belong. No part of one is told."""
+    """Yield the tokens that can't be right.
+
+    This is seen without a call, so that no secret is sent to the wrong service. No part of a token is shown.
+    """
     for name, beginnings in given.tokens.items():
         value = given.variables.get(name, "")
         if value and not _TOKEN.fullmatch(value):
@@ -126,9 +134,10 @@ def _wrong_tokens(given: Given) -> Iterator[tuple[str, Fault]]:
                 Fault("has blanks or letters in it that no token has", f"Copy {name} anew without blanks."),
             )
         elif value and beginnings and not value.startswith(beginnings):
-            mend = f"Set {name} to the one that begins with {beginnings[0]} instead."
-            yield name, Fault(f"is {_owner(value)}", mend)
+            advice = f"Set {name} to the one that begins with {beginnings[0]} instead."
+            yield name, Fault(f"is {_owner(value)}", advice)
 
 
 def _owner(value: str) -> str:
+    """Return whose token a value is, by its prefix."""
     return next((owner for start, owner in _OWNERS.items() if value.startswith(start)), "another kind of secret")

@@ -1,4 +1,4 @@
-"""Checks Slack: the tokens, the scopes, the channels that digests and notices go to."""
+"""Checks of Slack: the tokens, the scopes, the channels for digests and notices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ _CLOSED = {
 def slack_checks(
     opened: Callable[[], SlackProbe] | str, now: Callable[[], datetime]
 ) -> Generator[Finding, None, tuple[SlackProbe | str, timedelta | None]]:
-    """Returns Slack, or why it can't be asked, and how far its clock is ahead of ours."""
+    """Check the bot's token and its scopes.
+
+    Return the probe, or the reason why Slack can't be called, and how far its clock is ahead of ours. ``opened``
+    returns the probe, or is the reason why there is none.
+    """
     if isinstance(opened, str):
         yield Finding.note("Slack", opened)
         return "see Slack above", None
@@ -42,7 +46,7 @@ def slack_checks(
 
 
 def owner_checks(slack: SlackProbe | str, records: Records | str, prefix: str) -> Iterator[Finding]:
-    """Whether the store is this workspace's; a start with another's token is refused."""
+    """Check that the store belongs to this workspace: the bot refuses to start with the store of another one."""
     if isinstance(slack, str):
         yield Finding.unchecked(OWNER, slack)
         return
@@ -63,6 +67,7 @@ def owner_checks(slack: SlackProbe | str, records: Records | str, prefix: str) -
 
 
 def _scopes(installed: Installed) -> Iterator[Finding]:
+    """Yield a finding for each scope that is missing, or one that none is."""
     if installed.missing is None:
         yield Finding.note(SCOPES, "not checked: Slack does not tell them")
     elif not installed.missing:
@@ -74,7 +79,7 @@ def _scopes(installed: Installed) -> Iterator[Finding]:
 
 
 def app_checks(opened: Callable[[], AppProbe] | str, slack: SlackProbe | str) -> Iterator[Finding]:
-    """The app's own token, for Socket Mode. ``slack`` is what became of the bot's."""
+    """Check the app's own token, for Socket Mode. ``slack`` is the result of the check of the bot's token."""
     if isinstance(opened, str):
         yield Finding.note(APP, opened)
         return
@@ -90,7 +95,7 @@ def app_checks(opened: Callable[[], AppProbe] | str, slack: SlackProbe | str) ->
 
 
 def channel_checks(slack: SlackProbe | str, channels: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the bot can post in each channel; ``channels`` says by id what each is for."""
+    """Check whether the bot can post in each channel; ``channels`` maps their ids to their uses."""
     for channel, use in channels.items():
         name = f"Channel {channel} ({use})"
         if isinstance(slack, str):
@@ -101,7 +106,7 @@ def channel_checks(slack: SlackProbe | str, channels: Mapping[str, str]) -> Iter
 
 
 def _channel(name: str, channel: str, slack: SlackProbe) -> tuple[Finding, SlackProbe | str]:
-    """What was found, and whom to ask for the next one: one that does not answer is not asked again."""
+    """Return the finding about a channel and the probe for the next one, or the reason not to call Slack again."""
     try:
         return Finding.ok(name, f"{slack.channel(channel)}, open to the bot"), slack
     except SlackRefused as error:

@@ -1,4 +1,4 @@
-"""Checks the store: that it answers, takes what is written, and keeps it."""
+"""Checks of the store: that it answers, accepts writes, and keeps them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ POLICY, _, PERSISTENCE, WRITES, SCHEMA = _DETAILS
 def store_checks(
     opened: Callable[[], Records] | str, place: str, now: Callable[[], datetime]
 ) -> Generator[Finding, None, tuple[Records | str, timedelta | None]]:
-    """Returns the store, or why it can't be asked, and how far its clock is ahead of ours."""
+    """Check the store.
+
+    Return its records, or the reason why it can't be used, and how far its clock is ahead of ours. ``opened``
+    returns the records, or is the reason why there are none. ``place`` is the address to show.
+    """
     if isinstance(opened, str):
         yield Finding.note(STORE, opened)
         return f"see {STORE} above", None
@@ -39,6 +43,7 @@ def store_checks(
 
 
 def _details(probe: StoreProbe, server: Server) -> Iterator[Finding]:
+    """Yield the findings about a store that answers."""
     yield _tried(POLICY, lambda: _durable(probe, server))
     yield check_memory(server)
     yield _persistence(server)
@@ -46,6 +51,7 @@ def _details(probe: StoreProbe, server: Server) -> Iterator[Finding]:
 
 
 def _tried(name: str, act: Callable[[], str]) -> Finding:
+    """Return the finding about an action that the store may refuse; ``act`` returns the detail to show."""
     try:
         return Finding.ok(name, act())
     except StoreUnavailable as error:
@@ -53,19 +59,22 @@ def _tried(name: str, act: Callable[[], str]) -> Finding:
 
 
 def _durable(probe: StoreProbe, server: Server) -> str:
+    """Check that the store drops no permanent records. Raises StoreUnavailable."""
     probe.require_durable()
     return f"{server.policy}: nothing is dropped that has to stay"
 
 
 def _written(probe: StoreProbe) -> str:
+    """Write to the store. Raises StoreUnavailable."""
     probe.write()
     return "taken"
 
 
 def _persistence(server: Server) -> Finding:
+    """Return the finding about what survives a restart of the server."""
     if server.keeps is None:
         return Finding.note(PERSISTENCE, "not checked: the server does not tell")
     if not server.keeps:
-        found = "none: a restart of the server forgets subscriptions and what was posted"
-        return Finding.note(PERSISTENCE, found, "Set appendonly to yes on the server.")
+        problem = "none: a restart of the server forgets subscriptions and what was posted"
+        return Finding.note(PERSISTENCE, problem, "Set appendonly to yes on the server.")
     return Finding.ok(PERSISTENCE, server.keeps)
