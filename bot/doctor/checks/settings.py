@@ -45,43 +45,45 @@ class Fault:
     advice: str
 
 
-def settings_checks(given: Given) -> Iterator[Finding]:
+def settings_checks(snapshot: Given) -> Iterator[Finding]:
     """Report the faults of the settings, or that there is none, then notes."""
-    faults = faults_of(given)
+    faults = faults_of(snapshot)
     if not faults:
-        count = plural(len(given.known & given.variables.keys()), "value")
-        yield Finding.ok(SETTINGS, f"{count} {given.source}")
+        count = plural(len(snapshot.known & snapshot.variables.keys()), "value")
+        yield Finding.ok(SETTINGS, f"{count} {snapshot.source}")
     for name, fault in faults.items():
         yield Finding.failed(SETTINGS, f"{name} {fault.found}", fault.advice)
-    yield from _strangers(given)
+    yield from _strangers(snapshot)
 
 
-def faults_of(given: Given) -> dict[str, Fault]:
+def faults_of(snapshot: Given) -> dict[str, Fault]:
     """Return the faults by variable."""
-    return dict([*_unusable(given), *_unknown(given), *_missing(given), *_wrong_tokens(given)])
+    return dict([*_unusable(snapshot), *_unknown(snapshot), *_missing(snapshot), *_wrong_tokens(snapshot)])
 
 
-def _unusable(given: Given) -> Iterator[tuple[str, Fault]]:
+def _unusable(snapshot: Given) -> Iterator[tuple[str, Fault]]:
     """Yield the variables whose value can't be used."""
-    for name, reason in given.problems.items():
+    for name, reason in snapshot.problems.items():
         advice = (
-            f"Set {name} as `prdigest env` explains." if name in given.known else "Mend the file and look again."
+            f"Set {name} as `prdigest env` explains."
+            if name in snapshot.known
+            else "Mend the file and look again."
         )
         yield name, Fault(f"can't be used: {reason}", advice)
 
 
-def _unknown(given: Given) -> Iterator[tuple[str, Fault]]:
+def _unknown(snapshot: Given) -> Iterator[tuple[str, Fault]]:
     """Yield the names with our prefix that are no settings: all names with it are meant for this bot."""
-    for name in sorted(given.variables.keys() - given.known):
+    for name in sorted(snapshot.variables.keys() - snapshot.known):
         if name.startswith(_OURS):
-            closest = _closest(name, _OURS, given.known, cutoff=0.6)
+            closest = _closest(name, _OURS, snapshot.known, cutoff=0.6)
             advice = (
                 f"Write {closest} instead." if closest else "Remove it, or find the right name in `prdigest env`."
             )
             yield name, Fault(_stranger(closest), advice)
 
 
-def _strangers(given: Given) -> Iterator[Finding]:
+def _strangers(snapshot: Given) -> Iterator[Finding]:
     """Yield notes about names that other tools use too, if one looks like a setting that is not set."""
     unset = given.known - given.variables.keys()
     for name in sorted(given.variables.keys() - given.known):
@@ -101,33 +103,33 @@ def _stranger(meant: str) -> str:
     return f"is no setting: did you mean {meant}?" if meant else "is no setting"
 
 
-def _closest(name: str, prefix: str, known: frozenset[str], cutoff: float) -> str:
+def _closest(name: str, prefix: str, names: frozenset[str], cutoff: float) -> str:
     """Return the setting with the closest name, empty if none is close. The common prefix does not count."""
-    rests = [each.removeprefix(prefix) for each in sorted(known) if each.startswith(prefix)]
+    rests = [each.removeprefix(prefix) for each in sorted(names) if each.startswith(prefix)]
     matches = get_close_matches(name.removeprefix(prefix), rests, n=1, cutoff=cutoff)
     return prefix + matches[0] if matches else ""
 
 
-def _missing(given: Given) -> Iterator[tuple[str, Fault]]:
+def _missing(snapshot: Given) -> Iterator[tuple[str, Fault]]:
     """Yield the settings that are required and not set."""
-    if not given.problems.keys() <= given.known:
+    if not snapshot.problems.keys() <= snapshot.known:
         # a file can't be read, so what it sets is unknown
         return
-    if "PRDIGEST_REPO" not in given.variables:
+    if "PRDIGEST_REPO" not in snapshot.variables:
         advice = "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name."
         yield "PRDIGEST_REPO", Fault("is not set", advice)
-    if given.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
+    if snapshot.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
         yield "SLACK_APP_TOKEN", Fault("is not set, nor is SLACK_SIGNING_SECRET", advice)
 
 
-def _wrong_tokens(given: Given) -> Iterator[tuple[str, Fault]]:
+def _wrong_tokens(snapshot: Given) -> Iterator[tuple[str, Fault]]:
     """Yield the tokens that can't be right.
 
     This is seen without a call, so that no secret is sent to the wrong service. No part of a token is shown.
     """
-    for name, beginnings in given.tokens.items():
-        value = given.variables.get(name, "")
+    for name, beginnings in snapshot.tokens.items():
+        value = snapshot.variables.get(name, "")
         if value and not _TOKEN.fullmatch(value):
             yield (
                 name,

@@ -1,1 +1,1 @@
-"""Block Kit, Markdown and terminal text: the parts that all messages are made of."""
+"""Block Kit, Markdown and terminal text: the parts of all messages."""

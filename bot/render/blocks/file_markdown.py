@@ -1,9 +1,9 @@
-"""Text from outside in the Markdown of a file: nothing in it links, or looks like a part of the file of our own.
+"""Escaping of external text in a Markdown file: nothing in it links, or looks like a part of the file itself.
 
 Emphasis, code and lists of the text stay. Headings, rules, fences, quotations, tables and definitions of links are
-escaped where a line begins like one; links, images, HTML and bare addresses wherever they stand. Code spans end on
-the line where they begin, and an accent without its partner is escaped, so that what is code is the same for every
-reader. ``@name`` and ``#1`` stay as they are: the file is no comment on GitHub, and titles hold both.
+escaped at the start of a line; links, images, HTML and bare addresses are escaped everywhere. Code spans end on
+the line where they begin, and a backtick without a partner is escaped, so that every reader sees the same text as
+code. ``@name`` and ``#1`` stay as they are: the file is not a comment on GitHub, and titles contain both.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from bot.domain.text.redaction import without_secrets
 from bot.domain.text.strings import printable
 from bot.render.blocks.sanitize import JOINER
 
-# what Python, or some reader of lines, takes for the end of one
+# what Python, or some other reader, treats as the end of a line
 _BREAKS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _RUNS_OF_BREAKS = re.compile("[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# a bar that is escaped already stays as it is
+# a bar that is already escaped stays as it is
 _BAR = re.compile(r"(?<!\\)\|")
 _ACCENTS = re.compile("`+")
 _TOKEN = re.compile(
@@ -37,20 +37,20 @@ _SAFE_IN_ADDRESS = ":/?#[]@!$&'*+,;=%~"
 
 
 def escape_line(text: str) -> str:
-    """The text on one line, for a heading or the label of a link, which no bracket of it ends."""
+    """Escape a text for one line, such as a heading or the label of a link, which no bracket of it ends."""
     line = _escape_signs(_on_one_line(text), targets="(")
     lone = _lone_brackets(line)
     return "".join(f"\\{sign}" if at in lone else sign for at, sign in enumerate(line)) if lone else line
 
 
 def escape_text(text: str) -> str:
-    """The text with its lines, for a paragraph that has a heading of its own above it."""
+    """Escape a text and keep its lines, for a paragraph with a heading of its own above it."""
     lines = without_secrets(printable(_BREAKS.sub("\n", text).replace("\t", " "))).split("\n")
     return "\n".join(_escape_beginning(_escape_signs(line, targets="(:")) for line in lines)
 
 
 def write_code(text: str) -> str:
-    """The text as code on one line, between more accents than it has in a row."""
+    """Write a text as code on one line, between more backticks than it has in a row."""
     line = _on_one_line(text)
     mark = "`" * (1 + max((len(run) for run in _ACCENTS.findall(line)), default=0))
     room = " " if len(mark) > 1 else ""
@@ -58,68 +58,72 @@ def write_code(text: str) -> str:
 
 
 def write_address(url: str) -> str:
-    """An address that code built, less what could end it."""
+    """Write an address that code built, without signs that could end it."""
     return quote(url, safe=_SAFE_IN_ADDRESS)
 
 
 def _escape_beginning(line: str) -> str:
+    """Escape a line that begins like a block of Markdown."""
     if line.strip() and _RULE.fullmatch(line):
         start = len(line) - len(line.lstrip())
         return f"{line[:start]}\\{line[start:]}"
     points = _POINTS.match(line)
     at = points.end() if points else 0
-    begins = at < len(line) and (_BEGINS_A_BLOCK.match(line, at) or _RULE.fullmatch(line, at))
-    return f"{line[:at]}\\{line[at:]}" if begins else line
+    is_block = at < len(line) and (_BEGINS_A_BLOCK.match(line, at) or _RULE.fullmatch(line, at))
+    return f"{line[:at]}\\{line[at:]}" if is_block else line
 
 
 def _on_one_line(text: str) -> str:
+    """Return the text on one line, without secrets or unprintable characters."""
     return without_secrets(printable(_RUNS_OF_BREAKS.sub(" ", text).replace("\t", " ")))
 
 
 def _escape_signs(line: str, targets: str) -> str:
-    """The line with nothing in it that links; ``targets`` are the signs behind a bracket that make it a link."""
+    """Escape what could link; ``targets`` are the signs after a closing bracket that make it a link."""
     pieces, at = [], 0
-    for found in _signs(line):
-        pieces += [line[at : found.start()], _escape_sign(found, targets)]
-        at = found.end()
+    for match in _signs(line):
+        pieces += [line[at : match.start()], _escape_sign(match, targets)]
+        at = match.end()
     return _BAR.sub(r"\\|", "".join([*pieces, line[at:]]))
 
 
-def _escape_sign(found: re.Match[str], targets: str) -> str:
-    sign = found[0]
-    if found["html"]:
+def _escape_sign(match: re.Match[str], targets: str) -> str:
+    """Escape one match of ``_TOKEN``."""
+    sign = match[0]
+    if match["html"]:
         return "&lt;"
-    if found["accents"] or found["last"]:
+    if match["accents"] or match["last"]:
         return "".join(f"\\{each}" for each in sign)
-    if found["address"] or found["www"]:
+    if match["address"] or match["www"]:
         return sign + JOINER
-    return f"{sign}\\" if found["target"] and found["target"] in targets else sign
+    return f"{sign}\\" if match["target"] and match["target"] in targets else sign
 
 
 def _lone_brackets(line: str) -> set[int]:
+    """Return the positions of brackets without a partner."""
     opened: list[int] = []
     lone: set[int] = set()
-    for found in _signs(line):
-        if found["opened"]:
-            opened.append(found.start())
-        elif found["closed"] and opened:
+    for match in _signs(line):
+        if match["opened"]:
+            opened.append(match.start())
+        elif match["closed"] and opened:
             opened.pop()
-        elif found["closed"]:
-            lone.add(found.start())
+        elif match["closed"]:
+            lone.add(match.start())
     return lone | set(opened)
 
 
 def _signs(line: str) -> Iterator[re.Match[str]]:
-    """What may mean something outside of code; accents are those that begin none."""
+    """Yield the matches of ``_TOKEN`` outside of code; matches of backticks are those that begin no code."""
     ends: defaultdict[int, list[int]] = defaultdict(list)
     for run in _ACCENTS.finditer(line):
         ends[len(run[0])].append(run.end())
     at = 0
-    while found := _TOKEN.search(line, at):
-        at = found.end()
-        same = ends[len(found[0])] if found["accents"] else []
-        behind = bisect_right(same, at)
-        if behind < len(same):
-            at = same[behind]
+    while match := _TOKEN.search(line, at):
+        at = match.end()
+        same = ends[len(match[0])] if match["accents"] else []
+        index = bisect_right(same, at)
+        if index < len(same):
+            at = same[index]
         else:
-            yield found
+            yield match

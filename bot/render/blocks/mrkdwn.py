@@ -1,8 +1,8 @@
-"""The only escaping: text from outside in the places where Slack reads markup.
+"""Escaping of external text where Slack reads markup.
 
-Slack takes ``<!channel>``, ``<@U…>`` and ``<address|label>`` for live wherever text is mrkdwn. Titles, names and
-model text therefore go into ``rich_text`` and ``plain_text``, which are literal (see
-:mod:`bot.render.blocks.rich_text`); what must be mrkdwn, the ``text`` of a message, passes through here.
+Slack interprets ``<!channel>``, ``<@U…>`` and ``<address|label>`` wherever text is mrkdwn. Titles, names and model
+text are therefore written as ``rich_text`` and ``plain_text``, which are literal (see
+:mod:`bot.render.blocks.rich_text`); only what must be mrkdwn, the ``text`` of a message, is escaped here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _JOINER = "\u200d"
 
 
 def escape(text: str) -> str:
-    """The text on one line, with nothing in it that could ping, link or close what it stands in; no secret."""
+    """Escape a text on one line, so that nothing in it can ping, link or end what it stands in; remove secrets."""
     plain = without_secrets(one_line(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     plain = _WWW.sub(rf"\g<0>{_JOINER}", plain)
     return _ADDRESS.sub(f":{_JOINER}//", _BROADCAST.sub(f"@{_JOINER}", plain))

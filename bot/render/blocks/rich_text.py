@@ -1,6 +1,6 @@
-"""Builds ``rich_text``, the kind of block in which text is only text: no mention, link or markup comes alive.
+"""Builders of ``rich_text``, the kind of block in which text is only text: Slack interprets no markup in it.
 
-Links are made here alone, from addresses that code built, and nothing that passes here holds a credential.
+Links are created here alone, from addresses that code built, and no text that passes here holds a credential.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ _PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER)
 
 
 def text(content: str, *, bold: bool = False, italic: bool = False, code: bool = False) -> Element:
-    """A piece of literal text."""
+    """Return a piece of literal text."""
     style = {name: True for name, on in (("bold", bold), ("italic", italic), ("code", code)) if on}
     return {"type": "text", "text": without_secrets(content), **({"style": style} if style else {})}
 
 
 def link(url: str, label: str) -> Element:
-    """A link to an address that code built."""
+    """Return a link to an address that code built."""
     return {"type": "link", "url": url, "text": without_secrets(label)}
 
 
 def prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Element]:
-    """Prose from outside on one line: code and bold keep their style, ``#N`` links where N has an address.
+    """Return external prose on one line: code and bold keep their style, ``#N`` links if N has an address.
 
-    Up to ``limit`` characters, and as many again for addresses; what is beyond is plain text.
+    It has up to ``limit`` characters, and as many again for addresses; beyond that it is plain text.
     """
-    line, found, at, room = shorten(without_secrets(one_line(content)), limit), [], 0, limit
+    line, elements, at, room = shorten(without_secrets(one_line(content)), limit), [], 0, limit
     for piece in islice(_PIECES.finditer(line), _MOST_PIECES):
         element = _piece(piece, addresses if room > 0 else {})
         room -= len(element.get("url", ""))
-        found += [text(line[at : piece.start()]), element]
+        elements += [text(line[at : piece.start()]), element]
         at = piece.end()
-    return [element for element in (*found, text(line[at:])) if element["text"]]
+    return [element for element in (*elements, text(line[at:])) if element["text"]]
 
 
 def _piece(piece: re.Match[str], addresses: Mapping[int, str]) -> Element:
+    """Return the element of a match of ``_PIECES``."""
     if piece["code"]:
         return text(piece["code"], code=True)
     if piece["bold"]:
@@ -57,37 +58,37 @@ def _piece(piece: re.Match[str], addresses: Mapping[int, str]) -> Element:
 
 
 def section(elements: Iterable[Element]) -> Element:
-    """A paragraph."""
+    """Return a paragraph."""
     return {"type": "rich_text_section", "elements": list(elements)}
 
 
 def bullets(items: Iterable[Iterable[Element]]) -> Element:
-    """A list."""
+    """Return a list."""
     return {"type": "rich_text_list", "style": "bullet", "elements": [section(item) for item in items]}
 
 
 def block(*elements: Element) -> Block:
-    """A block of paragraphs and lists."""
+    """Return a block of paragraphs and lists."""
     return {"type": "rich_text", "elements": list(elements)}
 
 
 def header(content: str) -> Block:
-    """A headline; Slack takes 150 characters of it."""
+    """Return a headline; Slack allows 150 characters."""
     return {"type": "header", "text": plain(content, 150)}
 
 
 def context(content: str) -> Block:
-    """Small print, literal; kept far below the 3,000 characters that Slack takes."""
+    """Return small print, literal and far below the 3,000 characters that Slack allows."""
     return {"type": "context", "elements": [plain(content, 2_000)]}
 
 
 def plain(content: str, limit: int) -> Element:
-    """A text without markup, on one line, as headers and buttons have it."""
+    """Return a text without markup, on one line, for headers and buttons."""
     return {"type": "plain_text", "text": shorten(without_secrets(one_line(content)), limit), "emoji": False}
 
 
 def characters(node: Any) -> int:
-    """What a block counts against the limit of a message: its texts and addresses."""
+    """Count what a block adds to the limit of a message: its texts and addresses."""
     if isinstance(node, dict):
         own = sum(len(node[name]) for name in ("text", "url") if isinstance(node.get(name), str))
         return own + sum(characters(value) for value in node.values() if isinstance(value, dict | list))

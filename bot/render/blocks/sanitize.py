@@ -1,8 +1,8 @@
-"""Text from outside in the Markdown that Slack shows: nothing in it pings, links or steers what follows.
+"""Sanitizing of external text in Slack's Markdown: nothing in it pings, links or affects what follows.
 
-Angle brackets are escaped, in code broken instead: Markdown shows entities there as they are written. What
-makes a link of a word or wakes a channel gets a zero-width joiner in its middle, which nobody sees. Also what
-two harmless pieces make together is taken apart.
+Angle brackets are escaped; in code they are broken instead, since Markdown shows entities there as they are
+written. Signs that make a link of a word or ping a channel get a zero-width joiner in their middle, which is
+invisible. Marks that only two pieces together form are broken too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 JOINER = "\u200d"
-# each is broken after its first sign, "www." before its dot: some readers link what only begins with it
+# each is broken after its first sign, "www." before its dot: some readers link a word that only begins with it
 _MARKS = ("://", "](", "]:", "www.", "@channel", "@here", "@everyone", "@group")
 # an exclamation mark makes an image even of a link of our own
 _LIVE = re.compile("(?=(" + "|".join(map(re.escape, (*_MARKS, "!["))) + "))", re.I)
@@ -18,13 +18,13 @@ _LONGEST = max(map(len, _MARKS))
 _WRITTEN = {"<": "&lt;", ">": "&gt;"}
 # a name, an address or a tag begins right after the bracket
 _IN_CODE = {"<": f"<{JOINER}", ">": ">"}
-# what no mark begins with, and needs no look
+# characters that begin no mark and need no check
 PLAIN_SIGN = r"[^<>`\[\]@#:wW]"
 PLAIN = re.compile(rf"{PLAIN_SIGN}+")
 
 
 def literal(text: str, *, in_code: bool = False) -> str:
-    """The text with nothing alive in it."""
+    """Return the text with nothing in it that Slack would interpret."""
     pieces: list[str] = []
     at = 0
     while at < len(text):
@@ -35,25 +35,25 @@ def literal(text: str, *, in_code: bool = False) -> str:
 
 
 def neutral(rest: str, *, is_final: bool, in_code: bool = False) -> tuple[int, str] | None:
-    """How much of a text is used, and what is shown for it; None if more must be known first."""
+    """Return how many characters are used, and what to show for them; None if more text must come first."""
     plain = PLAIN.match(rest)
     if plain:
         return plain.end(), plain[0]
     sign = rest[0]
     if sign in "<>":
         return 1, (_IN_CODE if in_code else _WRITTEN)[sign]
-    begun = rest[:_LONGEST].lower()
-    found = next((mark for mark in _MARKS if begun.startswith(mark)), "")
-    if found:
-        kept = len(found) - 1 if found == "www." else 1
-        return kept, rest[:kept] + JOINER
-    may_go_on = len(rest) < _LONGEST and any(mark.startswith(begun) for mark in _MARKS)
+    start = rest[:_LONGEST].lower()
+    active_mark = next((mark for mark in _MARKS if start.startswith(mark)), "")
+    if active_mark:
+        length = len(active_mark) - 1 if active_mark == "www." else 1
+        return length, rest[:length] + JOINER
+    may_go_on = len(rest) < _LONGEST and any(mark.startswith(start) for mark in _MARKS)
     return None if may_go_on and not is_final else (1, sign)
 
 
 def apart(before: str, piece: str) -> str:
-    """The piece so that nothing comes alive where it touches what was shown before."""
+    """Return the piece so that nothing becomes active where it touches the text before it."""
     tail = before[-_LONGEST:]
     seam = tail + piece[:_LONGEST]
-    meets = any(found.start() < len(tail) < found.start() + len(found[1]) for found in _LIVE.finditer(seam))
-    return JOINER + piece if meets else piece
+    is_active = any(match.start() < len(tail) < match.start() + len(match[1]) for match in _LIVE.finditer(seam))
+    return JOINER + piece if is_active else piece

@@ -14,16 +14,16 @@ from bot.render.summaries.facts import merge_state
 
 
 def message(post: Post) -> str:
-    """A message as a person would read it, links as their labels, without what can only be pressed."""
+    """Format a message as people would read it: links as their labels, no buttons."""
     return "\n\n".join(_block(block) for block in post.blocks if block["type"] != "actions")
 
 
 def summary(entry: Entry) -> str:
-    """One pull request with its summary, risk and place."""
-    pull, said = entry.pull, entry.summary
+    """Format one pull request with its summary, risk and address."""
+    pull, summary = entry.pull, entry.summary
     parts = [
         f"#{pull.number} {pull.title}",
-        said.headline,
+        summary.headline,
         _facts(entry),
         *([_second_look(entry.risk)] if entry.risk.is_listed else []),
         *([f"May need action: {said.action}"] if said.action else []),
@@ -40,6 +40,7 @@ def _second_look(risk: Risk) -> str:
 
 
 def _facts(entry: Entry) -> str:
+    """Format type, size, author and state on one line."""
     pull = entry.pull
     return (
         f"{entry.summary.type} · {plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} · "
@@ -48,12 +49,14 @@ def _facts(entry: Entry) -> str:
 
 
 def _evidence(entry: Entry) -> Iterable[str]:
-    lines = [f"  {found.path}:{found.line}  {found.quote}" for found in entry.summary.evidence]
+    """Yield the quotes with their positions, as one text, if there are any."""
+    lines = [f"  {quote.path}:{quote.line}  {quote.quote}" for quote in entry.summary.evidence]
     if lines:
         yield "\n".join(["Evidence (checked against the diff)", *lines])
 
 
 def _block(block: Mapping[str, Any]) -> str:
+    """Format one block."""
     if block["type"] == "header":
         return f"{block['text']['text']}\n{'=' * len(block['text']['text'])}"
     if block["type"] == "context":
@@ -62,13 +65,17 @@ def _block(block: Mapping[str, Any]) -> str:
 
 
 def _rich(element: Mapping[str, Any]) -> str:
+    """Format the elements of a paragraph or list."""
     if element["type"] == "rich_text_list":
         return "\n".join(f"  • {_rich(item)}" for item in element["elements"])
     return "".join(map(_piece, element["elements"]))
 
 
 def _piece(piece: Mapping[str, Any]) -> str:
-    """Instants, channels and people have no text of their own: Slack shows them as each reader knows them."""
+    """Format one element.
+
+    Dates, channels and users have no text of their own: Slack shows them in the way of each reader.
+    """
     if piece["type"] == "channel":
         return f"#{piece['channel_id']}"
     if piece["type"] == "user":

@@ -1,4 +1,4 @@
-"""What stands around an answer in a thread: its citations' labels, the small print, the thumbs."""
+"""The parts around an answer in a thread: labels of citations, small print, feedback buttons."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ _ENDS = {
 _UNPROVEN = "No line proves what it says of code."
 
 
-def cited(pull: PullRequest, found: Evidence) -> tuple[str, str]:
-    """Label and address of a citation."""
-    name = shorten(one_line(PurePosixPath(found.path).name), _LONGEST_NAME)
-    return f"{name}:{found.line}{_kind_of_line(found)}", address_of(pull, found)
+def cited(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
+    """Return the label and the address of a citation."""
+    name = shorten(one_line(PurePosixPath(evidence.path).name), _LONGEST_NAME)
+    return f"{name}:{evidence.line}{_kind_of_line(evidence)}", address_of(pull, evidence)
 
 
-def _kind_of_line(found: Evidence) -> str:
-    if not found.is_change:
+def _kind_of_line(evidence: Evidence) -> str:
+    """Return whether a line is unchanged or removed, in parentheses; empty for an added one."""
+    if not evidence.is_change:
         return " (unchanged)"
-    return " (removed)" if found.side is Side.OLD else ""
+    return " (removed)" if evidence.side is Side.OLD else ""
 
 
 def describe_end(end: AnswerEnd, failure: str = "") -> str:
@@ -67,10 +68,11 @@ def describe_tools(calls: Sequence[ToolCall]) -> str:
 def below(
     note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, stands_in: str = ""
 ) -> list[Block]:
-    """Why the answer ends where it does, what it rests on, what was not seen; and the thumbs.
+    """Render the small print and the feedback buttons under an answer.
 
-    ``failed`` quotes were not found; ``is_unproven``: it speaks of code, and not one was. ``stands_in`` is a
-    sentence on who wrote it where no model did.
+    ``note`` says why the answer ends where it does, ``read`` and ``not_seen`` what it is based on. ``failed``
+    counts the quotes that are not in the diff; ``is_unproven`` is set if it is about code without a valid quote.
+    ``stands_in`` is a sentence on the author if that is no model.
     """
     parts = [
         note,
@@ -84,7 +86,7 @@ def below(
 
 
 def thumbs() -> Block:
-    """Up and down."""
+    """Return the buttons for a good and a bad answer."""
     buttons = {
         "type": "feedback_buttons",
         "action_id": VOTE,
@@ -95,12 +97,12 @@ def thumbs() -> Block:
 
 
 def private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
-    """An answer that only the asker sees, as one message."""
+    """Render an answer that only the user sees, as one message."""
     return Post(escape(shorten(one_line(text), 200)), ({"type": "markdown", "text": text}, *blocks))
 
 
 def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> str:
-    """The answer of a plain search, marked as such; ``reason`` is a sentence."""
+    """Format the answer of a plain search, marked as such; ``reason`` is a sentence."""
     lead = f"**Without the model.** {literal(shorten(one_line(reason), 300))}"
     if not entries:
         return f"{lead} A plain search found none of your words in the pull requests of {title}."
@@ -109,6 +111,7 @@ def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> st
 
 
 def _said(entry: Entry) -> str:
+    """Format the title and the headline of an entry."""
     title = shorten(one_line(entry.pull.title), 120)
     headline = "" if entry.summary.is_fallback else f": {shorten(one_line(entry.summary.headline), 160)}"
     return literal(title + headline)

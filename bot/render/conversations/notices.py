@@ -1,4 +1,4 @@
-"""Short messages to the one who asked: one sentence, never what only an operator could use."""
+"""Short messages to the user: one sentence, without anything that only an operator could use."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ SET_ASIDE = (
 )
 _DEFECT = "Something went wrong on my side: try again, and if it stays so, give the reference to whoever runs me."
 _NOT_SET_UP = "I am not set up for that: give the reference to whoever runs me."
-# errors whose sentence speaks to the one who asked
+# errors whose sentence is written for the user
 _FOR_ASKERS = (
     *(UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress, OutOfTime),
 )
-# the sentences of these name settings and addresses; the log has them
+# the errors' own sentences name settings and addresses, which belong in the log
 _IN_OTHER_WORDS: dict[type[PrdigestError], str] = {
     GitHubRefused: "GitHub does not let me read that: ask whoever runs me to look at the token.",
     GitHubUnavailable: "GitHub does not answer me right now: try again in a few minutes.",
@@ -47,50 +47,50 @@ _IN_OTHER_WORDS: dict[type[PrdigestError], str] = {
     StoreUnavailable: BUSY,
     SlackUnavailable: "Slack does not answer me right now: try again in a few minutes.",
 }
-# refusals of Slack that the asker can mend
+# error codes of Slack whose cause the user can remove
 _MENDED_BY_ASKERS = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
 _LIMIT = 600
 
 
 def notice(sentence: str) -> Post:
-    """A sentence, literal."""
-    said = shorten(one_line(sentence), _LIMIT)
-    return Post(escape(said), (block(section([text(said)])),))
+    """Render a sentence, literal."""
+    line = shorten(one_line(sentence), _LIMIT)
+    return Post(escape(line), (block(section([text(line)])),))
 
 
 def budget_notice(resets: datetime) -> Post:
-    """That somebody gets facts alone until then, as their own clock shows it."""
-    said = "You have used up your budget for today: what nobody has asked for before comes as facts alone "
+    """Render that the user gets facts alone until an instant, shown in their own time zone."""
+    lead = "You have used up your budget for today: what nobody has asked for before comes as facts alone "
     until = moment(resets, "until ")
-    return Post(f"{said}{until['fallback']}.", (block(section([text(said), until, text(".")])),))
+    return Post(f"{lead}{until['fallback']}.", (block(section([text(lead), until, text(".")])),))
 
 
 def already_there(address: str) -> Post:
-    """Where the digest that was asked for stands; Slack gave the address."""
-    said = "That digest is already here: "
-    return Post(said + address, (block(section([text(said), link(address, "open it")])),))
+    """Render the address of the digest that was requested and exists; Slack returned the address."""
+    lead = "That digest is already here: "
+    return Post(lead + address, (block(section([text(lead), link(address, "open it")])),))
 
 
 def later(service: str, then: datetime) -> Post:
-    """That an answer has to wait until a service may be asked again, at an instant (aware)."""
-    asks = f"{service} asks me to wait. "
-    said = [text(asks), moment(then, "I go on "), text(" and answer then.")]
-    return Post(f"{asks}I go on at {then:%H:%M} UTC and answer then.", (block(section(said)),))
+    """Render that an answer waits until a service may be called again, at an instant (aware)."""
+    lead = f"{service} asks me to wait. "
+    elements = [text(lead), moment(then, "I go on "), text(" and answer then.")]
+    return Post(f"{lead}I go on at {then:%H:%M} UTC and answer then.", (block(section(elements)),))
 
 
 def regret(error: Exception, reference: str) -> Post:
-    """What went wrong, in words for the one who asked, with the reference that the log carries too."""
+    """Render an error in words for the user, with the reference that is in the log too."""
     return notice(describe_error(error, reference))
 
 
 def describe_error(error: Exception, reference: str) -> str:
-    """The same as a plain sentence. A day that nobody can have is no failure to look up."""
-    said = shorten(one_line(sentence(error)), _LIMIT - 20)
-    return said if isinstance(error, DayUnavailable) else f"{said} [{reference}]"
+    """Return an error as a plain sentence with its reference; a day that is unavailable needs none."""
+    line = shorten(one_line(sentence(error)), _LIMIT - 20)
+    return line if isinstance(error, DayUnavailable) else f"{line} [{reference}]"
 
 
 def sentence(error: Exception) -> str:
-    """What went wrong, without what only an operator could use."""
+    """Return what went wrong, without anything that only an operator could use."""
     if isinstance(error, NotSetUp):
         return _NOT_SET_UP
     if isinstance(error, SlackUnavailable) and error.retry_after:
@@ -98,4 +98,4 @@ def sentence(error: Exception) -> str:
     mendable = isinstance(error, SlackRefused) and error.code in _MENDED_BY_ASKERS
     if mendable or isinstance(error, _FOR_ASKERS):
         return str(error)
-    return next((said for kind, said in _IN_OTHER_WORDS.items() if isinstance(error, kind)), _DEFECT)
+    return next((wording for kind, wording in _IN_OTHER_WORDS.items() if isinstance(error, kind)), _DEFECT)

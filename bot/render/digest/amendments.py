@@ -1,4 +1,4 @@
-"""What became of pull requests after their digest was posted: written behind their lines, and as a reply."""
+"""Outcomes of pull requests after their digest was posted: an edit of their lines, and a reply in the thread."""
 
 from __future__ import annotations
 
@@ -17,46 +17,50 @@ _MOST = MOST_CHARACTERS + 1_500
 
 
 def amended(
-    message: Mapping[str, Any], outcomes: Sequence[TakenBack], told: Collection[str] = ()
+    message: Mapping[str, Any], outcomes: Sequence[TakenBack], stated_marks: Collection[str] = ()
 ) -> dict[str, Any]:
-    """A message as it was posted, with what became of the pull requests that it has lines of.
+    """Return a posted message with the outcomes of the pull requests that it lists.
 
-    ``told`` are the marks of the outcomes that its lines told of, of which only what is new is written. The same
-    message where it has none, or would become too long.
+    ``stated_marks`` are the marks of the outcomes that its lines already state; of these only what is new is
+    added. The message is returned unchanged if it has none of them, or would become too long.
     """
     by_address: dict[str, list[Element]] = {}
-    for found in outcomes:
-        is_told = found.mark in told and not found.stands
-        by_address.setdefault(found.pull.url, []).extend(_undone(found) if is_told else _behind(found))
+    for outcome in outcomes:
+        is_stated = outcome.mark in stated_marks and not outcome.stands
+        by_address.setdefault(outcome.pull.url, []).extend(_undone(outcome) if is_stated else _behind(outcome))
     blocks = [_amended(block, by_address) for block in message["blocks"]]
     return {**message, "blocks": blocks} if characters(blocks) <= _MOST else dict(message)
 
 
-def outcome_reply(found: TakenBack, *, was_listed: bool) -> Post:
-    """What a thread is told, once."""
-    line = pair(found)
+def outcome_reply(outcome: TakenBack, *, was_listed: bool) -> Post:
+    """Render the reply that a thread gets once for an outcome."""
+    line = pair(outcome)
     line += [text(". It was listed above as worth a second look.")] if was_listed else [text(".")]
-    spoken = f"#{found.pull.number} was {found.fate} after {duration(found.lasted)} by #{found.by.number}"
-    return Post(escape(spoken), (block(section(line)),))
+    fallback = (
+        f"#{outcome.pull.number} was {outcome.fate} after {duration(outcome.lasted)} by #{outcome.by.number}"
+    )
+    return Post(escape(fallback), (block(section(line)),))
 
 
-def _behind(found: TakenBack) -> list[Element]:
-    undone = ", which was itself reverted" if not found.stands else ""
-    said = f" {found.fate} after {duration(found.lasted)} by "
-    return [text(" —"), text(said, bold=True), link(found.by.url, f"#{found.by.number}"), *_plain(undone)]
+def _behind(outcome: TakenBack) -> list[Element]:
+    """Return an outcome as the end of a line."""
+    undone = ", which was itself reverted" if not outcome.stands else ""
+    label = f" {outcome.fate} after {duration(outcome.lasted)} by "
+    return [text(" —"), text(label, bold=True), link(outcome.by.url, f"#{outcome.by.number}"), *_plain(undone)]
 
 
-def _undone(found: TakenBack) -> list[Element]:
-    """Of what the line says was taken back."""
-    return [text(" — "), link(found.by.url, f"#{found.by.number}"), text(" was itself reverted")]
+def _undone(outcome: TakenBack) -> list[Element]:
+    """Return that a revert which the line already states was itself reverted."""
+    return [text(" — "), link(outcome.by.url, f"#{outcome.by.number}"), text(" was itself reverted")]
 
 
 def _plain(content: str) -> Iterable[Element]:
+    """Return the text as an element, none if it is empty."""
     return [text(content)] if content else []
 
 
 def _amended(node: Any, by_address: Mapping[str, Sequence[Element]]) -> Any:
-    """The items of lists that begin with the link of a pull request get what became of it at their end."""
+    """Return the node with outcomes added to those items of lists that begin with the link of a pull request."""
     if isinstance(node, list):
         return [_amended(each, by_address) for each in node]
     if not isinstance(node, Mapping):
@@ -67,6 +71,7 @@ def _amended(node: Any, by_address: Mapping[str, Sequence[Element]]) -> Any:
 
 
 def _item(item: Mapping[str, Any], by_address: Mapping[str, Sequence[Element]]) -> dict[str, Any]:
+    """Return a list item with the outcomes of its pull request."""
     elements = list(item["elements"])
     address = elements[0].get("url", "") if elements else ""
     return {**item, "elements": [*elements, *by_address.get(address, ())]}

@@ -17,42 +17,44 @@ _MOST_THEMES = 4
 
 
 def lead(digest: Digest) -> Post:
-    """The message in the channel: at most 10 blocks, whatever the day was like."""
+    """Render the message in the channel: at most 10 blocks, however busy the day was."""
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
-    blocks = first_that_fits(_blocks(digest, known) for known in (addresses(digest), {}))
-    # what a phone's notification and a screen reader give instead of the blocks
-    spoken = [headline(digest), *([digest.overview.text] if digest.entries and digest.overview.text else [])]
-    return Post(escape(shorten(one_line(". ".join(spoken)), 800)), tuple(blocks))
+    blocks = first_that_fits(_blocks(digest, urls) for urls in (addresses(digest), {}))
+    # what a phone's notification shows and a screen reader reads instead of the blocks
+    fallback = [headline(digest), *([digest.overview.text] if digest.entries and digest.overview.text else [])]
+    return Post(escape(shorten(one_line(". ".join(fallback)), 800)), tuple(blocks))
 
 
-def _blocks(digest: Digest, known: Mapping[int, str]) -> list[Block]:
-    taken_back = reverted(digest.standing, digest.older_reverts, ", in the thread")
-    blocks = [header(headline(digest)), *_overview(digest, known), *taken_back]
-    blocks += [*risky(digest, known), *actions(digest, known), *_themes(digest, known), *coverage_line(digest)]
+def _blocks(digest: Digest, urls: Mapping[int, str]) -> list[Block]:
+    """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
+    outcomes = reverted(digest.standing, digest.older_reverts, ", in the thread")
+    blocks = [header(headline(digest)), *_overview(digest, urls), *outcomes]
+    blocks += [*risky(digest, urls), *actions(digest, urls), *_themes(digest, urls), *coverage_line(digest)]
     return blocks
 
 
 def headline(digest: Digest) -> str:
-    """Name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
+    """Format name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
     return f"{digest.name} · {date}{digest.zone_note} · {merges(digest)}"
 
 
 def merges(digest: Digest) -> str:
-    """``18 merged``, ``nothing merged``; ``4 of 18 merged`` where a view leaves some out."""
+    """Format ``18 merged`` or ``nothing merged``; ``4 of 18 merged`` if a view hides some."""
     if not digest.merged:
         return "nothing merged"
     return f"{len(digest.entries)} of {digest.merged:,} merged" if digest.view else f"{digest.merged:,} merged"
 
 
-def _overview(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
+def _overview(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
+    """Yield the overview and, if no model wrote it, the reason."""
     if not digest.entries:
         return
     paragraphs = []
     if digest.overview.text:
-        paragraphs.append(section(prose(digest.overview.text, known, 700)))
+        paragraphs.append(section(prose(digest.overview.text, urls, 700)))
     if digest.overview.fallback:
-        # where money runs short the overview is given up before what the model says of each
+        # if the budget runs short, the overview is dropped before the summaries
         is_alone = len(digest.fallbacks) == len(digest.entries) or digest.overview.fallback not in SAVING
         what = "what you see are facts alone" if is_alone else "this paragraph is made of facts alone"
         note = f"Without the model ({digest.overview.fallback}): {what}."
@@ -62,8 +64,9 @@ def _overview(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
         yield block(*paragraphs)
 
 
-def _themes(digest: Digest, known: Mapping[int, str]) -> Iterator[Block]:
+def _themes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
+    """Yield the themes with the numbers of their pull requests."""
     themes = digest.overview.themes[:_MOST_THEMES]
-    items = [[text(f"{one_line(theme.title)}: "), *numbers(theme.numbers, known)] for theme in themes]
+    items = [[text(f"{one_line(theme.title)}: "), *numbers(theme.numbers, urls)] for theme in themes]
     if items:
         yield block(section([text("Themes", bold=True)]), bullets(items))

@@ -27,11 +27,12 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What goes to Slack. A day without merges has no thread and no report.
+    """The messages of a digest. A day without merges has no thread and no report.
 
-    ``merged`` counts what was merged, shown or not; ``gaps`` is what is missing and may be had later. ``unpriced``
-    is the lead less what building it cost this time, by which two digests are told apart; else the lead itself.
-    ``ratings`` is what the rules said of what is shown, ``told`` are the states of the outcomes that it tells of.
+    ``merged`` counts all merges, shown or not; ``gaps`` are the parts that are missing and may become available.
+    ``Rendered.unpriced`` is the lead without the cost of this build, by which two digests are compared; if it is
+    None, the lead itself is compared. ``ratings`` are the ratings of what is shown, ``Rendered.told`` the states
+    of the outcomes that the digest shows.
     """
 
     lead: Post
@@ -44,65 +45,68 @@ class Rendered:
     told: tuple[str, ...] = ()
 
     def payload(self) -> dict[str, Any]:
-        """The messages as Slack takes them."""
+        """Return the messages as Slack receives them."""
         return {"lead": self.lead.payload(), "thread": [post.payload() for post in self.thread]}
 
 
 def render(digest: Digest, notes: Sequence[str] = ()) -> Rendered:
     """Render the digest of a day for Slack, with ``notes`` in small print."""
-    top, unpriced = (_noted(lead(each), notes) for each in (digest, digest.unpriced))
+    lead_post, unpriced = (_noted(lead(each), notes) for each in (digest, digest.unpriced))
     if not digest.entries:
-        return Rendered(top, (), None, digest.merged, digest.gaps)
+        return Rendered(lead_post, (), None, digest.merged, digest.gaps)
     menu = details_of(entry.pull for entry in _worth_opening(digest))
     file = _attachment([digest], str(digest.day.date))
     return Rendered(
-        below(top, menu, ask()), thread(digest), file, digest.merged, digest.gaps, unpriced, *_kept(digest)
+        below(lead_post, menu, ask()), thread(digest), file, digest.merged, digest.gaps, unpriced, *_kept(digest)
     )
 
 
-def render_days(found: CatchUp, notes: Sequence[str] = ()) -> Rendered:
+def render_days(catch_up: CatchUp, notes: Sequence[str] = ()) -> Rendered:
     """Render several days for Slack: one lead message, and every pull request in its thread."""
-    top, unpriced = (_noted(catch_up_post(each), notes) for each in (found, found.unpriced))
-    if not found.whole.entries:
-        return Rendered(top, (), None, found.merged, found.gaps)
-    menu = details_of(entry.pull for entry in _worth_opening(found.whole))
-    file = _attachment(found.digests, str(found.span))
+    lead_post, unpriced = (_noted(catch_up_post(each), notes) for each in (catch_up, catch_up.unpriced))
+    if not catch_up.whole.entries:
+        return Rendered(lead_post, (), None, catch_up.merged, catch_up.gaps)
+    menu = details_of(entry.pull for entry in _worth_opening(catch_up.whole))
+    file = _attachment(catch_up.digests, str(catch_up.span))
     return Rendered(
-        below(top, menu, ask()),
-        threads(found.digests),
+        below(lead_post, menu, ask()),
+        threads(catch_up.digests),
         file,
-        found.merged,
-        found.gaps,
+        catch_up.merged,
+        catch_up.gaps,
         unpriced,
-        *_kept(found.whole),
+        *_kept(catch_up.whole),
     )
 
 
 def _kept(digest: Digest) -> tuple[Ratings, tuple[str, ...]]:
-    return ratings_of(digest), tuple(found.state for found in digest.outcomes)
+    """Return what is kept about a digest: the ratings and the states of its outcomes."""
+    return ratings_of(digest), tuple(outcome.state for outcome in digest.outcomes)
 
 
 def skipped_note(repository: Repository, span: Span) -> str:
-    """What was never posted, and how to see it all the same."""
+    """Return which days were never posted, and how to see them all the same."""
     last = replace(span, first=max(span.first, span.last - timedelta(days=LONGEST_OVERVIEW - 1)))
     request = DigestRequest(repository, last, zone=span.zone)
     return f"Not posted, as I was away for too long: {span.title}. To see it: /prdigest {request}"
 
 
 def _noted(post: Post, notes: Sequence[str]) -> Post:
+    """Return the message with notes in small print."""
     return Post(post.text, (*post.blocks, *(context(note) for note in notes)))
 
 
 def _worth_opening(digest: Digest) -> Iterator[Entry]:
-    """What the lead names first, then whatever else a reader may look for."""
-    gone = digest.taken_back
+    """Yield what the lead lists, then the other entries that readers may look for."""
+    reverted_numbers = digest.taken_back
     to_act_on = {action.number for action in digest.actions}
     yield from digest.riskiest
-    yield from (entry for entry in digest.entries if entry.number in gone | to_act_on)
+    yield from (entry for entry in digest.entries if entry.number in reverted_numbers | to_act_on)
     yield from (entry for entry in digest.entries if not entry.summary.is_trivial)
 
 
 def _attachment(digests: Sequence[Digest], date: str) -> Attachment:
+    """Build the file of the report."""
     first = digests[0]
     stem = _UNSAFE.sub("-", first.name).strip("-.") or "report"
     parts = (stem, date, first.view.mark)

@@ -1,4 +1,4 @@
-"""The Markdown report of a day. Its format is fixed to the byte: other tools read it."""
+"""The Markdown report of a day. Its format is fixed to the byte, since other tools read it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.domain.summaries.models import Summary
 from bot.domain.text.strings import one_line
 from bot.render.blocks.file_markdown import escape_line, escape_text, write_address, write_code
 
-# what the report says of itself and of each pull request, and no text from outside says in its place
+# the report's own labels, which no external text may imitate
 _OWN_NAMES = (
     "Report Date|Total Merged PRs|Shown|PR Number|Author|Merged By|Merged time|Type|\\[Changed Files"
     "|What changed and why|Technical impact|Potential risks|Key insights"
@@ -20,7 +20,7 @@ _OWN_PART = re.compile(rf"^([ \d.)+*-]*?)\*\*(?={_OWN_NAMES})", re.M)
 
 
 def report(digest: Digest) -> str:
-    """The report of a digest, newest merge first, times in the digest's zone."""
+    """Render the report of a digest, newest merge first, times in the digest's zone."""
     head = (
         f"# {escape_line(digest.name)} Merged PR Report\n\n"
         f"**Report Date:** {digest.day.date} {digest.day.abbreviation}\n\n"
@@ -30,12 +30,13 @@ def report(digest: Digest) -> str:
 
 
 def _view(digest: Digest) -> str:
-    """What the format of a whole day knows nothing of."""
+    """Format the line on the view, empty if it shows all: the format of a whole day has no such line."""
     shown = f"**Shown:** {len(digest.entries)}, by `{one_line(str(digest.view)).replace('`', '')}`\n\n"
     return shown if digest.view else ""
 
 
 def _entry(place: int, entry: Entry, digest: Digest) -> str:
+    """Format the section of one pull request."""
     title = escape_line(entry.pull.title)
     facts = "\n".join(_facts(entry, digest))
     return (
@@ -45,6 +46,7 @@ def _entry(place: int, entry: Entry, digest: Digest) -> str:
 
 
 def _facts(entry: Entry, digest: Digest) -> Iterator[str]:
+    """Yield the lines of its facts."""
     pull = entry.pull
     yield f"- **PR Number:** #{pull.number}"
     yield f"- **Author:** {_account(pull.author, pull.web)}"
@@ -58,13 +60,15 @@ def _facts(entry: Entry, digest: Digest) -> Iterator[str]:
 
 
 def sections(summary: Summary) -> str:
-    """The four sections of a summary, as the report has them."""
+    """Format the four sections of a summary."""
     return "\n\n".join(f"**{name}**  \n{_escape_section(text)}" for name, text in summary.sections)
 
 
 def _escape_section(text: str) -> str:
+    """Escape a section so that it imitates no label of the report."""
     return _OWN_PART.sub(r"\1\\**", escape_text(text))
 
 
 def _account(account: Account, web: str) -> str:
+    """Format an account as a link to its page."""
     return f"[{escape_line(account.login)}]({write_address(account.page(web))})"

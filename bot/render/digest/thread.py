@@ -31,43 +31,47 @@ _BLOCK_CHARACTERS = 3_000
 
 
 def thread(digest: Digest) -> tuple[Post, ...]:
-    """The messages of the thread, in order."""
-    blocks = [found for label, entries in digest.groups() for found in _group(label, entries, digest)]
+    """Render the messages of the thread, in order."""
+    blocks = [group for label, entries in digest.groups() for group in _group(label, entries, digest)]
     return tuple(_post(blocks, f"Part {place}") for place, blocks in enumerate(_split(blocks), 1))
 
 
 def threads(digests: Iterable[Digest]) -> tuple[Post, ...]:
-    """The same for several days: each post says which day it belongs to."""
+    """Render the threads of several days: each message says which day it belongs to."""
     return tuple(_dated(post, digest) for digest in digests for post in thread(digest))
 
 
 def _dated(post: Post, digest: Digest) -> Post:
+    """Return a message with its day as the headline."""
     day = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B}"
     return Post(escape(f"{day}, ") + post.text, (header(day), *post.blocks))
 
 
 def _post(blocks: tuple[Block, ...], name: str) -> Post:
-    labels = [str(found["elements"][0]["elements"][0]["text"]) for found in blocks]
+    """Build a message from its blocks; its fallback text has the labels of the groups."""
+    labels = [str(part["elements"][0]["elements"][0]["text"]) for part in blocks]
     return Post(escape(f"{name}: {', '.join(dict.fromkeys(labels))}"), blocks)
 
 
 def _split(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
-    held: list[Block] = []
-    for found in blocks:
-        too_long = characters([*held, found]) > MOST_CHARACTERS or len(held) == MOST_BLOCKS
-        if held and too_long:
-            yield tuple(held)
-            held = []
-        held.append(found)
-    if held:
-        yield tuple(held)
+    """Yield the blocks in parts that fit a message."""
+    current: list[Block] = []
+    for part in blocks:
+        too_long = characters([*current, part]) > MOST_CHARACTERS or len(current) == MOST_BLOCKS
+        if current and too_long:
+            yield tuple(current)
+            current = []
+        current.append(part)
+    if current:
+        yield tuple(current)
 
 
 def _group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Block]:
+    """Yield the blocks of a group, each short enough to fit a message beside others."""
     items: list[list[Element]] = []
-    known = addresses(digest)
+    urls = addresses(digest)
     for entry in entries:
-        item = _entry(entry, digest, known)
+        item = _entry(entry, digest, urls)
         if items and characters([*items, item]) > _BLOCK_CHARACTERS:
             yield _titled(label, items)
             items = []
@@ -77,18 +81,21 @@ def _group(label: str, entries: Iterable[Entry], digest: Digest) -> Iterator[Blo
 
 
 def _titled(label: str, items: list[list[Element]]) -> Block:
+    """Return a list with its title as one block."""
     return block(section([text(shorten(one_line(label), 100) or OTHER, bold=True)]), bullets(items))
 
 
-def _entry(entry: Entry, digest: Digest, known: Mapping[int, str]) -> list[Element]:
+def _entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list[Element]:
+    """Return the line of a pull request."""
     title = shorten(one_line(entry.pull.title), 160)
-    found = [link(entry.pull.url, f"#{entry.number}"), text(f" {title}", bold=not entry.summary.is_trivial)]
+    elements = [link(entry.pull.url, f"#{entry.number}"), text(f" {title}", bold=not entry.summary.is_trivial)]
     if not entry.summary.is_fallback:
-        found += [text(": "), *prose(entry.summary.headline, known, 160)]
-    return [*found, *lands_again(entry), text(f" ({_facts(entry, digest)})", italic=True)]
+        elements += [text(": "), *prose(entry.summary.headline, urls, 160)]
+    return [*elements, *lands_again(entry), text(f" ({_facts(entry, digest)})", italic=True)]
 
 
 def _facts(entry: Entry, digest: Digest) -> str:
+    """Format size, author, merge and outcome on one line."""
     pull = entry.pull
     parts = [
         size(pull),
@@ -101,8 +108,8 @@ def _facts(entry: Entry, digest: Digest) -> str:
 
 
 def _ends(entry: Entry, digest: Digest) -> Iterator[str]:
-    """What became of it, such as ``reverted after 1.4 h by #9``."""
-    for found in digest.outcomes:
-        if found.pull.number == entry.number:
-            undone = "" if found.stands else ", which was itself reverted"
-            yield f"{found.fate} after {duration(found.lasted)} by #{found.by.number}{undone}"
+    """Yield the outcomes of an entry, such as ``reverted after 1.4 h by #9``."""
+    for outcome in digest.outcomes:
+        if outcome.pull.number == entry.number:
+            undone = "" if outcome.stands else ", which was itself reverted"
+            yield f"{outcome.fate} after {duration(outcome.lasted)} by #{outcome.by.number}{undone}"

@@ -1,1 +1,1 @@
-"""What was done for past days, for a terminal."""
+"""The results of work on past days, for a terminal."""

@@ -19,36 +19,45 @@ _MEANINGS = {
 }
 
 
-def table(found: Evaluation) -> str:
-    """All of it, the verdict last."""
-    parts = [_head(found), _rankings(found), _listed(found), _bands(found), _rules(found), _end(found)]
+def table(evaluation: Evaluation) -> str:
+    """Format the whole evaluation, the verdict last."""
+    parts = [
+        _head(evaluation),
+        _rankings(evaluation),
+        _listed(evaluation),
+        _bands(evaluation),
+        _rules(evaluation),
+        _end(evaluation),
+    ]
     return "\n\n".join("\n".join(map(_shown, part)) for part in parts)
 
 
 def _shown(line: str) -> str:
-    """The line as any terminal can show it: names of branches and paths may hold anything."""
+    """Return the line with a question mark for each sign outside ASCII, as in the names of branches and paths."""
     return "".join(char if " " <= char <= "~" else "?" for char in line).rstrip()
 
 
-def as_json(found: Evaluation) -> str:
-    """The same for scripts; what is not defined is null."""
-    said = asdict(found) | {"window": _window(found), "scores": len(found.scores)}
-    said["verdict"] = {"signal": str(found.verdict.signal), "sentence": found.verdict.sentence}
-    return json.dumps(_plain(said), indent=2, default=str, allow_nan=False)
+def as_json(evaluation: Evaluation) -> str:
+    """Format the evaluation for scripts; undefined values are null."""
+    values = asdict(evaluation) | {"window": _window(evaluation), "scores": len(evaluation.scores)}
+    values["verdict"] = {"signal": str(evaluation.verdict.signal), "sentence": evaluation.verdict.sentence}
+    return json.dumps(_plain(values), indent=2, default=str, allow_nan=False)
 
 
-def scores(found: Evaluation) -> str:
-    """``pr,score`` of every pull request in the order of the merges; higher is riskier."""
-    lines = [f"{score.number},{score.points:.6f}" for score in found.scores]
+def scores(evaluation: Evaluation) -> str:
+    """Format ``pr,score`` of every pull request in the order of the merges; a higher score is riskier."""
+    lines = [f"{score.number},{score.points:.6f}" for score in evaluation.scores]
     return "\n".join(["pr,score", *lines, ""])
 
 
-def _window(found: Evaluation) -> dict[str, str]:
-    window = found.window
+def _window(evaluation: Evaluation) -> dict[str, str]:
+    """Return the window as plain values."""
+    window = evaluation.window
     return {"since": str(window.since), "until": str(window.until), "timezone": str(window.zone)}
 
 
 def _plain(value: Any) -> Any:
+    """Return the value with None for each number that is not finite."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -56,26 +65,28 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _head(found: Evaluation) -> Iterator[str]:
-    source, window = found.source, found.window
+def _head(evaluation: Evaluation) -> Iterator[str]:
+    """Yield what was measured."""
+    source, window = evaluation.source, evaluation.window
     yield (
         f"{one_line(source.repository)}, branch {one_line(source.branch)}, merged {window.since} to"
-        f" {window.until} (UTC), {found.rules}"
+        f" {window.until} (UTC), {evaluation.rules}"
     )
     yield (
-        f"{plural(found.pulls, 'pull request')}, history from {source.history_from};"
-        f" without product and build files: {_percent(found.without_product.share)}"
+        f"{plural(evaluation.pulls, 'pull request')}, history from {source.history_from};"
+        f" without product and build files: {_percent(evaluation.without_product.share)}"
     )
-    for each in found.positives:
+    for each in evaluation.positives:
         meaning = _MEANINGS.get(each.label, "")
         yield f"{each.label}  {meaning}: {each.all:,}, {each.open:,} of them still open at 09:00 on the next day"
     yield (
-        f"Measured on the {found.open:,} that were open then, {plural(found.days, 'day')} in {window.zone};"
-        " 'AUC all' on all; [95 % intervals over days]"
+        f"Measured on the {evaluation.open:,} that were open then, {plural(evaluation.days, 'day')}"
+        f" in {window.zone}; 'AUC all' on all; [95 % intervals over days]"
     )
 
 
-def _rankings(found: Evaluation) -> list[str]:
+def _rankings(evaluation: Evaluation) -> list[str]:
+    """Return the table of the rankings."""
     head = ("", "ranking", "AUC all", "AUC", "average precision", "precision, top 3 a day", "recall, top 3 a day")
     rows = [
         (
@@ -87,75 +98,87 @@ def _rankings(found: Evaluation) -> list[str]:
             _estimate(row.precision),
             _estimate(row.recall),
         )
-        for label in found.labels
-        for row in found.rows
+        for label in evaluation.labels
+        for row in evaluation.rows
         if row.label == label
     ]
-    gains = "; ".join(f"{label} {_signed(each)}" for label, each in found.gains.items())
+    gains = "; ".join(f"{label} {_signed(each)}" for label, each in evaluation.gains.items())
     return [*_aligned([head, *rows]), f"AUC of the rules less that of lines added: {gains}"]
 
 
-def _listed(found: Evaluation) -> list[str]:
-    least = found.listed[0] if found.listed else None
+def _listed(evaluation: Evaluation) -> list[str]:
+    """Return the table of the lists with a minimum of points."""
+    least = evaluation.listed[0] if evaluation.listed else None
     if least is None:
         return []
-    rows = [(each.label, _estimate(each.precision), _estimate(each.recall)) for each in found.listed]
+    rows = [(each.label, _estimate(each.precision), _estimate(each.recall)) for each in evaluation.listed]
     title = f"Top 3 of a day, only from {least.least:g} points on: {plural(least.slots, 'place')}"
     return [title, *_aligned([("", "precision", "recall"), *rows])]
 
 
-def _bands(found: Evaluation) -> list[str]:
-    head = ("band", "share", *found.labels)
+def _bands(evaluation: Evaluation) -> list[str]:
+    """Return the table of the bands."""
+    head = ("band", "share", *evaluation.labels)
     rows = [
-        (each.band, _percent(each.share), *(_percent(each.rates[label]) for label in found.labels))
-        for each in reversed(found.bands)
+        (each.band, _percent(each.share), *(_percent(each.rates[label]) for label in evaluation.labels))
+        for each in reversed(evaluation.bands)
     ]
-    return _aligned([head, *rows, ("all", _percent(1.0), *_base(found))])
+    return _aligned([head, *rows, ("all", _percent(1.0), *_base(evaluation))])
 
 
-def _rules(found: Evaluation) -> list[str]:
-    head = ("rule", "fired on", *found.labels, *(f"AUC {label} it adds" for label in found.labels))
+def _rules(evaluation: Evaluation) -> list[str]:
+    """Return the table of the rules."""
+    head = ("rule", "fired on", *evaluation.labels, *(f"AUC {label} it adds" for label in evaluation.labels))
     rows = [
         (
             each.rule,
             f"{each.fired:,}",
-            *(_percent(each.rates[label]) for label in found.labels),
-            *(_signed(each.effect[label]) for label in found.labels),
+            *(_percent(each.rates[label]) for label in evaluation.labels),
+            *(_signed(each.effect[label]) for label in evaluation.labels),
         )
-        for each in found.effects
+        for each in evaluation.effects
     ]
-    return _aligned([head, *rows, ("all", f"{found.pulls:,}", *_base(found), *("" for _ in found.labels))])
+    return _aligned(
+        [head, *rows, ("all", f"{evaluation.pulls:,}", *_base(evaluation), *("" for _ in evaluation.labels))]
+    )
 
 
-def _end(found: Evaluation) -> Iterator[str]:
-    for note in found.notes:
+def _end(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the notes and the verdict."""
+    for note in evaluation.notes:
         yield f"Note: {one_line(note)}"
-    yield f"Verdict: {found.verdict.signal}. {found.verdict.sentence}"
+    yield f"Verdict: {evaluation.verdict.signal}. {evaluation.verdict.sentence}"
 
 
-def _base(found: Evaluation) -> Iterable[str]:
-    return (_percent(each.all / found.pulls) for each in found.positives)
+def _base(evaluation: Evaluation) -> Iterable[str]:
+    """Yield the share of each label among all pull requests."""
+    return (_percent(each.all / evaluation.pulls) for each in evaluation.positives)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
 def _number(value: float) -> str:
+    """Format a number to three places."""
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
 def _signed(each: Estimate) -> str:
+    """Format an estimate with its sign and interval."""
     if math.isnan(each.value):
         return "-"
     return f"{each.value:+.3f}{f' [{each.low:+.3f}, {each.high:+.3f}]' if each.is_known else ''}"
 
 
 def _estimate(each: Estimate) -> str:
+    """Format an estimate with its interval."""
     between = f" [{each.low:.3f}, {each.high:.3f}]" if each.is_known and each.low < each.high else ""
     return f"{_number(each.value)}{between}"
 
 
 def _percent(share: float) -> str:
+    """Format a share in percent."""
     return "-" if math.isnan(share) else f"{100 * share:.1f} %"

@@ -1,4 +1,4 @@
-"""The answer to ``/prrisks``: first what was taken back, then what deserves a second look."""
+"""The answer to ``/prrisks``: first what was reverted or repaired, then what deserves a second look."""
 
 from __future__ import annotations
 
@@ -16,72 +16,80 @@ _MOST_NAMED = 6
 _NOTES = 800
 
 
-def risks_post(found: RiskList) -> Post:
-    """The list as a message."""
-    name = shorten(one_line(found.name), 60)
-    title = f"Risky changes · {name} · {found.span.title} · {_count(found)}"
-    # links in what the model says, and then words, are left out where they would not fit
+def risks_post(risk_list: RiskList) -> Post:
+    """Render the list as a message."""
+    name = shorten(one_line(risk_list.name), 60)
+    title = f"Risky changes · {name} · {risk_list.span.title} · {_count(risk_list)}"
+    # links in the model's text, and then words, are left out if they would not fit
     versions = ((180, True), (120, False), (40, False))
-    blocks = first_that_fits(_blocks(title, found, limit, links=links) for limit, links in versions)
+    blocks = first_that_fits(_blocks(title, risk_list, limit, links=links) for limit, links in versions)
     return Post(escape(title), tuple(blocks))
 
 
-def _blocks(title: str, found: RiskList, limit: int, *, links: bool) -> list[Block]:
-    """``limit`` is in characters, for the reasons of each pull request and for what the model says of it."""
+def _blocks(title: str, risk_list: RiskList, limit: int, *, links: bool) -> list[Block]:
+    """Return the blocks; ``limit`` is in characters, for the reasons of the rules and for the model's."""
     return [
         header(title),
-        *reverted(found.taken_back, found.older, ": ask for fewer days to see them"),
-        *_riskiest(found, limit, links=links),
-        *_below(found, limit, links=links),
-        *_notes(found),
+        *reverted(risk_list.taken_back, risk_list.older, ": ask for fewer days to see them"),
+        *_riskiest(risk_list, limit, links=links),
+        *_below(risk_list, limit, links=links),
+        *_notes(risk_list),
     ]
 
 
-def _count(found: RiskList) -> str:
-    if not found.merged:
+def _count(risk_list: RiskList) -> str:
+    """Format how many pull requests were merged, and how many match the filters."""
+    if not risk_list.merged:
         return "nothing merged"
-    return f"{found.matching:,} of {found.merged:,} merged" if found.filters else f"{found.merged:,} merged"
+    return (
+        f"{risk_list.matching:,} of {risk_list.merged:,} merged"
+        if risk_list.filters
+        else f"{risk_list.merged:,} merged"
+    )
 
 
-def _riskiest(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
-    known = _known(found) if links else {}
-    if found.riskiest:
-        title = second_look_title(is_sparing=found.is_sparing)
-        yield block(section(title), bullets(second_look(entry, known, limit) for entry in found.riskiest))
-    elif found.filters and found.merged and not found.matching:
+def _riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
+    """Yield the list, or that it is empty."""
+    urls = _known(risk_list) if links else {}
+    if risk_list.riskiest:
+        title = second_look_title(is_sparing=risk_list.is_sparing)
+        yield block(section(title), bullets(second_look(entry, urls, limit) for entry in risk_list.riskiest))
+    elif risk_list.filters and risk_list.merged and not risk_list.matching:
         yield block(
-            section([text(f"No pull request of these days fits {shorten(one_line(found.filters), 300)}.")])
+            section([text(f"No pull request of these days fits {shorten(one_line(risk_list.filters), 300)}.")])
         )
-    elif found.merged:
-        yield block(section([text("Nothing else stands out." if found.taken_back else "Nothing stands out.")]))
+    elif risk_list.merged:
+        yield block(section([text("Nothing else stands out." if risk_list.taken_back else "Nothing stands out.")]))
 
 
-def _known(found: RiskList) -> dict[int, str]:
-    return {entry.number: entry.pull.url for entry in (*found.riskiest, *found.below)}
+def _known(risk_list: RiskList) -> dict[int, str]:
+    """Return the addresses of the listed pull requests by number."""
+    return {entry.number: entry.pull.url for entry in (*risk_list.riskiest, *risk_list.below)}
 
 
-def _below(found: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
-    """What was asked for by number and does not stand out; and where there were fewer, that these are all."""
-    known = _known(found) if links else {}
-    if found.below:
-        title = [text("Below the bar", bold=True), text(f" (listed because of top:{found.top})", italic=True)]
-        yield block(section(title), bullets(second_look(entry, known, limit) for entry in found.below))
-    if found.top and found.matching and found.ranked < found.top:
-        yield context(f"top:{found.top}: only {plural(found.ranked, 'pull request')} can be ranked.")
+def _below(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
+    """Yield the entries below the bar that ``top:N`` requested, and a note if fewer than N can be ranked."""
+    urls = _known(risk_list) if links else {}
+    if risk_list.below:
+        title = [text("Below the bar", bold=True), text(f" (listed because of top:{risk_list.top})", italic=True)]
+        yield block(section(title), bullets(second_look(entry, urls, limit) for entry in risk_list.below))
+    if risk_list.top and risk_list.matching and risk_list.ranked < risk_list.top:
+        yield context(f"top:{risk_list.top}: only {plural(risk_list.ranked, 'pull request')} can be ranked.")
 
 
-def _filters(found: RiskList) -> str:
-    return shorten(one_line(found.filters), 300)
+def _filters(risk_list: RiskList) -> str:
+    """Format the filters."""
+    return shorten(one_line(risk_list.filters), 300)
 
 
-def _notes(found: RiskList) -> Iterator[Block]:
-    """What the list does not cover."""
-    numbers = [f"#{number}" for number in found.unread[:_MOST_NAMED]]
-    more = f" and {len(found.unread) - _MOST_NAMED} more" if len(found.unread) > _MOST_NAMED else ""
+def _notes(risk_list: RiskList) -> Iterator[Block]:
+    """Yield what the list does not cover."""
+    numbers = [f"#{number}" for number in risk_list.unread[:_MOST_NAMED]]
+    more = f" and {len(risk_list.unread) - _MOST_NAMED} more" if len(risk_list.unread) > _MOST_NAMED else ""
     notes = [
-        *([_filters(found)] if found.filters else []),
+        *([_filters(risk_list)] if risk_list.filters else []),
         *([f"not read: {', '.join(numbers)}{more}"] if numbers else []),
-        *dict.fromkeys(found.doubts),
+        *dict.fromkeys(risk_list.doubts),
     ]
     if notes:
         yield context(shorten(" · ".join(notes), _NOTES))

@@ -1,4 +1,4 @@
-"""The form in which somebody makes or changes a subscription with pickers instead of words."""
+"""The form in which users create or change a subscription with pickers instead of a command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HERE, _ME = "channel", "me"
 _EVERY = "all"
 _MOST_OPTIONS = 100
 _OWN = "My own zone, as Slack knows it"
-# shown before somebody types: one for most offsets, from west to east
+# shown before the user types: one for most offsets, from west to east
 _USUAL = (
     "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
     "Europe/Berlin Europe/Helsinki Africa/Johannesburg Africa/Nairobi Asia/Dubai Asia/Kolkata Asia/Singapore "
@@ -48,7 +48,7 @@ _USUAL = (
 def form(
     repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, visit: Visit
 ) -> dict[str, Any]:
-    """The window for a visitor. ``old`` is the subscription that is to be changed."""
+    """Render the form for a user. ``old`` is the subscription that is changed."""
     where = old.channel if old else visit.channel
     is_personal = where.startswith("D")
     target = _radio([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
@@ -86,7 +86,7 @@ _WEIGHTS = (
 
 
 class FormErrors(UsageError):
-    """What can't be used, by the field in which it stands."""
+    """The values that can't be used, by the field in which they stand."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__(" ".join(errors.values()))
@@ -94,7 +94,7 @@ class FormErrors(UsageError):
 
 
 def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, str, str]:
-    """What somebody asks for in the form, the channel that they chose, and the id of what it takes the place of.
+    """Return what the form requests, the channel, and the id of the subscription that it replaces.
 
     Raises:
         FormErrors: a field can't be used.
@@ -111,86 +111,91 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
         ONLY: lambda: only_of(_chosen(values[ONLY]).removeprefix(_EVERY)),
         FILTER: lambda: _filters_of(values),
     }
-    read, errors = _read(readers)
+    parsed, errors = _read(readers)
     if errors:
         raise FormErrors(errors)
     try:
         wish = Wish(
-            repository=read[REPOSITORY],
-            at=read[AT],
-            zone=read[ZONE],
+            repository=parsed[REPOSITORY],
+            at=parsed[AT],
+            zone=parsed[ZONE],
             is_mine=zone == MINE,
             weekdays=_chosen(values[DAYS]) == "weekdays",
-            view=View(read[FILTER], read[ONLY]),
+            view=View(parsed[FILTER], parsed[ONLY]),
             is_personal=is_personal,
         )
     except UsageError as error:
-        # all of it together is too long to be kept: what somebody types is the only part that has a length
+        # all of it together is too long to store: the filter is the only part without a fixed length
         raise FormErrors({FILTER: str(error)}) from error
     return wish, channel, context.id
 
 
 def _read(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the fields hold, and what is wrong with those that hold nothing usable."""
-    found: dict[str, Any] = {}
+    """Return what the fields hold, and the errors of those that can't be used."""
+    values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for name, read in readers.items():
         try:
-            found[name] = read()
+            values[name] = read()
         except UsageError as error:
             errors[name] = str(error)
-    return found, errors
+    return values, errors
 
 
 def _required(is_there: object) -> None:
+    """Check that there is a channel or that the digest is personal. Raises UsageError."""
     if not is_there:
         raise UsageError("Choose a channel, or have the digest sent to you alone.")
 
 
 def zones_like(typed: str) -> list[Element]:
-    """Time zones whose names hold what somebody types, for the picker; the usual ones before they type."""
-    said = typed.strip().casefold()
-    if not said:
+    """Return the time zones whose names contain what the user types; before that, the common ones."""
+    text = typed.strip().casefold()
+    if not text:
         return [_zone_option(MINE), *(_zone_option(name) for name in _USUAL)]
-    wanted = said.replace(" ", "_")
-    found = (name for name in _known_zones() if wanted in name.casefold())
-    mine = [_zone_option(MINE)] if said in _OWN.casefold() else []
-    return [*mine, *(_zone_option(name) for name in found)][:_MOST_OPTIONS]
+    part = text.replace(" ", "_")
+    names = (name for name in _known_zones() if part in name.casefold())
+    mine = [_zone_option(MINE)] if text in _OWN.casefold() else []
+    return [*mine, *(_zone_option(name) for name in names)][:_MOST_OPTIONS]
 
 
 @cache
 def _known_zones() -> tuple[str, ...]:
-    """Looking for them takes a moment: they are hundreds of files."""
+    """Return the names of all zones; they are kept, since listing them reads hundreds of files."""
     return tuple(sorted(available_timezones() - {"localtime", "Factory"}))
 
 
 def repositories_of(repositories: Sequence[Repository]) -> tuple[tuple[str, str], ...]:
-    """As options: what they are called, and their values."""
+    """Return the repositories as options: label and value."""
     return tuple((str(each), str(each)) for each in repositories[:_MOST_OPTIONS])
 
 
 def _filters_of(values: Mapping[str, Any]) -> Filters:
-    found = Options.read(str(values[FILTER].get("value") or ""), FILTERS)
-    if found.rest:
-        unknown = quoted(found.rest[0])
+    """Return the filters that the form holds. Raises UsageError."""
+    options = Options.read(str(values[FILTER].get("value") or ""), FILTERS)
+    if options.rest:
+        unknown = quoted(options.rest[0])
         raise UsageError(f"I don't know {unknown}: write path:…, author:…, label:… or not-author:… here.")
-    return found.filters
+    return options.filters
 
 
 def _is_own_zone(old: Subscription | None, visit: Visit) -> bool:
-    """Whether the zone is the visitor's own: that of somebody else shall not become theirs by being saved."""
+    """Return whether the zone is the user's own: saving must not turn another user's zone into theirs."""
     return old.follows == visit.user if old else visit.is_direct
 
 
 def _chosen(value: Mapping[str, Any]) -> str:
+    """Return the value of the selected option, empty if there is none."""
     return str((value.get("selected_option") or {}).get("value") or "")
 
 
 def _days(old: Subscription | None) -> str:
+    """Return the value of the option for the days of a subscription."""
     return "weekdays" if old and old.timing.weekdays else "daily"
 
 
 def _input(name: str, label: str, element: Element, *, is_optional: bool = False, hint: str = "") -> Element:
+    """Return a field with its label."""
     return {
         "type": "input",
         "block_id": name,
@@ -202,33 +207,40 @@ def _input(name: str, label: str, element: Element, *, is_optional: bool = False
 
 
 def _select(options: Sequence[tuple[str, str]], chosen: str) -> Element:
-    known = [_option(*each) for each in options]
-    first = next((option for option in known if option["value"] == chosen), known[0])
-    return {"type": "static_select", "options": known, "initial_option": first}
+    """Return a menu with one option selected."""
+    elements = [_option(*each) for each in options]
+    first = next((option for option in elements if option["value"] == chosen), elements[0])
+    return {"type": "static_select", "options": elements, "initial_option": first}
 
 
 def _radio(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+    """Return radio buttons with one option selected."""
     return {**_select(options, chosen), "type": "radio_buttons"}
 
 
 def _channels(chosen: str) -> Element:
+    """Return a picker of channels."""
     first = {"initial_conversation": chosen} if chosen else {}
     kinds = {"include": ["public", "private"], "exclude_bot_users": True}
     return {"type": "conversations_select", "filter": kinds, **first}
 
 
 def _zones(chosen: str) -> Element:
+    """Return a picker of time zones, which asks for options as the user types."""
     return {"type": "external_select", "min_query_length": 0, "initial_option": _zone_option(chosen)}
 
 
 def _zone_option(name: str) -> Element:
+    """Return the option of a time zone."""
     return _option(_OWN if name == MINE else name, name)
 
 
 def _filters(old: Subscription | None) -> Element:
+    """Return the field of the filters with those of a subscription."""
     words = " ".join(old.view.filters.words()) if old else ""
     return {"type": "plain_text_input", "max_length": 500, **({"initial_value": words} if words else {})}
 
 
 def _option(label: str, value: str) -> Element:
+    """Return an option."""
     return {"text": plain(label, 75), "value": value}

@@ -1,4 +1,4 @@
-"""App Home: the last digests in short, the subscriptions with their buttons, and how the bot is."""
+"""App Home: the last digests in short, the subscriptions with their buttons, and the health of the bot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ASK = (
 def home(
     latest: Sequence[Latest], subscriptions: Sequence[Planned], health: Health, now: datetime, note: str = ""
 ) -> tuple[Block, ...]:
-    """The blocks of the page. ``note`` is what came of the last click."""
+    """Return the blocks of the page. ``note`` is the result of the last click."""
     return (
         *([block(section([text(_short(note), bold=True)]))] if note else []),
         header("The last digests"),
@@ -40,6 +40,7 @@ def home(
 
 
 def _digests(latest: Sequence[Latest]) -> Iterator[Block]:
+    """Yield the last digests, each with a link."""
     if not latest:
         yield block(section([text("None was posted yet. The first one comes at the time below.")]))
     for each in latest[:_MOST_DIGESTS]:
@@ -47,20 +48,23 @@ def _digests(latest: Sequence[Latest]) -> Iterator[Block]:
         yield block(section([*prose(_short(each.text), {}, _LONGEST), *where]))
 
 
-def _short(said: str) -> str:
-    """What the bot itself wrote, on a line; Slack takes no empty text."""
-    return shorten(one_line(labelled(said)), _LONGEST) or "…"
+def _short(content: str) -> str:
+    """Return a text of the bot on one line; Slack accepts no empty text."""
+    return shorten(one_line(labelled(content)), _LONGEST) or "…"
 
 
 def _none() -> Iterator[Block]:
+    """Yield that there are no subscriptions, and how to make one."""
     yield block(section([text("None yet: make one here, or with /prdigest subscribe in a channel that I am in.")]))
 
 
 def _health(health: Health, now: datetime) -> list[Element]:
+    """Return the health of the bot, a line for each part."""
     return [*_clock(health, now), *_runs(health), *_store(health), *_budget(health)]
 
 
 def _clock(health: Health, now: datetime) -> list[Element]:
+    """Return whether the clock runs."""
     if health.ticked is None:
         return [text("Clock: not running, nothing is posted by itself", bold=True)]
     if now - health.ticked > _ALIVE:
@@ -69,6 +73,7 @@ def _clock(health: Health, now: datetime) -> list[Element]:
 
 
 def _runs(health: Health) -> Iterator[Element]:
+    """Yield the last digest and the last failure."""
     yield text("\nLast digest: ")
     yield moment(health.good.at) if health.good else text("none yet")
     if health.good and health.good.detail:
@@ -82,10 +87,12 @@ def _runs(health: Health) -> Iterator[Element]:
 
 
 def _store(health: Health) -> Iterator[Element]:
+    """Yield the state of the store."""
     yield text(f"\nStore: {'nearly full, ' if health.is_full else ''}{health.store}", bold=health.is_full)
 
 
 def _budget(health: Health) -> Iterator[Element]:
+    """Yield how much of the model's budget is spent, or that there is no model."""
     if health.stands_in:
         yield text(f"\n{health.stands_in}")
         return

@@ -1,4 +1,4 @@
-"""What is wrong with digests, in one message for whoever has to know."""
+"""Incidents of digests and jobs in one message, for the people in charge."""
 
 from __future__ import annotations
 
@@ -23,49 +23,51 @@ _WORDS = {
 }
 
 
-def troubles_post(troubles: Sequence[Trouble]) -> Post:
-    """One line for each; those that have ended say how."""
-    title = _title(troubles)
-    items = [_line(trouble) for trouble in troubles[:_MOST]]
-    if len(troubles) > _MOST:
-        items.append([text(f"and {len(troubles) - _MOST} more: prdigest doctor lists them")])
-    spoken = ". ".join([title, *(f"{trouble.title}: {_WORDS[trouble.kind]}" for trouble in troubles[:3])])
+def troubles_post(incidents: Sequence[Trouble]) -> Post:
+    """Render a line for each incident; those that have ended say how."""
+    title = _title(incidents)
+    items = [_line(incident) for incident in incidents[:_MOST]]
+    if len(incidents) > _MOST:
+        items.append([text(f"and {len(incidents) - _MOST} more: prdigest doctor lists them")])
+    fallback = ". ".join([title, *(f"{incident.title}: {_WORDS[incident.kind]}" for incident in incidents[:3])])
     return Post(
-        escape(shorten(one_line(spoken), 800)), (block(section([text(title, bold=True)]), bullets(items)),)
+        escape(shorten(one_line(fallback), 800)), (block(section([text(title, bold=True)]), bullets(items)),)
     )
 
 
-def _title(troubles: Sequence[Trouble]) -> str:
-    jobs = sum(trouble.kind is Kind.LOST for trouble in troubles)
-    digests = len(troubles) - jobs
+def _title(incidents: Sequence[Trouble]) -> str:
+    """Format how many digests and jobs need a look."""
+    jobs = sum(incident.kind is Kind.LOST for incident in incidents)
+    digests = len(incidents) - jobs
     counts = [plural(digests, "digest")] * bool(digests) + [plural(jobs, "job")] * bool(jobs)
-    return f"{' and '.join(counts)} {'needs' if len(troubles) == 1 else 'need'} a look"
+    return f"{' and '.join(counts)} {'needs' if len(incidents) == 1 else 'need'} a look"
 
 
-def _line(trouble: Trouble) -> list[Element]:
-    title = text(shorten(one_line(trouble.title), 200), bold=True)
-    where = [text(" for "), place(trouble.channel)] if trouble.channel else []
-    if trouble.settled:
-        return [text("✓ "), title, *where, text(f": {shorten(one_line(trouble.settled), _REASON)}.")]
-    reason = shorten(one_line(trouble.reason).rstrip("."), _REASON)
-    said = [title, *where, text(f" {_WORDS[trouble.kind]}: {reason}. ")]
-    if trouble.retry:
-        return [*said, moment(trouble.retry, "Next try "), text(".")]
-    return [*said, *([text("There will be no more tries.")] if trouble.kind is Kind.INCOMPLETE else [])]
+def _line(incident: Trouble) -> list[Element]:
+    """Return the line of an incident."""
+    title = text(shorten(one_line(incident.title), 200), bold=True)
+    where = [text(" for "), place(incident.channel)] if incident.channel else []
+    if incident.settled:
+        return [text("✓ "), title, *where, text(f": {shorten(one_line(incident.settled), _REASON)}.")]
+    reason = shorten(one_line(incident.reason).rstrip("."), _REASON)
+    elements = [title, *where, text(f" {_WORDS[incident.kind]}: {reason}. ")]
+    if incident.retry:
+        return [*elements, moment(incident.retry, "Next try "), text(".")]
+    return [*elements, *([text("There will be no more tries.")] if incident.kind is Kind.INCOMPLETE else [])]
 
 
 def place(channel: str) -> Element:
-    """A channel by its name, which Slack shows to whoever may see it; it pings nobody."""
+    """Return a channel by its name, which Slack shows to users who may see it; it pings nobody."""
     if channel.startswith("D"):
         return text("a direct message")
-    # settings may name it otherwise, and then Slack would refuse the message that says so
+    # a setting may hold something else, and Slack would refuse the message that reports it
     return {"type": "channel", "channel_id": channel} if _ID.fullmatch(channel) else text(one_line(channel))
 
 
 def moment(instant: datetime, lead: str = "") -> Element:
-    """An instant as each reader's own clock shows it.
+    """Return an instant in the time zone of each reader.
 
-    ``lead`` are the words before it, where it stands in a sentence: Slack begins it with a capital otherwise.
+    ``lead`` are the words before it in a sentence: without them Slack begins it with a capital letter.
     """
     return {
         "type": "date",

@@ -1,4 +1,4 @@
-"""Subscriptions as people see them: one line each, with buttons."""
+"""Subscriptions as users see them: one line each, with buttons."""
 
 from __future__ import annotations
 
@@ -26,14 +26,19 @@ Planned = tuple[Subscription, datetime]
 
 
 def confirmed(subscription: Subscription, due: datetime) -> Post:
-    """What somebody has just made or changed."""
-    said = [text("Subscribed: ", bold=True), *_line(subscription), text(". "), moment(due, "The next one comes ")]
+    """Render what a user has just created or changed."""
+    elements = [
+        text("Subscribed: ", bold=True),
+        *_line(subscription),
+        text(". "),
+        moment(due, "The next one comes "),
+    ]
     row = _buttons(subscription)
-    return Post(escape(f"Subscribed to {subscription.repository}"), (block(section([*said, text(".")])), row))
+    return Post(escape(f"Subscribed to {subscription.repository}"), (block(section([*elements, text(".")])), row))
 
 
 def changed(subscriptions: Sequence[Subscription], how: str, note: str = "") -> Post:
-    """What was done to some, such as ``Paused``."""
+    """Render what was done to some subscriptions, such as ``Paused``."""
     title = f"{how}: {', '.join(str(each.repository) for each in subscriptions)}"
     room = _room(len(subscriptions))
     lines = [
@@ -43,15 +48,15 @@ def changed(subscriptions: Sequence[Subscription], how: str, note: str = "") -> 
 
 
 def describe_change(user: str, how: str, subscription: Subscription) -> Post:
-    """Who did what, such as ``paused``, to a digest of the channel. It pings that user and nobody else."""
-    who: Element = {"type": "user", "user_id": user}
-    said = [who, text(f" {how} the digest of "), *_line(subscription), text(".")]
+    """Render who did what, such as ``paused``, to a digest of the channel. It pings that user and nobody else."""
+    user_element: Element = {"type": "user", "user_id": user}
+    elements = [user_element, text(f" {how} the digest of "), *_line(subscription), text(".")]
     title = f"The digest of {subscription.repository} was {how}."
-    return Post(escape(title), (block(section(said)),))
+    return Post(escape(title), (block(section(elements)),))
 
 
 def listing(subscriptions: Sequence[Planned]) -> Post:
-    """All of a channel."""
+    """Render all subscriptions of a channel."""
     if not subscriptions:
         return Post(escape(_NONE), (block(section([text(_NONE)])),))
     title = plural(len(subscriptions), "digest comes", "digests come") + " here"
@@ -59,16 +64,16 @@ def listing(subscriptions: Sequence[Planned]) -> Post:
 
 
 def resumed(subscriptions: Sequence[Planned]) -> Post:
-    """Those that go on."""
+    """Render the subscriptions that were resumed."""
     title = f"Resumed: {', '.join(str(each.repository) for each, _ in subscriptions)}"
     return Post(escape(shorten(title, 300)), (block(section([text("Resumed", bold=True)])), *rows(subscriptions)))
 
 
 def rows(subscriptions: Sequence[Planned], *, with_place: bool = False) -> Iterator[Block]:
-    """A line and its buttons for each; the first of very many."""
-    shown = subscriptions[:_MOST]
-    for subscription, due in shown:
-        yield block(section(_described(subscription, due, _room(len(shown)), with_place=with_place)))
+    """Yield a line and its buttons for each subscription, up to a limit."""
+    first = subscriptions[:_MOST]
+    for subscription, due in first:
+        yield block(section(_described(subscription, due, _room(len(first)), with_place=with_place)))
         if not subscription.is_fixed:
             yield _buttons(subscription)
     if len(subscriptions) > _MOST:
@@ -76,27 +81,28 @@ def rows(subscriptions: Sequence[Planned], *, with_place: bool = False) -> Itera
 
 
 def new_button() -> Element:
-    """Opens the form for another one."""
+    """Return the button that opens the form for another one."""
     return button("New subscription", NEW, "new")
 
 
 def _described(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
+    """Return the line of a subscription with its id and state."""
     where = [place(subscription.channel), text(": ")] if with_place else []
-    said = [*where, *_line(subscription, room), text(f" · {subscription.id}")]
+    elements = [*where, *_line(subscription, room), text(f" · {subscription.id}")]
     if subscription.is_fixed:
-        said.append(text(" · from the settings of the bot", italic=True))
+        elements.append(text(" · from the settings of the bot", italic=True))
     if subscription.is_paused:
-        return [*said, text(" · paused", bold=True)]
-    return [*said, text(" · "), moment(due, "next ")]
+        return [*elements, text(" · paused", bold=True)]
+    return [*elements, text(" · "), moment(due, "next ")]
 
 
 def _room(count: int) -> int:
-    """How much of what each shows is written out: filters may be long, and together they fit a message."""
+    """Return how many characters of each filter are shown, so that all of them fit a message."""
     return min(_LONGEST, _ROOM // count)
 
 
 def _line(subscription: Subscription, room: int = _LONGEST) -> list[Element]:
-    """``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
+    """Return a line such as ``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
     timing = subscription.timing
     days = "from Monday to Friday" if timing.weekdays else "every day"
     zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
@@ -106,6 +112,7 @@ def _line(subscription: Subscription, room: int = _LONGEST) -> list[Element]:
 
 
 def _buttons(subscription: Subscription) -> Block:
+    """Return the row of buttons of a subscription."""
     name = shorten(str(subscription.repository), 60)
     turn = ("Resume", RESUME) if subscription.is_paused else ("Pause", PAUSE)
     value = write_id(subscription.id)
@@ -123,4 +130,4 @@ def _buttons(subscription: Subscription) -> Block:
         button(*turn, value),
         remove,
     ]
-    return {"type": "actions", "elements": found}
+    return {"type": "actions", "elements": elements}

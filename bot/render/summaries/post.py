@@ -24,7 +24,7 @@ _MOST_FILES = 3
 
 
 def summary_post(entry: Entry) -> Post:
-    """Headline, risk, what to do, the four sections, evidence, files and facts."""
+    """Render headline, risk, action, the four sections, evidence, files and facts."""
     pull = entry.pull
     blocks = [header(f"#{pull.number} {pull.title}"), *standing(entry), *_sections(entry)]
     blocks += [*_evidence(entry), *_files(pull), context(facts(entry))]
@@ -32,7 +32,7 @@ def summary_post(entry: Entry) -> Post:
 
 
 def standing(entry: Entry) -> Iterator[Block]:
-    """What it is, how risky, and what to do."""
+    """Yield what it is, how risky it is, and what to do."""
     lines = [[link(entry.pull.url, f"#{entry.number}"), text(" "), *prose(entry.summary.headline, {}, 200)]]
     lines.append([text("Risk: ", bold=True), text(_risk(entry))])
     if entry.summary.action:
@@ -41,7 +41,7 @@ def standing(entry: Entry) -> Iterator[Block]:
 
 
 def _risk(entry: Entry) -> str:
-    """The band, what it says of such changes, and the reasons; no probability of this one."""
+    """Return the band, the rate of repairs in it, and the reasons; no probability of this one."""
     if entry.pull.files is None:
         return "not assessed, its files could not be read"
     if is_revert(entry.pull):
@@ -49,42 +49,45 @@ def _risk(entry: Entry) -> str:
     share = (
         f"in this band about {entry.risk.band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
     )
-    named = ": ".join([band(entry.risk), *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])])
-    return f"{named} ({share}; measured on vLLM, 2025)"
+    label = ": ".join([band(entry.risk), *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])])
+    return f"{label} ({share}; measured on vLLM, 2025)"
 
 
 def _sections(entry: Entry) -> Iterator[Block]:
+    """Yield the sections of the summary."""
     for name, content in entry.summary.sections:
         yield block(section([text(f"{name}\n", bold=True), *prose(content, {}, _SECTION)]))
 
 
 def _evidence(entry: Entry) -> Iterator[Block]:
-    items = [quoted(entry.pull, found) for found in entry.summary.evidence[:4]]
+    """Yield the first quotes, if there are any."""
+    items = [quoted(entry.pull, evidence) for evidence in entry.summary.evidence[:4]]
     if items:
         yield block(section([text("Found in the diff", bold=True)]), bullets(items))
 
 
-def quoted(pull: PullRequest, found: Evidence) -> list[Element]:
-    """A quote with a link to its place."""
-    quote = text(shorten(one_line(found.quote), 160), code=True)
-    label = shorten(one_line(found.path), 120)
-    place = " (removed)" if found.side is Side.OLD else f":{found.line}"
-    return [link(address_of(pull, found), label + place), text(" "), quote]
+def quoted(pull: PullRequest, evidence: Evidence) -> list[Element]:
+    """Return a quote with a link to its position."""
+    quote = text(shorten(one_line(evidence.quote), 160), code=True)
+    label = shorten(one_line(evidence.path), 120)
+    place = " (removed)" if evidence.side is Side.OLD else f":{evidence.line}"
+    return [link(address_of(pull, evidence), label + place), text(" "), quote]
 
 
 def _files(pull: PullRequest) -> Iterator[Block]:
-    named = [
+    """Yield the largest files."""
+    lines = [
         f"{shorten(one_line(file.path), 120)} +{file.additions:,} −{file.deletions:,}"  # noqa: RUF001 (a minus)
         for file in pull.largest_files[:_MOST_FILES]
     ]
-    rest = pull.changed_files - len(named)
-    if named:
+    rest = pull.changed_files - len(lines)
+    if lines:
         more = [f"and {plural(rest, 'more file', 'more files')}"] if rest > 0 else []
-        yield context(" · ".join([*named, *more]))
+        yield context(" · ".join([*lines, *more]))
 
 
 def facts(entry: Entry) -> str:
-    """Type, size, who and when, and what was not read."""
+    """Format type, size, author and merge, and what was not read."""
     pull = entry.pull
     clipped = entry.summary.coverage is not Coverage.FULL
     parts = [

@@ -10,8 +10,8 @@ from bot.domain.summaries.models import Evidence
 
 
 def summary_json(entry: Entry) -> dict[str, Any]:
-    """Plain values only; times are ISO 8601 in UTC, null where there is none."""
-    pull, said = entry.pull, entry.summary
+    """Return plain values only; times are ISO 8601 in UTC, null if there is none."""
+    pull, summary = entry.pull, entry.summary
     return {
         "repository": str(pull.repository),
         "number": pull.number,
@@ -46,6 +46,7 @@ def summary_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _evidence(pull: PullRequest, found: Evidence) -> dict[str, Any]:
-    place = {"path": found.path, "quote": found.quote, "side": found.side.value, "line": found.line}
-    return {**place, "url": found.url(pull)}
+def _evidence(pull: PullRequest, evidence: Evidence) -> dict[str, Any]:
+    """Return a quote as plain values."""
+    place = {"path": evidence.path, "quote": evidence.quote, "side": evidence.side.value, "line": evidence.line}
+    return {**place, "url": evidence.url(pull)}
