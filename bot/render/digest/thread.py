@@ -32,7 +32,7 @@ _BLOCK_CHARACTERS = 3_000
 
 def thread(digest: Digest) -> tuple[Post, ...]:
     """Render the messages of the thread, in order."""
-    blocks = [group for label, entries in digest.groups() for group in _group(label, entries, digest)]
+    blocks = [part for label, entries in digest.groups() for part in _group(label, entries, digest)]
     return tuple(_post(blocks, f"Part {place}") for place, blocks in enumerate(_split(blocks), 1))
 
 
