@@ -30,6 +30,7 @@ class _SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]
     """
 
     def _process_jobs(self) -> float | None:
+        """Run what is due; make a job due at once if its next run is further away than the interval."""
         now = datetime.now(UTC)
         for job in self.get_jobs():
             if job.next_run_time > now + _EVERY:

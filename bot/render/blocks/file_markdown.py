@@ -114,7 +114,7 @@ def _lone_brackets(line: str) -> set[int]:
 
 
 def _signs(line: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of ``_TOKEN`` outside of code; matches of backticks are those that begin no code."""
+    """Yield the matches of ``_TOKEN`` outside of code; backticks among them begin no code."""
     ends: defaultdict[int, list[int]] = defaultdict(list)
     for run in _ACCENTS.finditer(line):
         ends[len(run[0])].append(run.end())

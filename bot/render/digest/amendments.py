@@ -36,9 +36,8 @@ def outcome_reply(outcome: TakenBack, *, was_listed: bool) -> Post:
     """Render the reply that a thread gets once for an outcome."""
     line = pair(outcome)
     line += [text(". It was listed above as worth a second look.")] if was_listed else [text(".")]
-    fallback = (
-        f"#{outcome.pull.number} was {outcome.fate} after {duration(outcome.lasted)} by #{outcome.by.number}"
-    )
+    elapsed = duration(outcome.lasted)
+    fallback = f"#{outcome.pull.number} was {outcome.fate} after {elapsed} by #{outcome.by.number}"
     return Post(escape(fallback), (block(section(line)),))
 
 

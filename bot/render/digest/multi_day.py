@@ -61,7 +61,9 @@ def _unknown(catch_up: CatchUp) -> Iterator[tuple[dt.date, list[Element]]]:
 
     for (_, reason), days in groupby(enumerate(catch_up.unknown), run):
         first, *_, last = [each.date for _, each in days] * 2
-        dates = _short(first) if first == last else f"{_short(first)} – {_short(last)}"  # noqa: RUF001 (a dash)
+        dates = _short(first)
+        if last != first:
+            dates += f" – {_short(last)}"  # noqa: RUF001 (a dash)
         yield first, [text(dates, bold=True), text(f" · {reason}")]
 
 

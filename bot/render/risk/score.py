@@ -75,7 +75,8 @@ def _beside(score: Score) -> str:
     """Return what a random choice and the lines added would have found."""
     return (
         f"As many drawn at random from each digest would have found {_number(score.by_chance)}, "
-        f"those with the most lines added {_number(score.by_lines)}; the list found {score.listed.taken_back:,}."
+        f"those with the most lines added {_number(score.by_lines)}; "
+        f"the list found {score.listed.taken_back:,}."
     )
 
 
@@ -114,7 +115,8 @@ def _reason(score: Score) -> str:
             f"and here are {score.listed.pulls:,} and {score.shown.taken_back:,}."
         )
     if score.by_chance < LEAST_BY_CHANCE:
-        return f"chance would find {_number(score.by_chance)}, and a verdict takes {_number(LEAST_BY_CHANCE)}."
+        least = _number(LEAST_BY_CHANCE)
+        return f"chance would find {_number(score.by_chance)}, and a verdict takes {least}."
     return (
         f"chance alone would find as many or more in {luck} of such periods, and a list that doubles the odds "
         f"so few in {shortfall}."
