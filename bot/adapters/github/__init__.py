@@ -1,4 +1,4 @@
-"""Pull requests from GitHub."""
+"""Adapter for GitHub: reads pull requests."""
 
 from __future__ import annotations
 

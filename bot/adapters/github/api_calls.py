@@ -1,4 +1,4 @@
-"""What all calls to GitHub have in common: the version of its interface, who asks, and GraphQL."""
+"""Common parts of all calls to GitHub: the version of the API, the token, and GraphQL."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bot.adapters.github.errors import AnswerUnreadable
 from bot.adapters.records.cleaning import line_of, node_of
 from bot.domain.errors import GitHubUnavailable, NotSetUp
 
-# later versions leave fields out, such as merge_commit_sha: GitHub shall not choose when we get one
+# later versions drop fields, such as merge_commit_sha, so the version is fixed here
 VERSION = "2022-11-28"
 MEDIA_TYPE = "application/vnd.github+json"
-# no count of GitHub's has more digits, and Python refuses to read thousands
+# no count of GitHub has more digits, and Python refuses to parse thousands of them
 _MOST_DIGITS = 18
 ELSEWHERE = "Something else than GitHub answers: check GITHUB_API_URL."
 _NO_GRAPHQL = (
@@ -29,10 +29,12 @@ _NO_INSTALLATION = (
 
 
 def prepare_token(requester: Requester) -> None:
-    """Have a token to show. That of a GitHub App's installation is fetched, where there is none or it is old.
+    """Ensure that there is a valid token.
+
+    For an installation of a GitHub App, fetch one if it is missing or expired.
 
     Raises:
-        NotSetUp: there is no such installation; in the middle of another call its 404 would look like that call's.
+        NotSetUp: there is no such installation. Checked here because its 404 would look like that of another call.
     """
     try:
         _ = requester.auth and requester.auth.token
@@ -45,12 +47,14 @@ def prepare_token(requester: Requester) -> None:
 def ask(
     requester: Requester, verb: str, address: str, *, parameters: dict[str, Any] | None = None, body: Any = None
 ) -> tuple[dict[str, Any], Any]:
-    """The headers and the JSON that GitHub answers. PyGithub's own reading ends at a number of 4,301 digits.
+    """Send a request and return the headers and the JSON of GitHub's answer.
+
+    PyGithub's own parsing fails at a number of 4,301 digits.
 
     Raises:
         NotSetUp: no GitHub App is installed where the settings say.
-        GitHubUnavailable: the answer is no JSON at all.
-        AnswerUnreadable: the answer begins as JSON and can't be read.
+        GitHubUnavailable: the answer is not JSON at all.
+        AnswerUnreadable: the answer begins as JSON and can't be parsed.
         GithubException, RequestException: what PyGithub raises.
     """
     prepare_token(requester)
@@ -65,7 +69,12 @@ def ask(
 def ask_json(
     requester: Requester, verb: str, address: str, body: Any = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The headers and the object that GitHub answers. Raises what ``ask`` does, GitHubUnavailable for a list."""
+    """Send a request and return the headers and the JSON object of GitHub's answer.
+
+    Raises:
+        GitHubUnavailable: the answer is a list.
+        Exception: everything that ``ask`` raises.
+    """
     headers, answer = ask(requester, verb, address, body=body)
     if not isinstance(answer, dict):
         raise GitHubUnavailable(ELSEWHERE)
@@ -75,13 +84,18 @@ def ask_json(
 def ask_graphql(
     requester: Requester, query: str, variables: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """The data of a query, and the errors about it. Raises what ``ask_json`` does."""
+    """Run a query and return its data and the errors about it.
+
+    Raises:
+        NotSetUp: there is no GraphQL endpoint where GITHUB_API_URL says.
+        Exception: everything that ``ask_json`` raises.
+    """
     try:
         _, answer = ask_json(requester, "POST", requester.graphql_url, {"query": query, "variables": variables})
     except GithubException as error:
         if error.status != 404:
             raise
-        # of a repository that is not there it tells with a success and an error inside
+        # a missing repository is reported as a success with an error inside, so a 404 means a wrong address
         raise NotSetUp(_NO_GRAPHQL) from error
     data, errors = answer.get("data"), answer.get("errors")
     is_graphql = isinstance(data, dict | None) and isinstance(errors, list | None)
@@ -91,6 +105,7 @@ def ask_graphql(
 
 
 def _read(text: str) -> Any:
+    """Parse JSON. A number with more than 18 digits becomes 0. Raise AnswerUnreadable for what is not JSON."""
     try:
         return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _MOST_DIGITS else 0)
     except (ValueError, RecursionError) as error:
@@ -98,9 +113,9 @@ def _read(text: str) -> Any:
 
 
 def _problem(text: str) -> dict[str, Any]:
-    """What a refusal says of itself; a proxy's is no JSON."""
+    """Return the body of a refusal as an object with a clean ``message``; a proxy's body is not JSON."""
     try:
-        said = node_of(_read(text))
+        body = node_of(_read(text))
     except AnswerUnreadable:
-        said = {"message": text[:200]}
-    return {**said, "message": line_of(said.get("message"))}
+        body = {"message": text[:200]}
+    return {**body, "message": line_of(body.get("message"))}

@@ -1,4 +1,4 @@
-"""Calls to GitHub: authentication, one client per thread, and a deadline for each request."""
+"""Client for GitHub: authentication, one PyGithub client per thread, and a deadline for each request."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from bot.adapters.http.bounded_calls import bounded
 from bot.adapters.records.cleaning import node_of
 from bot.domain.pull_requests.models import Repository, web_address
 
-# the "files" call ends there; pages that hold less than they may must not make it endless
+# GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end
 _MOST_FILES, _MOST_PAGES = 3_000, 300
 
 
 class GitHubClient:
-    """PyGithub for many threads. A client that threads share has been seen to mix up answers.
+    """Wrapper of PyGithub for many threads. A client shared by threads has been seen to mix up answers.
 
-    ``seconds`` is how long one request may take; :attr:`web` is where this GitHub has its pages. Each method
-    raises TooSlow besides what PyGithub raises.
+    ``seconds`` is the time limit of one request. :attr:`web` is the address of this GitHub's pages. Each method
+    raises ``TooSlow`` besides what PyGithub raises.
     """
 
     def __init__(self, base_url: str, auth: Auth.Auth | None, seconds: float = REQUEST_SECONDS) -> None:
@@ -36,23 +36,30 @@ class GitHubClient:
         self._clients = threading.local()
 
     def graphql(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of a query that takes ``$owner`` and ``$name``.
+        """Run a query that has the variables ``$owner`` and ``$name``, and return its data.
 
         An answer that holds the repository and errors about single fields is used as it is.
+
+        Raises:
+            GraphQLFailed: the answer does not hold the repository.
         """
-        given = {"owner": repository.owner, "name": repository.name, **variables}
+        all_variables = {"owner": repository.owner, "name": repository.name, **variables}
         with bounded(self._seconds):
-            data, errors = ask_graphql(self._client().requester, query, given)
+            data, errors = ask_graphql(self._client().requester, query, all_variables)
         is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
         if is_missing or not node_of(data.get("repository")):
             raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
         return dict(data)
 
     def files(self, repository: Repository, number: int) -> Iterator[Any]:
-        """The changed files as they are sent, 100 to a call, 3,000 at most; a page is let go after it was read."""
+        """Yield the changed files as GitHub sends them, at most 3,000, with 100 per call.
+
+        Only one page is held at a time.
+        """
         return islice(self._items(f"/repos/{repository}/pulls/{number}/files"), _MOST_FILES)
 
     def _items(self, address: str) -> Iterator[Any]:
+        """Yield the items of all pages of a listing. Raise AnswerUnreadable for a page that is not a list."""
         parameters: dict[str, Any] = {"per_page": 100}
         for _ in range(_MOST_PAGES):
             with bounded(self._seconds):
@@ -67,6 +74,7 @@ class GitHubClient:
             address, parameters = links["next"], {}
 
     def _client(self) -> Github:
+        """Return the client of the current thread, and create it if there is none."""
         client: Github | None = getattr(self._clients, "client", None)
         if client is None:
             client = self._clients.client = make_github(

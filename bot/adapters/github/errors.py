@@ -1,4 +1,4 @@
-"""GitHub's failures in the words of the domain."""
+"""Translation of GitHub's failures into errors of the domain."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bot.domain.text.strings import plural
 
 
 class GraphQLFailed(Exception):
-    """A GraphQL answer that holds errors and no data to work with."""
+    """Error for a GraphQL answer that holds errors and no usable data."""
 
     def __init__(self, errors: list[dict[str, Any]]) -> None:
         super().__init__("; ".join(str(error.get("message")) for error in errors))
@@ -39,12 +39,12 @@ class GraphQLFailed(Exception):
 
 
 class AnswerUnreadable(Exception):
-    """An answer that is not what was asked for; the message says what it is, for the log."""
+    """Error for an answer of the wrong shape. The message describes it for the log."""
 
 
 @contextmanager
 def translate_github_errors(repository: Repository, number: int | None = None) -> Iterator[None]:
-    """Turns what PyGithub raises into errors of the domain."""
+    """Raise errors of the domain in place of what PyGithub raises in the block."""
     try:
         yield
     except GraphQLFailed as error:
@@ -62,6 +62,7 @@ def translate_github_errors(repository: Repository, number: int | None = None) -
 
 
 def _of_graphql(error: GraphQLFailed, repository: Repository, number: int | None) -> PrdigestError:
+    """Return the error of the domain for a GraphQL error."""
     kinds = {item.get("type") for item in error.errors}
     if "RATE_LIMITED" in kinds:
         return _limited()
@@ -74,6 +75,7 @@ def _of_graphql(error: GraphQLFailed, repository: Repository, number: int | None
 
 
 def _of_rest(error: GithubException, repository: Repository, number: int | None) -> PrdigestError:
+    """Return the error of the domain for an error of the REST API."""
     if isinstance(error, RateLimitExceededExceedsMaxWait):
         return _limited(error.wait)
     if isinstance(error, RateLimitExceededException) or error.status == 429:
@@ -88,12 +90,13 @@ def _of_rest(error: GithubException, repository: Repository, number: int | None)
 
 
 def _tells_of_limit(data: object) -> bool:
-    """Whether a refusal is a limit of which PyGithub could not read when it ends."""
-    said = data.get("message") if isinstance(data, dict) else data
-    return isinstance(said, str) and Requester.isRateLimitError(said)
+    """Return whether a refusal is a rate limit for which PyGithub could not read when it ends."""
+    message = data.get("message") if isinstance(data, dict) else data
+    return isinstance(message, str) and Requester.isRateLimitError(message)
 
 
 def _of_transport(error: requests.exceptions.RequestException) -> PrdigestError:
+    """Return the error of the domain for a failed connection, or for the end of PyGithub's retries."""
     if "too many 429" in str(error) or "too many 403" in str(error):
         return _limited()
     if "too many 50" in str(error):
@@ -102,22 +105,26 @@ def _of_transport(error: requests.exceptions.RequestException) -> PrdigestError:
 
 
 def _limited(wait: float | None = None) -> RateLimited:
+    """Return the error for a used up rate limit. ``wait`` is in seconds, None if it is unknown."""
     when = _in_words(wait) if wait else "later"
     return RateLimited(f"GitHub's rate limit for this token is used up: try again {when}.", wait)
 
 
 def _in_words(seconds: float) -> str:
+    """Format seconds as a phrase such as "in 5 minutes", or "in 2 hours" from two hours on."""
     minutes = math.ceil(seconds / 60)
     return f"in {minutes / 60:.0f} hours" if minutes >= 120 else f"in {plural(minutes, 'minute')}"
 
 
 def _missing(repository: Repository, number: int | None) -> PrdigestError:
+    """Return the error for a missing pull request, or for a missing repository if ``number`` is None."""
     if number is not None:
         return PullRequestNotFound(f"{repository} has no pull request #{number}.")
     return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not see it.")
 
 
 def _forbidden(repository: Repository) -> GitHubRefused:
+    """Return the error for a token without read access to a repository."""
     return GitHubRefused(
         f"GitHub does not let this token read {repository}: give it read access to pull requests."
     )

@@ -1,4 +1,4 @@
-"""GitHub as the doctor asks it: once, with little patience."""
+"""Checks of GitHub for the doctor: one attempt each, with a short timeout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.ports.probes import Allowance, GitHubAccess
 
-# what the sentences about the token alone name
+# stands for the repository in sentences about the token alone
 _ANY = Repository("any", "repository")
 _READ = """
 query Read($owner: String!, $name: String!) {
@@ -32,14 +32,14 @@ _USED = ("core", "graphql")
 
 
 class PyGithubProbe:
-    """``GitHubProbe`` over PyGithub. ``timeout`` is in seconds."""
+    """``GitHubProbe`` with PyGithub. ``timeout`` is in seconds."""
 
     def __init__(self, base_url: str, auth: Auth.Auth, timeout: int) -> None:
         self._timeout = timeout
         self._requester = make_github(auth=auth, base_url=base_url, timeout=timeout, retry=None).requester
 
     def access(self) -> GitHubAccess:
-        """Show the token. Asking for the limits counts against none."""
+        """Check the token and return the access it gives. Reading the limits counts against none of them."""
         with translate_github_errors(_ANY), bounded(self._timeout):
             try:
                 headers, answer = ask_json(self._requester, "GET", "/rate_limit")
@@ -52,25 +52,28 @@ class PyGithubProbe:
         return GitHubAccess(_allowance(answer["resources"]), time_of(headers))
 
     def reads(self, repository: Repository) -> bool:
-        """Read the number of one pull request, and the name of the default branch."""
+        """Read the number of one pull request, and return whether the default branch can be read too."""
         names = {"owner": repository.owner, "name": repository.name}
         with translate_github_errors(repository), bounded(self._timeout):
             data, errors = ask_graphql(self._requester, _READ, names)
-            found = data.get("repository")
-            if not found:
+            node = data.get("repository")
+            if not node:
                 raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
-            if found.get("pullRequests") is None:
+            if node.get("pullRequests") is None:
                 raise GraphQLFailed([{"type": "FORBIDDEN", "message": "no pull requests"}])
-        return found.get("defaultBranchRef") is not None
+        return node.get("defaultBranchRef") is not None
 
 
 def _has_no_limits(error: GithubException) -> bool:
-    """Whether a server of GitHub Enterprise that knows no limits says so; a wrong address is no such server."""
+    """Return whether a GitHub Enterprise server reports that it has no rate limits.
+
+    An error from a wrong address does not count.
+    """
     return isinstance(error.data, dict) and "rate limiting" in str(error.data.get("message", "")).lower()
 
 
 def _allowance(resources: Mapping[str, Any]) -> Allowance | None:
-    """Of the resource with the fewest calls left."""
+    """Return the allowance of the resource with the fewest calls left, None if no resource is listed."""
     used = [resources[name] for name in _USED if name in resources]
     if not used:
         return None

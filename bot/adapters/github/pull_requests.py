@@ -1,7 +1,7 @@
 """Pull requests from GitHub: GraphQL for the facts of a day, one REST call per pull request for patches.
 
-A recent day of N pull requests takes N calls for files (one more for each further hundred files of one of
-them) and at most three for the list and its count.
+A recent day of N pull requests takes N calls for files (one more for each further hundred files of one of them)
+and at most three for the list and its count.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from bot.ports import Merged
 
 log = logging.getLogger(__name__)
 
-# merged pull requests are walked from the last update; for a day longer ago than this a search is shorter
+# recent merges are listed by their last update; for a day before that, a search takes fewer calls
 RECENT = timedelta(days=3)
 _MOST_REPAIRS = 20
 
 
 class GitHubPullRequests:
-    """``PullRequests`` over PyGithub."""
+    """``PullRequests`` with PyGithub."""
 
     def __init__(self, client: GitHubClient, now: Callable[[], datetime]) -> None:
         self._client = client
         self._now = now
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """All pull requests merged in the day, and how many the default branch knows of."""
+        """List all pull requests merged in the day, with an independent count from the default branch."""
         with translate_github_errors(repository):
-            found = self._found(repository, day)
-        listed = {pull.number: pull for pull in found.pulls}
-        listed |= self._named_by_branch_only(repository, day, found, set(listed))
+            result = self._found(repository, day)
+        listed = {pull.number: pull for pull in result.pulls}
+        listed |= self._named_by_branch_only(repository, day, result, set(listed))
         pulls = (replace(pull, web=self._client.web) for pull in listed.values())
-        return Merged(newest_first(tuple(pulls)), _count(found, listed))
+        return Merged(newest_first(tuple(pulls)), _count(result, listed))
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
-        """One pull request, without files."""
+        """Fetch one pull request, without files."""
         with translate_github_errors(repository, number):
             data = self._client.graphql(ONE, repository, {"number": number})
             node = node_of(node_of(data["repository"]).get("pullRequest"))
@@ -55,29 +55,36 @@ class GitHubPullRequests:
         return replace(pull_of(repository, node, number), web=self._client.web)
 
     def with_files(self, pull: PullRequest) -> PullRequest:
-        """The pull request with its files. One without changed files costs no call."""
+        """Return the pull request with its files. One without changed files costs no call."""
         if not pull.changed_files:
             return replace(pull, files=())
         with translate_github_errors(pull.repository, pull.number):
-            # one by one: all that was sent would be many times what is kept of it
+            # one by one: the whole answer would be many times larger than the part that is kept
             files = tuple(files_of(self._client.files(pull.repository, pull.number)))
         return replace(pull, files=files)
 
     def _found(self, repository: Repository, day: LocalDay) -> Found:
+        """List the day's merges by update for a recent day, by search for an older one."""
         merges = DayOfMerges(self._client.graphql, repository, day)
         is_recent = day.end > self._now() - RECENT
         return merges.by_walk() if is_recent else merges.by_search()
 
     def _named_by_branch_only(
-        self, repository: Repository, day: LocalDay, found: Found, listed: set[int]
+        self, repository: Repository, day: LocalDay, result: Found, listed: set[int]
     ) -> dict[int, PullRequest]:
-        """What a walk lost to an update between two pages, or a search to a late index, one by one."""
-        missing = sorted((found.branch.numbers or frozenset()) - listed)[:_MOST_REPAIRS]
+        """Fetch, one by one, the merges that the branch's commits name and the list lacks, at most 20.
+
+        A walk loses a pull request that is updated between two pages, and a search one that its index lacks yet.
+        """
+        missing = sorted((result.branch.numbers or frozenset()) - listed)[:_MOST_REPAIRS]
         pulls = [pull for number in missing if (pull := self._named(repository, number))]
         return {pull.number: pull for pull in pulls if pull.merged_at and pull.merged_at in day}
 
     def _named(self, repository: Repository, number: int) -> PullRequest | None:
-        """None for one that is not there: the count of the day says then that something is missing."""
+        """Fetch one pull request, or return None if it does not exist.
+
+        In that case the count of the day shows that something is missing.
+        """
         try:
             return self.pull(repository, number)
         except PullRequestNotFound as error:
@@ -85,10 +92,13 @@ class GitHubPullRequests:
             return None
 
 
-def _count(found: Found, listed: Mapping[int, PullRequest]) -> CountCheck:
-    """Merges into other branches can't be seen from the default one, so they count as they were found."""
-    branch = found.branch
+def _count(result: Found, listed: Mapping[int, PullRequest]) -> CountCheck:
+    """Return the count to compare with the list. Merges into other branches count as they were listed.
+
+    The commits of the default branch do not show those.
+    """
+    branch = result.branch
     if branch.numbers is None:
-        return CountCheck(None, "the default branch", found.unread)
+        return CountCheck(None, "the default branch", result.unread)
     elsewhere = {number for number, pull in listed.items() if pull.base != branch.name}
-    return CountCheck(len(branch.numbers | elsewhere), f"the commits of {branch.name}", found.unread)
+    return CountCheck(len(branch.numbers | elsewhere), f"the commits of {branch.name}", result.unread)

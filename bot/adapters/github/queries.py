@@ -1,4 +1,4 @@
-"""The GraphQL queries, and how their nodes become pull requests."""
+"""GraphQL queries, and the conversion of their nodes to pull requests."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ fragment Facts on PullRequest {
 }
 """
 
-# the commits of the default branch name the pull requests they came from: a count that owes nothing to the
-# order of updates or to the search index
+# the commits of the default branch name the pull requests they came from: this count depends neither on the
+# order of updates nor on the search index
 _HISTORY = """
   defaultBranchRef { name target { ... on Commit {
     history(since: $since, until: $until, first: 100, after: $commitsAfter) {
@@ -108,7 +108,7 @@ ALL = {"recent": RECENT, "past": PAST, "history": HISTORY, "one": ONE}
 
 
 def pull_of(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
-    """The pull request of a ``Facts`` node, whatever is missing or wrong in it."""
+    """Return the pull request of a ``Facts`` node. Missing and wrong values are replaced, never an error."""
     merged_at = instant_of(node.get("mergedAt"))
     commit = node_of(node.get("mergeCommit"))
     state = node.get("state")

@@ -1,4 +1,4 @@
-"""What GitHub still grants of its limits. Asking costs nothing of them."""
+"""The remaining allowance of GitHub's rate limits. Reading it counts against none of them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ log = logging.getLogger(__name__)
 
 
 class GitHubLimits:
-    """Asks for the limits of a token, with a client of its own that never waits. Not for several threads."""
+    """Reader of a token's limits, with a client of its own that never waits. Not safe for several threads."""
 
     def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
         self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
 
     def left(self) -> tuple[Allowance, ...]:
-        """For REST and for GraphQL; empty where GitHub does not say, as an Enterprise Server without limits."""
+        """Return the allowances for REST and GraphQL; empty if GitHub reports none, as some Enterprise Servers."""
         try:
             with bounded(REQUEST_SECONDS):
-                found = self._github.get_rate_limit().resources
+                resources = self._github.get_rate_limit().resources
         except (GithubException, requests.exceptions.RequestException, TooSlow) as error:
             log.info("GitHub does not tell its limits: %s", error)
             return ()
-        return tuple(Allowance(rate.remaining, rate.limit, rate.reset) for rate in (found.core, found.graphql))
+        return tuple(
+            Allowance(rate.remaining, rate.limit, rate.reset) for rate in (resources.core, resources.graphql)
+        )
