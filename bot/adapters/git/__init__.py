@@ -1,4 +1,4 @@
-"""Local clones, read with the ``git`` program."""
+"""Adapter for local clones, which it reads with the ``git`` program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local clone, read with the ``git`` program: plumbing commands, which no alias, pager or hook touches."""
+"""A local clone, read with plumbing commands of ``git``, which no alias, pager or hook affects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import one_line, quoted, shorten
 from bot.ports.git import CloneFacts
 
-# a clone may be somebody else's: its own settings start no program, and nothing of it is fetched or locked
+# a clone may come from somebody else: its settings must start no program; nothing is fetched or locked
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_ATTR_NOSYSTEM": "1",
@@ -41,16 +41,16 @@ _SETTINGS = (
 )
 _DIFF = ("-z", "-r", "--root", "--always", "--raw", "--numstat", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 _TEXT = ("--encoding=UTF-8", f"--format={FORMAT}")
-# GitHub takes what is at least half the same for a rename, and looks among as many files
+# GitHub treats files that are at least half the same as renames, and compares as many files
 _RENAMES = ("--find-renames=50%", "-l1000")
-# how git titles the merge of a branch into somebody's own work
+# git's titles for the merge of a branch into local work
 _OWN_WORK = (
     "Merge branch '{}' into ",
     "Merge branch '{}' of ",
     "Merge remote-tracking branch 'origin/{}'",
     "Merge remote-tracking branch 'upstream/{}'",
 )
-# commits between two calls of a progress
+# commits between two calls of ``progress``
 _STEP = 100
 _GITHUB = re.compile(
     r"(?:https?://|ssh://|git://)?(?:[^@/\s]{1,200}@)?(?:www\.)?github\.com[:/]/?(?P<name>[^/\s]+/[^/\s]+?)/?"
@@ -58,7 +58,7 @@ _GITHUB = re.compile(
 
 
 class GitClone:
-    """A clone in a folder: bare or not, also a worktree. Without ``branch`` it is the default branch's line."""
+    """A clone in a folder, bare or not, or a worktree. Without ``branch``, the default branch is read."""
 
     def __init__(self, path: Path, branch: str | None = None, program: str = "git") -> None:
         self._path = path
@@ -66,10 +66,10 @@ class GitClone:
         self._program = program
 
     def facts(self) -> CloneFacts:
-        """What it is a clone of.
+        """Return which branch is read, and of which repository this is a clone.
 
         Raises:
-            UsageError: there is no such folder, clone, branch or program; the sentence says which.
+            UsageError: there is no such folder, clone, branch or program; the sentence names what is missing.
         """
         branch, _ = self._head
         url = self._asked("config", "--get", "remote.origin.url")
@@ -77,59 +77,64 @@ class GitClone:
         return CloneFacts(branch, named_on_github(url), shallow == "true")
 
     def commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
-        """Stream them, oldest first; a shallow clone's oldest, whose change is unknown, is left out.
+        """Yield the commits since an instant (UTC), oldest first.
+
+        The oldest commit of a shallow clone is left out, because its changes are unknown.
 
         Raises:
             UsageError: objects are missing, as in a partial clone.
         """
-        wanted = self._line(since)
+        revisions = self._line(since)
         with tempfile.TemporaryFile() as lines:
-            # a file, so that git and we never wait for each other
-            lines.write("".join(f"{line}\n" for line in wanted).encode())
+            # a file instead of a pipe, so that git and this process never wait for each other
+            lines.write("".join(f"{line}\n" for line in revisions).encode())
             lines.seek(0)
-            found = self._streamed(lines, "diff-tree", "--stdin", *_DIFF, *_RENAMES, *_TEXT)
-            for done, commit in enumerate(commits_in(found), 1):
+            output = self._streamed(lines, "diff-tree", "--stdin", *_DIFF, *_RENAMES, *_TEXT)
+            for done, commit in enumerate(commits_in(output), 1):
                 yield commit
-                if done % _STEP == 0 or done == len(wanted):
-                    progress(done, len(wanted))
+                if done % _STEP == 0 or done == len(revisions):
+                    progress(done, len(revisions))
 
     def _line(self, since: datetime) -> list[str]:
-        """Each commit since then with its first parent, as diff-tree takes them.
+        """Return each commit since an instant with its first parent, as input lines for diff-tree, oldest first.
 
-        All are listed: git itself stops at the first that is older, though clocks go wrong.
+        All commits are listed and filtered here: git itself stops at the first older one, even if a clock was
+        wrong.
         """
         facts = self.facts()
         tips = [self._head[1]]
         while more := self._beside(tips, facts.branch, since):
             tips += more
-        said = self._output("rev-list", "--first-parent", "--date-order", "--timestamp", "--parents", *tips, "--")
-        found = []
-        for line in reversed(said.splitlines()):
+        output = self._output(
+            "rev-list", "--first-parent", "--date-order", "--timestamp", "--parents", *tips, "--"
+        )
+        revisions = []
+        for line in reversed(output.splitlines()):
             time, sha, *parents = line.split()
             if int(time) >= since.timestamp() and (parents or not facts.is_shallow):
-                found.append(" ".join([sha, *parents[:1]]))
-        return found
+                revisions.append(" ".join([sha, *parents[:1]]))
+        return revisions
 
     def _beside(self, tips: list[str], branch: str, since: datetime) -> list[str]:
-        """What else the branch was, where somebody merged it into work of his own and pushed that in its place.
+        """Return further commits to list from, where the branch was merged into local work that then replaced it.
 
-        Its first parents are that work then, and what had been merged in the meantime is the second parent's line.
+        The first parents are then that work, and what had been merged in the meantime is the second parent's line.
         """
         subjects = tuple(subject.format(branch) for subject in _OWN_WORK)
         narrowed = [f"--grep={subject}" for subject in subjects]
-        said = self._output(
+        output = self._output(
             "rev-list", "--first-parent", "--merges", "--format=%ct %P%n%s", "-F", *narrowed, *tips, "--"
         ).split("\n")
-        found = {}
-        for merge, subject in zip(said[1::3], said[2::3], strict=False):
+        parents_of_merges = {}
+        for merge, subject in zip(output[1::3], output[2::3], strict=False):
             time, *parents = merge.split(" ")
             if subject.startswith(subjects) and time.isdecimal() and int(time) >= since.timestamp():
-                found.update(dict.fromkeys(parents[1:]))
-        return [sha for sha in found if sha not in tips]
+                parents_of_merges.update(dict.fromkeys(parents[1:]))
+        return [sha for sha in parents_of_merges if sha not in tips]
 
     @cached_property
     def _head(self) -> tuple[str, str]:
-        """The branch's name and its commit."""
+        """The branch's name and the hash of its last commit."""
         self._check()
         for ref in self._refs():
             sha = self._asked("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
@@ -140,36 +145,42 @@ class GitClone:
         raise UsageError(f"{self._named} has no commits on its default branch: name another one as --branch.")
 
     def _refs(self) -> tuple[str, ...]:
+        """Return the references to try, in this order."""
         if self._wanted is None:
             return ("refs/remotes/origin/HEAD", "HEAD")
-        # the local branch may be long behind
+        # the local branch may be far behind the remote one
         return (f"refs/remotes/origin/{self._wanted}", f"refs/heads/{self._wanted}")
 
     def _name(self, ref: str) -> str:
+        """Return the branch that a reference points to, without a prefix."""
         name = self._asked("symbolic-ref", "--quiet", ref) or ref
         return name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
 
     def _check(self) -> None:
-        # a file has nothing in it
+        """Raise UsageError unless the path is a readable git clone."""
+        # the path may be a file, which has no entries
         if not os.access(f"{self._path}/.", os.X_OK):
             raise UsageError(f"{self._named} is no folder to be read: give --clone the folder of a git clone.")
         self._output("rev-parse", "--git-dir")
 
     @property
     def _named(self) -> str:
+        """The path in quotes, for sentences."""
         return quoted(str(self._path))
 
     def _asked(self, *arguments: str) -> str:
-        """What a question is answered with; nothing where the answer is no."""
+        """Run a git command and return its trimmed output; empty if it fails."""
         return self._run(*arguments).stdout.decode("utf-8", "replace").strip()
 
     def _output(self, *arguments: str) -> str:
-        done = self._run(*arguments)
-        if done.returncode:
-            self._fail(done.stderr)
-        return done.stdout.decode("utf-8", "replace")
+        """Run a git command and return its output. Raise UsageError or PrdigestError if it fails."""
+        process = self._run(*arguments)
+        if process.returncode:
+            self._fail(process.stderr)
+        return process.stdout.decode("utf-8", "replace")
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a git command to its end. Raise UsageError if there is no git program."""
         try:
             return subprocess.run(  # noqa: S603 (arguments of ours, and no shell)
                 self._command(*arguments),
@@ -182,7 +193,7 @@ class GitClone:
             raise UsageError("The git program is missing: install git, which reads the clone.") from error
 
     def _streamed(self, lines: IO[bytes], *arguments: str) -> Iterator[bytes]:
-        """What a command writes, in pieces. Who stops reading ends it."""
+        """Yield the output of a git command in pieces. Closing the generator ends the command."""
         with tempfile.TemporaryFile() as complaints:
             process = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
                 self._command(*arguments),
@@ -203,38 +214,44 @@ class GitClone:
                 self._fail(complaints.read())
 
     def _command(self, *arguments: str) -> list[str]:
+        """Return the command line with the settings that keep the clone from running programs."""
         settings = [part for each in _SETTINGS for part in ("-c", each)]
         return [self._program, "--no-pager", *settings, "-C", str(self._path), *arguments]
 
     @property
     def _environment(self) -> dict[str, str]:
-        # variables of git would lead to another repository or start programs; a folder inside of a clone is none
+        """The environment for git, without variables of git's own."""
+        # git's variables could select another repository or start programs; a folder inside a clone is not a clone
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         return {**kept, **_ENVIRONMENT, "GIT_CEILING_DIRECTORIES": str(self._path.resolve().parent)}
 
     def _fail(self, stderr: bytes) -> NoReturn:
-        said = stderr.decode("utf-8", "replace")
-        if "dubious ownership" in said:
+        """Raise UsageError or PrdigestError for the error output of a git command."""
+        message = stderr.decode("utf-8", "replace")
+        if "dubious ownership" in message:
             raise UsageError(
                 f"{self._named} belongs to another user, so git refuses it: allow it with"
                 " git config --global --add safe.directory and its full path."
             )
-        if "not a git repository" in said:
+        if "not a git repository" in message:
             raise UsageError(f"{self._named} is no git clone: give --clone the top folder of one.")
         if self._asked("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"):
             raise UsageError(
                 f"{self._named} is a partial clone that lacks the contents of files: clone it without --filter."
             )
-        told = shorten(one_line(said), 300).rstrip(".")
-        raise PrdigestError(f"git could not read {self._named} ({told}): run git fsck in it, or clone it again.")
+        detail = shorten(one_line(message), 300).rstrip(".")
+        raise PrdigestError(f"git could not read {self._named} ({detail}): run git fsck in it, or clone it again.")
 
 
 def named_on_github(url: str) -> Repository | None:
-    """The repository of an address on GitHub; the address itself may hold a password and is shown nowhere."""
-    found = _GITHUB.fullmatch(url)
-    if not found:
+    """Return the repository of a GitHub address, None for other addresses.
+
+    The address may hold a password, so it is shown nowhere.
+    """
+    match = _GITHUB.fullmatch(url)
+    if not match:
         return None
     try:
-        return Repository.parse(found["name"])
+        return Repository.parse(match["name"])
     except UsageError:
         return None

@@ -1,6 +1,6 @@
-"""The records that ``git diff-tree -z --raw --numstat`` writes, as commits.
+"""Parser for the records that ``git diff-tree -z --raw --numstat`` writes.
 
-Every part ends with a zero byte and paths are taken by count, so that nothing in a message or a path can be read
+Every part ends with a zero byte, and paths are read by count, so that nothing in a message or a path can be read
 as something else.
 """
 
@@ -17,49 +17,53 @@ from bot.domain.pull_requests.models import ChangedFile
 
 FORMAT = "%H%x00%ct%x00%an%x00%B"
 
-# characters; what says that something is taken back or repaired stands at the beginning
+# characters; the sentences about a revert or a repair are at the beginning
 _MESSAGE = 2_000
-# bytes of one part that are kept, of a message or a path: far more than is kept of either
+# bytes kept of one part, a message or a path: far more than is kept of either in the end
 _PART = 1 << 16
-# a damaged commit may lie beyond what a date can say, or have no time at all
+# a damaged commit may be later than a datetime allows, or have no time at all
 _LAST = 253_370_764_800
-# Python refuses to read thousands of digits
+# Python refuses to parse thousands of digits
 _MOST_DIGITS = 100
 _STATUS = {"A": "added", "D": "removed", "R": "renamed"}
 
 
 def commits_in(pieces: Iterable[bytes]) -> Iterator[Commit]:
-    """The commits of a stream that comes in pieces."""
+    """Yield the commits of a stream of bytes that arrives in pieces."""
     parts = _Parts(_parts(pieces))
     while parts.next is not None:
         yield _commit(parts)
 
 
 class _Parts:
-    """Parts one by one, with a look at the next."""
+    """Reader of parts, one by one, with a look at the next one."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
         self._parts = parts
         self.next = next(parts, None)
 
     def take(self) -> bytes:
-        taken = self.next or b""
+        """Return the next part and move on; empty at the end."""
+        part = self.next or b""
         self.next = next(self._parts, None)
-        return taken
+        return part
 
     def text(self) -> str:
+        """Return the next part as text. Invalid UTF-8 is replaced."""
         return self.take().decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
+    """A changed path, its status in GitHub's words, and its earlier path if it was renamed."""
+
     path: str
     status: str
     previous: str | None
 
 
 def _parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """What stands between zero bytes, up to a length: a message may be as long as somebody liked."""
+    """Yield the parts between zero bytes, each cut at 65,536 bytes, because a message may have any length."""
     rest = b""
     for piece in pieces:
         first, *others = piece.split(b"\0")
@@ -72,9 +76,10 @@ def _parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _commit(parts: _Parts) -> Commit:
+    """Read the parts of one commit."""
     sha, seconds, author, message = (parts.text() for _ in range(4))
     changes, lines = [], {}
-    # a line break stands between a message and what follows it
+    # a line break separates the message from what follows it
     while parts.next is not None and parts.next.lstrip(b"\n").startswith(b":"):
         changes.append(_change(parts))
     while parts.next is not None and parts.next.count(b"\t") >= 2:
@@ -94,7 +99,7 @@ def _commit(parts: _Parts) -> Commit:
 
 
 def _change(parts: _Parts) -> _Change:
-    """``:modes shas status``, then a path, of a rename the old and the new one."""
+    """Read ``:modes shas status`` and a path, for a rename the old and the new one."""
     letter = parts.text().rsplit(" ", 1)[-1][:1]
     first = _path(parts)
     if letter not in "RC":
@@ -103,7 +108,7 @@ def _change(parts: _Parts) -> _Change:
 
 
 def _numstat(parts: _Parts) -> tuple[str, int, int]:
-    """``added deleted path``; of a rename the path is empty and two follow. Binary files have no lines."""
+    """Read ``added deleted path``. For a rename the path is empty and two follow. Binary files have no lines."""
     added, deleted, path = parts.text().split("\t", 2)
     if not path:
         parts.take()
@@ -112,10 +117,12 @@ def _numstat(parts: _Parts) -> tuple[str, int, int]:
 
 
 def _path(parts: _Parts) -> str:
-    # the same few thousand paths come again and again
+    """Read a path."""
+    # the same few thousand paths repeat
     return sys.intern(parts.text())
 
 
 def _count(text: str) -> int:
+    """Return a count, 0 for what is not a number of at most 100 digits."""
     is_count = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     return int(text) if is_count else 0
