@@ -1,4 +1,4 @@
-"""Sources whose answers are kept in the cache, whatever vendor stands behind them."""
+"""Sources with a cache in front of them, for any vendor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the files of merged pull requests: what is merged does not change any more."""
+"""Cache for the files of merged pull requests, which do not change any more."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _FILES = TypeAdapter(tuple[ChangedFile, ...])
 
 
 class CachedFiles:
-    """``PullRequests`` that asks the one behind it for the files of a commit only once."""
+    """``PullRequests`` that asks the one behind it only once for the files of a commit."""
 
     def __init__(self, behind: PullRequests, cache: Cache) -> None:
         self._behind = behind
         self._cache = cache
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """Passed on: a day's list is one call, and must be fresh."""
+        """List a day's merges without the cache: it is one call, and must be fresh."""
         return self._behind.merged_on(repository, day)
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
-        """Passed on."""
+        """Fetch a pull request without the cache."""
         return self._behind.pull(repository, number)
 
     def with_files(self, pull: PullRequest) -> PullRequest:

@@ -1,4 +1,4 @@
-"""Keeps the lists of days that are over, for questions: they ask about the same days many times."""
+"""Cache for the lists of past days: questions ask about the same days many times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETTLED = timedelta(hours=1)
 
 
 class CachedDays:
-    """``PullRequests`` that asks the one behind it for the list of a day that is over only once in a while."""
+    """``PullRequests`` that keeps the lists of past days for twelve hours."""
 
     def __init__(self, behind: PullRequests, cache: Cache, now: Callable[[], datetime]) -> None:
         self._behind = behind
@@ -38,9 +38,9 @@ class CachedDays:
         return listed
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
-        """Passed on."""
+        """Fetch a pull request without the cache."""
         return self._behind.pull(repository, number)
 
     def with_files(self, pull: PullRequest) -> PullRequest:
-        """Passed on."""
+        """Load the files of a pull request without this cache."""
         return self._behind.with_files(pull)

@@ -1,4 +1,4 @@
-"""The file that says which paths of a repository are what: TOML, a table for each repository."""
+"""The settings file for the paths of repositories: TOML, with a table for each repository."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from bot.domain.text.strings import one_line, quoted, shorten
 
 SETTING = "PRDIGEST_PATHS"
 _ALL = "*"
-# bytes, patterns of one repository
+# bytes of the file, patterns of one repository
 _LARGEST, _MOST = 100_000, 500
 
 
 def _pattern(text: str) -> str:
+    """Return a valid pattern. Raise ValueError with the reason for another one."""
     reason = fault_of(text)
     if reason:
         raise ValueError(f"{quoted(text)} {reason}")
@@ -36,6 +37,7 @@ def _pattern(text: str) -> str:
 
 
 def _with_defaults(name: str) -> str:
+    """Return the name of a class with default patterns. Raise ValueError for another name."""
     if name not in default_patterns():
         raise ValueError(f"{quoted(name)} has no defaults: write any of {', '.join(default_patterns())}")
     return name
@@ -46,7 +48,7 @@ _Names = Annotated[list[Annotated[str, AfterValidator(_with_defaults)]], Field(d
 
 
 class _Table(BaseModel):
-    """What is written of one repository. The names are those of the classes."""
+    """The table of one repository. Its keys are the names of the path classes."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -64,15 +66,18 @@ class _Table(BaseModel):
 
     @model_validator(mode="after")
     def _bounded(self) -> _Table:
+        """Raise ValueError for more than 500 patterns."""
         if sum(map(len, self.lists.values())) > _MOST:
             raise ValueError(f"has more than {_MOST} patterns: name folders instead of files")
         return self
 
     @property
     def lists(self) -> dict[str, list[str]]:
+        """The patterns by class."""
         return self.model_dump(exclude={"without_defaults"})
 
     def classes(self) -> PathClasses:
+        """Return the classes that the table defines."""
         lists = self.lists
         own = tuple((kind, tuple(lists[kind])) for kind in PathClass if lists[kind])
         without = tuple(sorted(set(self.without_defaults)))
@@ -80,10 +85,10 @@ class _Table(BaseModel):
 
 
 def read_paths(file: Path) -> PathSettings:
-    """The classes that a file names.
+    """Read the path classes from a file.
 
     Raises:
-        NotSetUp: it can't be used; the sentence names the file, the table, and what to write.
+        NotSetUp: the file can't be used; the sentence names the file and the table, and says what to write.
     """
     try:
         with file.open("rb") as opened:
@@ -99,6 +104,7 @@ def read_paths(file: Path) -> PathSettings:
 
 
 def _parsed(file: Path, content: bytes) -> dict[str, Any]:
+    """Parse the content of the file. Raise NotSetUp if it is not TOML in UTF-8."""
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
@@ -111,17 +117,19 @@ def _parsed(file: Path, content: bytes) -> dict[str, Any]:
 
 
 def _settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathClasses], PathClasses]:
-    found: dict[str, PathClasses] = {}
+    """Return the classes by repository, and those of all other repositories. Raise NotSetUp."""
+    by_repository: dict[str, PathClasses] = {}
     for name, table in tables.items():
         key = _key(file, name, table)
-        if key in found:
+        if key in by_repository:
             raise _problem(file, "it is there twice: write one table for each repository", name)
-        found[key] = _table(file, name, table).classes()
-    others = found.pop(_ALL, PathClasses())
-    return found, others
+        by_repository[key] = _table(file, name, table).classes()
+    others = by_repository.pop(_ALL, PathClasses())
+    return by_repository, others
 
 
 def _key(file: Path, name: str, table: object) -> str:
+    """Return the repository of a table in lower case, or ``*``. Raise NotSetUp for another name."""
     if not isinstance(table, dict):
         raise _problem(file, f'{quoted(name)} stands in no table: write ["owner/name"] above it')
     try:
@@ -131,6 +139,7 @@ def _key(file: Path, name: str, table: object) -> str:
 
 
 def _table(file: Path, name: str, table: object) -> _Table:
+    """Return a valid table. Raise NotSetUp with the first error of another one."""
     try:
         return _Table.model_validate(table)
     except ValidationError as error:
@@ -139,23 +148,25 @@ def _table(file: Path, name: str, table: object) -> _Table:
 
 
 def _told(kind: str, place: tuple[int | str, ...], message: str) -> str:
-    """What pydantic found, in the words of whoever writes the file."""
+    """Return pydantic's error as a clause for the person who writes the file."""
     key = str(place[0]) if place else ""
     if kind == "extra_forbidden":
         return f"{quoted(key)} is no class: {_meant(key)}"
     if kind == "value_error":
-        said = message.removeprefix("Value error, ")
-        return f"{key}: {said}" if key else f"it {said}"
+        reason = message.removeprefix("Value error, ")
+        return f"{key}: {reason}" if key else f"it {reason}"
     example = '["critical"]' if key == "without_defaults" else '["design/"]'
     return f"{key} is no list of texts: write it as {key} = {example}"
 
 
 def _meant(key: str) -> str:
+    """Return advice that names the class that was probably meant, or all of them."""
     close = get_close_matches(key, _Table.model_fields, n=1)
     return f"write {close[0]} instead" if close else f"write one of {', '.join(_Table.model_fields)}"
 
 
-def _problem(file: Path, said: str, table: str = "") -> NotSetUp:
+def _problem(file: Path, reason: str, table: str = "") -> NotSetUp:
+    """Return the error for the file, or for one of its tables. ``said`` is the clause that says what is wrong."""
     where = f"{SETTING}, {one_line(str(file))}"
     inside = f', table ["{shorten(one_line(table), 100)}"]' if table else ""
-    return NotSetUp(f"{where}{inside}: {said}.")
+    return NotSetUp(f"{where}{inside}: {reason}.")

@@ -1,4 +1,4 @@
-"""Folders and files that only this user may read: what people asked and wrote is in them."""
+"""Folders and files that only this user may read, because they hold what people asked and wrote."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _OTHERS = 0o077
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only this user may enter, and the parents that are missing. Raises OSError."""
+    """Create a folder that only this user may enter, and its missing parents. Raise OSError."""
     for each in reversed((folder, *folder.parents)):
         if not each.is_dir():
             each.mkdir(mode=_FOLDER, exist_ok=True)
 
 
 def open_private(path: Path) -> IO[bytes]:
-    """Open a file to add to it; a new one is for this user alone. Raises OSError."""
+    """Open a file for appending. A new file is readable by this user alone. Raise OSError."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _FILE), "ab")
 
 
 def tighten(folder: Path, ours: frozenset[str]) -> None:
-    """Take from others what an earlier version let them read: all that has one of the names in a folder.
+    """Remove the access of other users that an earlier version gave to the named files and folders in a folder.
 
-    The folder itself is closed too, unless it holds something else: then it serves others as well.
+    The folder itself is restricted too, unless it holds something else and so serves others as well.
 
     Raises:
         OSError: a mode can't be changed.
@@ -43,10 +43,10 @@ def tighten(folder: Path, ours: frozenset[str]) -> None:
 
 
 def _close(path: Path) -> None:
-    """What is gone meanwhile, or another user's, is left; a socket and a link have no mode to change."""
+    """Restrict the mode of a file or folder of this user. Skip a missing one, sockets and links."""
     with suppress(FileNotFoundError):
-        found = path.lstat()
+        status = path.lstat()
         kinds = {stat.S_IFDIR: _FOLDER, stat.S_IFREG: _FILE}
-        mode = kinds.get(stat.S_IFMT(found.st_mode))
-        if mode and found.st_mode & _OTHERS and found.st_uid == os.getuid():
+        mode = kinds.get(stat.S_IFMT(status.st_mode))
+        if mode and status.st_mode & _OTHERS and status.st_uid == os.getuid():
             path.chmod(mode)

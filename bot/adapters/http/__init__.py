@@ -1,1 +1,1 @@
-"""What all HTTP clients share: deadlines, connections that can be interrupted, and the headers of an answer."""
+"""Common parts of all HTTP clients: deadlines, connections that can be interrupted, and response headers."""

@@ -1,8 +1,8 @@
-"""Bounds calls over HTTP: each ends at its deadline, whatever its peer sends until then.
+"""Deadlines for calls over HTTP: each call ends in time, whatever its peer sends until then.
 
-A read timeout begins anew with each byte, so a peer that drips holds a call for ever. Therefore a call notes the
-connection it uses, and one thread for all calls shuts it at the deadline: then every read and write ends, of TLS
-too, in the middle of headers as of a body.
+A read timeout restarts with each byte, so a peer that sends slowly could hold a call for ever. Therefore a call
+registers the connection that it uses, and one thread for all calls shuts it down at the deadline. Every read and
+write then ends, also those of TLS, in the headers as well as in the body.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from contextvars import ContextVar
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import Limit, Stopping
 
-# seconds until the thread ends for want of calls
+# seconds without calls until the thread ends
 _IDLE = 5.0
 
 
 class TooSlow(TimeoutError):
-    """A call did not end by its deadline; it may have had its effect."""
+    """Error for a call that did not end by its deadline. The call may have had its effect."""
 
 
 class _Call:
-    """One call, or a few, one after the other. ``end`` is when it has to be through, by ``time.monotonic``."""
+    """One call, or a few in sequence. ``end`` is its deadline, on the clock of ``time.monotonic``."""
 
     def __init__(self, seconds: float, limit: Limit) -> None:
         self._seconds = seconds
@@ -39,15 +39,15 @@ class _Call:
         self.renew()
 
     def renew(self) -> None:
-        """The next request begins."""
+        """Start the time of the next request."""
         self.end = min(time.monotonic() + self._seconds, self._limit.end)
 
     def rest(self) -> None:
-        """Nothing is asked until the next request."""
+        """Suspend the limit of a single request until the next one begins."""
         self.end = self._limit.end
 
     def hold(self, used: socket.socket) -> None:
-        """Remember the connection. A duplicate stays the same one when it becomes TLS, or is closed meanwhile."""
+        """Keep a duplicate of the connection. It stays valid if the original becomes TLS or is closed."""
         with self._lock:
             self._let_go()
             if self._is_closed:
@@ -58,41 +58,43 @@ class _Call:
                 self._shut()
 
     def expire(self) -> None:
-        """Shut the connection, and each that is used from now on."""
+        """Shut the connection down, and each one that the call uses from now on."""
         with self._lock:
             if not self._is_closed:
                 self.is_over = True
                 self._shut()
 
     def close(self) -> None:
-        """It is through."""
+        """End the call and release its connection."""
         with self._lock:
             self._is_closed = True
             self._let_go()
             if self.is_over and self._used:
-                # half an answer, which nobody closes, would keep it open
+                # an incomplete answer, which nobody closes, would keep it open
                 with suppress(OSError):
                     socket.close(self._used.detach())
             self._used = None
 
     def failure(self) -> BaseException:
-        """Why it was ended."""
+        """Return the error that says why the call was ended."""
         return Stopping() if self._limit.ending.is_here else TooSlow("no whole answer within the deadline")
 
     def _shut(self) -> None:
+        """Shut the connection down. The caller holds the lock."""
         if self._held:
-            # it may have ended by itself
+            # the connection may be closed already
             with suppress(OSError):
                 self._held.shutdown(socket.SHUT_RDWR)
 
     def _let_go(self) -> None:
+        """Close the duplicate of the connection. The caller holds the lock."""
         if self._held:
             self._held.close()
             self._held = None
 
 
 class _Watch:
-    """Ends calls at their deadlines, in a thread that is there while there are calls."""
+    """Watch over calls, which ends them at their deadlines. Its thread runs only while there are calls."""
 
     def __init__(self) -> None:
         self._calls: set[_Call] = set()
@@ -101,6 +103,7 @@ class _Watch:
 
     @contextmanager
     def over(self, call: _Call) -> Iterator[None]:
+        """Watch a call while the block runs."""
         with self._changed:
             self._calls.add(call)
             self._changed.notify()
@@ -114,6 +117,7 @@ class _Watch:
                 self._calls.discard(call)
 
     def _run(self) -> None:
+        """End calls at their deadlines until there are none."""
         with self._changed:
             while True:
                 first = min((call.end for call in self._calls if not call.is_over), default=None)
@@ -125,6 +129,7 @@ class _Watch:
                     call.expire()
 
     def _pause(self, first: float | None) -> float:
+        """Return the seconds until the first deadline, 5 at most. ``first`` is None if there is no call."""
         pause = _IDLE if first is None else first - time.monotonic()
         return min(max(pause, 0.0), _IDLE)
 
@@ -135,7 +140,7 @@ _CALL: ContextVar[_Call | None] = ContextVar("call", default=None)
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Give each request of the block that many seconds from its beginning, and none longer than the work may take.
+    """Limit each request of the block to ``seconds``, and all of them to the deadline of the work.
 
     Raises:
         TooSlow: a request did not end in time, or there was no time for it.
@@ -157,13 +162,16 @@ def bounded(seconds: float) -> Iterator[None]:
         finally:
             _CALL.reset(token)
             call.close()
-    # an answer without a length is as long as its connection: nobody knows whether it was whole
+    # without a length, the end of the connection ends the answer, so an interrupted one would look complete
     if call.is_over:
         raise call.failure()
 
 
 def note_connection(used: socket.socket, *, is_new_request: bool = True) -> None:
-    """Say on which connection a request of this thread goes. Its time begins now, unless it is part of another."""
+    """Register the connection that the current call uses for a request.
+
+    The time of the request begins now, unless it is part of another request.
+    """
     if call := _CALL.get():
         if is_new_request:
             call.renew()
@@ -171,9 +179,12 @@ def note_connection(used: socket.socket, *, is_new_request: bool = True) -> None
 
 
 def pause(seconds: float) -> None:
-    """Sleep between two requests of a call, which takes none of their time, but not past the work's deadline.
+    """Sleep between two requests of a call, but not past the work's deadline.
 
-    It counts for what services may make the work wait (:func:`bot.services.operations.deadlines.within`).
+    The pause counts for neither request.
+
+    It counts towards the time that services may make the work wait
+    (:func:`bot.services.operations.deadlines.within`).
     """
     deadlines.limit().waits.count(seconds)
     if call := _CALL.get():
@@ -182,6 +193,6 @@ def pause(seconds: float) -> None:
 
 
 def is_over() -> bool:
-    """Whether the call at hand was ended at its deadline, so that no use is in asking again."""
+    """Return whether the current call was ended at its deadline, so that a retry is useless."""
     call = _CALL.get()
     return call is not None and call.is_over

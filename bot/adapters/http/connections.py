@@ -1,4 +1,4 @@
-"""Connections of ``http.client``, under requests and urllib, that say which socket a request goes over."""
+"""Connections of ``http.client``, for requests and urllib, that register the socket of each request."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from bot.adapters.http.bounded_calls import note_connection
 
 
 class Noting:
-    """Put before a connection class: notes its socket when it is opened, and again for each further request."""
+    """Mixin for connection classes: registers the socket when it is opened, and again for each further request."""
 
     sock: socket.socket | None
 
     def connect(self) -> None:
-        """Open it."""
+        """Open the connection."""
         super().connect()  # type: ignore[misc]
         self._note()
 
@@ -40,76 +40,91 @@ class Noting:
         super().putrequest(*arguments, **named)  # type: ignore[misc]
 
     def _note(self) -> None:
+        """Register the socket if it is open."""
         if self.sock is not None:
             note_connection(self.sock)
 
 
 class _Plain(Noting, HTTPConnection):
-    pass
+    """Tracked connection of ``http.client`` over HTTP."""
 
 
 class _Secure(Noting, HTTPSConnection):
-    pass
+    """Tracked connection of ``http.client`` over HTTPS."""
 
 
 class _PlainHandler(HTTPHandler):
+    """Handler of urllib for tracked HTTP connections."""
+
     def http_open(self, req: Request) -> HTTPResponse:
+        """Open an HTTP address."""
         return self.do_open(_Plain, req)
 
 
 class _SecureHandler(HTTPSHandler):
+    """Handler of urllib for tracked HTTPS connections."""
+
     def __init__(self) -> None:
         super().__init__()
         self._given = ssl.create_default_context()
 
     def https_open(self, req: Request) -> HTTPResponse:
+        """Open an HTTPS address."""
         return self.do_open(_Secure, req, context=self._given)
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Takes an address elsewhere for the error that it is: Slack gives none, and its token is for nobody else."""
+    """Handler that treats each redirect as an error. Slack sends none, and its token must go nowhere else."""
 
     def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
-        """Follow none."""
+        """Follow no redirect."""
 
 
 @cache
 def noting_opener(proxy: str | None = None) -> OpenerDirector:
-    """What opens addresses for urllib. ``proxy`` is for all; without it, the environment says through which."""
+    """Create an opener for urllib that tracks its connections.
+
+    ``proxy`` is the address of a proxy for all requests; without it the environment decides.
+    """
     proxies = ProxyHandler({"http": proxy, "https": proxy} if proxy else None)
     return build_opener(proxies, _PlainHandler, _SecureHandler, _NoRedirects)
 
 
 class _PooledPlain(Noting, urllib3.connection.HTTPConnection):
-    pass
+    """Tracked connection of urllib3 over HTTP."""
 
 
 class _PooledSecure(Noting, urllib3.connection.HTTPSConnection):
-    pass
+    """Tracked connection of urllib3 over HTTPS."""
 
 
 class _PlainPool(urllib3.HTTPConnectionPool):
+    """Pool of tracked HTTP connections."""
+
     ConnectionCls = _PooledPlain
 
 
 class _SecurePool(urllib3.HTTPSConnectionPool):
+    """Pool of tracked HTTPS connections."""
+
     ConnectionCls = _PooledSecure
 
 
 class NotingAdapter(requests.adapters.HTTPAdapter):
-    """For requests: its pools are of such connections, through a proxy too."""
+    """Adapter for requests with pools of tracked connections, also through a proxy."""
 
     def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
-        """Make the pools."""
+        """Create the pools."""
         super().init_poolmanager(*arguments, **named)
         _teach(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **named: Any) -> PoolManager:
-        """Make those of a proxy."""
-        found: PoolManager = super().proxy_manager_for(proxy, **named)
-        _teach(found)
-        return found
+        """Create the pools of a proxy."""
+        manager: PoolManager = super().proxy_manager_for(proxy, **named)
+        _teach(manager)
+        return manager
 
 
 def _teach(pools: PoolManager) -> None:
+    """Make a pool manager create tracked connections."""
     pools.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}

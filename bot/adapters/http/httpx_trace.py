@@ -1,4 +1,4 @@
-"""Lets calls of an httpx client be bounded: it says over which connection each request goes."""
+"""Deadlines for calls of an httpx client: registers the connection of each request."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from bot.adapters.http.bounded_calls import note_connection
 
 
 def note_connections(client: httpx2.Client) -> None:
-    """Note the connections that the client opens from now on; it must keep none, as a kept one is not told of."""
+    """Register the connections that the client opens from now on.
+
+    The client must keep none open, because the use of a kept connection is not reported.
+    """
     client.event_hooks = {"request": [_ask_for_trace]}
 
 
 def _ask_for_trace(request: httpx2.Request) -> None:
+    """Ask httpx to report the events of a request."""
     request.extensions["trace"] = _note
 
 
 def _note(_event: str, info: Mapping[str, Any]) -> None:
-    """Of the events of a connection (httpx's ``trace`` extension), those that give a stream: opened, made TLS."""
-    find = getattr(info.get("return_value"), "get_extra_info", None)
-    if find:
-        note_connection(find("socket"), is_new_request=False)
+    """Register the socket of an event of httpx's ``trace`` extension that returns a stream, plain or TLS."""
+    get_info = getattr(info.get("return_value"), "get_extra_info", None)
+    if get_info:
+        note_connection(get_info("socket"), is_new_request=False)

@@ -1,4 +1,4 @@
-"""The pauses that services ask for, from headers that anybody may have written."""
+"""The pauses that services ask for, read from headers of unknown origin."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
-# seconds; who asks for more has made a mistake, or is somebody else
+# seconds; a longer pause is a mistake, or not from the service
 LONGEST_ASKED = 86_400
 _PARSER = Retry(retry_after_max=LONGEST_ASKED)
 # SDKs of models take fractions, which are no part of HTTP
@@ -16,17 +16,17 @@ _DIGITS = re.compile(r"\s*[0-9]+\s*")
 
 
 def seconds_asked(retry_after: str | None) -> float | None:
-    """Read a ``Retry-After``: the seconds it asks for, from now, a day at most and never negative.
+    """Parse a ``Retry-After`` header: the seconds from now that it asks for, at least 0 and at most a day.
 
-    That is a number, whole or not, or an HTTP date; one in the past asks for nothing. None where it is missing, or
-    something else, such as a negative number.
+    The header holds a number, whole or not, or an HTTP date; a past date means 0. Return None if it is missing or
+    holds something else, such as a negative number.
     """
     if not retry_after:
         return None
     if _NUMBER.fullmatch(retry_after):
         return min(float(retry_after), float(LONGEST_ASKED))
     if _DIGITS.fullmatch(retry_after):
-        # Python reads no number of that many digits
+        # Python parses no number of that many digits
         return float(LONGEST_ASKED)
     try:
         return float(_PARSER.parse_retry_after(retry_after))

@@ -1,4 +1,4 @@
-"""What a server's clock shows."""
+"""The clock of a server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 
 def time_of(headers: Mapping[str, str]) -> datetime | None:
-    """The time in the Date header of an HTTP answer, to the second; None where there is none."""
+    """Parse the ``Date`` header of an HTTP answer, which is exact to the second. Return None if there is none."""
     try:
         return parsedate_to_datetime({name.lower(): value for name, value in headers.items()}["date"])
     except (KeyError, ValueError):

@@ -1,1 +1,1 @@
-"""Records of pull requests, cleaned where they enter."""
+"""Cleaning of pull requests' records where they enter."""

@@ -1,9 +1,9 @@
-"""Cleans what GitHub or a clone tells, where it enters: whatever was sent, values of the right kind come out.
+"""Cleaning of data from GitHub or a clone: whatever was sent, values of the right type come out.
 
-Credentials that somebody committed or wrote down by mistake go no further than here.
+Credentials that somebody committed or wrote down by mistake are removed here.
 
-Half characters can't be written as UTF-8 to anything, control characters steer terminals and hide words, and a
-number or a date out of range ends a calculation far from here. Nothing in this module raises.
+Lone surrogates can't be encoded as UTF-8, control characters steer terminals and hide words, and a number or a
+date out of range would end a later calculation. Nothing in this module raises.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ LONGEST_TEXT = 65_536
 LONGEST_NAME = 255
 # PATH_MAX of Linux
 _LONGEST_PATH = 4_096
-# characters of a credential that a text may be cut in; longer ones begin with what is known of them
+# characters of a credential that the end of a text may cut; longer ones have a known beginning
 _LONGEST_SECRET = 300
-# the deepest paths of Linux, Chromium and the JDK have some 20 folders
+# the deepest paths of Linux, Chromium and the JDK have about 20 folders
 _MOST_FOLDERS = 100
-# characters of all patches of one pull request: fifty times what a model is shown of them at most
+# characters of all patches of one pull request: fifty times what a model reads of them at most
 _MOST_PATCHES = 20_000_000
-# GraphQL's Int has 32 bits; numbers of pull requests are written with at most nine digits everywhere here
+# GraphQL's Int has 32 bits; numbers of pull requests have at most nine digits everywhere in this project
 _MOST = 2**31 - 1
 _MOST_NUMBER = 10**9 - 1
-# GitHub began in 2008; no later day can end
+# GitHub began in 2008; the end of a later day would be out of range
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 NO_TITLE, NO_PATH = "(no title)", "(unnamed)"
@@ -52,36 +52,42 @@ _STATUSES = ("added", "removed", "modified", "renamed", "copied", "changed", "un
 
 
 def line_of(value: object, longest: int = LONGEST_NAME) -> str:
-    """A text on one line, with its blanks as they are; empty for what is none."""
+    """Return a text on one line with its blanks unchanged; empty for what is not a text."""
     text = _beginning_of(value, longest)
     return _CONTROLS.sub("", _BREAKS.sub(" ", _whole(text)))
 
 
 def text_of(value: object, longest: int = LONGEST_TEXT) -> str:
-    """A text with its line breaks; empty for what is none."""
+    """Return a text with its line breaks; empty for what is not a text."""
     return _CONTROLS_IN_TEXT.sub("", _whole(_beginning_of(value, longest)))
 
 
 def _beginning_of(value: object, longest: int) -> str:
-    """As much of a text as is kept, less credentials, also one that is cut there; empty for what is no text."""
+    """Return the beginning of a text without credentials, also without one that is cut at its end.
+
+    Return an empty text for what is not a text.
+    """
     return without_secrets(value[: longest + _LONGEST_SECRET])[:longest] if isinstance(value, str) else ""
 
 
 def title_of(value: object) -> str:
-    """A title, or that there is none."""
+    """Return a title, or a placeholder if there is none."""
     title = line_of(value, LONGEST_TITLE)
     return title if title.strip() else NO_TITLE
 
 
 def path_of(value: object) -> str:
-    """The path of a file. What can't be shown of it is marked: without it, it would be another file's."""
+    """Return the path of a file.
+
+    Characters that can't be shown are marked: without them it would be another path.
+    """
     text = _beginning_of(value, _LONGEST_PATH)
     marked = _CONTROLS.sub(_UNKNOWN, _BREAKS.sub(_UNKNOWN, _whole(text)))
     return _shallow(marked) if marked.strip() else NO_PATH
 
 
 def _shallow(path: str) -> str:
-    """The path without the middle of more folders than any repository has."""
+    """Return the path without the middle of more folders than any repository has."""
     if path.count("/") <= _MOST_FOLDERS:
         return path
     *folders, name = path.split("/")
@@ -89,14 +95,14 @@ def _shallow(path: str) -> str:
 
 
 def hash_of(value: object) -> str:
-    """The hash of a commit; empty for what is none, as it becomes part of addresses."""
+    """Return the hash of a commit; empty for what is not a hash, because it becomes part of addresses."""
     return value if isinstance(value, str) and _HASH.fullmatch(value) else ""
 
 
 def account_of(value: object) -> Account:
-    """An account of a GraphQL answer. A deleted one is null, and shown as GitHub shows it.
+    """Return the account of a GraphQL node. A deleted one is null and becomes GitHub's "ghost".
 
-    A name becomes part of addresses: it keeps the signs that names may have.
+    A login becomes part of addresses, so it keeps only the characters that logins may have.
     """
     node = node_of(value)
     name = line_of(node.get("login"))
@@ -106,40 +112,46 @@ def account_of(value: object) -> Account:
 
 
 def count_of(value: object) -> int:
-    """How many: 0 for what is no number or below, at most what fits into 32 bits."""
+    """Return a count of at most 32 bits; 0 for a negative number or what is not a number."""
     if not isinstance(value, int) or isinstance(value, bool):
         return 0
     return min(max(value, 0), _MOST)
 
 
 def number_of(value: object) -> int | None:
-    """The number of a pull request; None for what can't be one."""
+    """Return the number of a pull request; None for what can't be one."""
     return value if isinstance(value, int) and 0 < value <= _MOST_NUMBER and not isinstance(value, bool) else None
 
 
 def instant_of(value: object) -> datetime | None:
-    """An instant, in UTC, as it is where none is named; None for what is none, or no year of GitHub's."""
+    """Return an instant in UTC, which is also the default time zone.
+
+    Return None for what is not an instant, or is outside the years 1970 to 9998.
+    """
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
-        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC) if found else None
+        instant = datetime.fromisoformat(value) if isinstance(value, str) else None
+        instant = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC) if instant else None
     except (ValueError, OverflowError):
         return None
-    return found if found and _FIRST_YEAR <= found.year <= _LAST_YEAR else None
+    return instant if instant and _FIRST_YEAR <= instant.year <= _LAST_YEAR else None
 
 
 def node_of(value: object) -> Mapping[str, Any]:
-    """An object of an answer; empty for what is none."""
+    """Return an object of an answer; empty for what is not an object."""
     return value if isinstance(value, Mapping) else {}
 
 
 def nodes_of(value: object) -> list[Mapping[str, Any]]:
-    """The objects of a list, or of a connection's; those that are none are empty."""
+    """Return the objects of a list, or of a connection's ``nodes``. Other items become empty objects."""
     listed = value.get("nodes") if isinstance(value, Mapping) else value
     return [node_of(each) for each in listed] if isinstance(listed, list) else []
 
 
 def files_of(items: Iterable[object]) -> Iterator[ChangedFile]:
-    """The files of a pull request. After so many patches, further ones count as too large to be sent."""
+    """Yield the files of a pull request.
+
+    After 20,000,000 characters of patches, further patches count as too large.
+    """
     room = _MOST_PATCHES
     for item in items:
         file = file_of(item)
@@ -148,7 +160,7 @@ def files_of(items: Iterable[object]) -> Iterator[ChangedFile]:
 
 
 def file_of(value: object) -> ChangedFile:
-    """An item of the REST "files" call, with as much of its patch as is kept of one file."""
+    """Return a file of the REST "files" call, with as much of its patch as is kept of one file."""
     item = node_of(value)
     status, previous = item.get("status"), item.get("previous_filename")
     file = ChangedFile(
@@ -162,7 +174,10 @@ def file_of(value: object) -> ChangedFile:
 
 
 def _with_patch(file: ChangedFile, patch: object) -> ChangedFile:
-    """What is cut off is counted; a patch of which nobody can say where its lines stand is as good as none."""
+    """Return the file with its patch, and the number of changed lines that were cut off.
+
+    A patch without readable line numbers counts as missing.
+    """
     if patch is None:
         return file
     if not isinstance(patch, str) or not is_readable(patch):
@@ -174,5 +189,5 @@ def _with_patch(file: ChangedFile, patch: object) -> ChangedFile:
 
 
 def _whole(text: str) -> str:
-    """Half characters become the sign for what is unknown, as UTF-8 decoders have it."""
+    """Replace lone surrogates by U+FFFD, as UTF-8 decoders do."""
     return text if text.isascii() else _HALVES.sub(_UNKNOWN, text)
