@@ -1,4 +1,4 @@
-"""Slack over its Web API."""
+"""Adapter for Slack's Web API."""
 
 from __future__ import annotations
 

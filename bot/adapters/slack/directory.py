@@ -1,4 +1,4 @@
-"""Channels, people and App Home over the Slack Web API."""
+"""Channels, users and App Home over Slack's Web API."""
 
 from __future__ import annotations
 
@@ -16,74 +16,80 @@ from bot.domain.time.day import zone_of
 from bot.ports.slack_directory import Person, Place
 
 _UTC = ZoneInfo("UTC")
-# the most that Slack gives at once
+# the most that Slack returns at once
 _PAGE = 999
 _KINDS = "public_channel,private_channel,mpim"
 
 
 class SlackPlaces:
-    """``Places``."""
+    """``Places`` over the Web API."""
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
     def place(self, channel: str) -> Place:
-        """The channel of that id."""
+        """Fetch the channel of an id."""
         with translate_slack_errors(channel):
-            found = self._client.conversations_info(channel=channel)["channel"]
-        is_direct = bool(found.get("is_im"))
+            info = self._client.conversations_info(channel=channel)["channel"]
+        is_direct = bool(info.get("is_im"))
         return Place(
-            # Slack tells of group direct messages only to who is in them
-            is_member=is_direct or bool(found.get("is_mpim") or found.get("is_member")),
-            is_archived=bool(found.get("is_archived")),
-            is_open=not (is_direct or found.get("is_private") or found.get("is_mpim")),
+            # Slack shows group direct messages only to their members
+            is_member=is_direct or bool(info.get("is_mpim") or info.get("is_member")),
+            is_archived=bool(info.get("is_archived")),
+            is_open=not (is_direct or info.get("is_private") or info.get("is_mpim")),
         )
 
     def direct(self, user: str) -> str:
-        """The channel of the direct messages with a user."""
+        """Return the channel of the direct messages with a user. Open it if there is none."""
         return direct_messages(self._client, user)
 
     def team(self, user: str) -> str:
-        """The workspace of a user."""
+        """Fetch the workspace of a user."""
         return self.person(user).team
 
     def person(self, user: str) -> Person:
-        """Who a user is. Slack calls a guest of one channel ultra restricted, and of several restricted."""
-        found = self._facts(user)
+        """Fetch a user. Slack calls a guest of one channel ultra restricted, and a guest of several restricted."""
+        info = self._facts(user)
         return Person(
-            team=str(found.get("team_id") or ""),
-            is_guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
-            is_admin=bool(found.get("is_admin") or found.get("is_owner")),
+            team=str(info.get("team_id") or ""),
+            is_guest=bool(info.get("is_restricted") or info.get("is_ultra_restricted")),
+            is_admin=bool(info.get("is_admin") or info.get("is_owner")),
         )
 
     def is_in(self, channel: str, user: str) -> bool:
-        """Whether a user is in a channel, which also holds for people of other workspaces in shared ones."""
+        """Return whether a user is in a channel. This includes people of other workspaces in shared channels."""
         with translate_slack_errors(channel):
             pages = _pages(self._client.conversations_members, channel=channel)
             return any(user in page["members"] for page in pages)
 
     def channels_of(self, user: str) -> frozenset[str]:
-        """The channels that a user is in: one call for most people, however many channels there are."""
+        """List the channels that a user is in.
+
+        This takes one call for most people, however many channels exist.
+        """
         with translate_slack_errors():
             pages = _pages(self._client.users_conversations, user=user, types=_KINDS)
             return frozenset(str(channel["id"]) for page in pages for channel in page["channels"])
 
     def zone(self, user: str) -> ZoneInfo:
-        """The time zone of a user; UTC where Slack names one that is unknown here."""
+        """Fetch the time zone of a user; UTC if Slack names one that is unknown here."""
         try:
             return zone_of(str(self._facts(user).get("tz") or ""))
         except UsageError:
             return _UTC
 
     def _facts(self, user: str) -> Mapping[str, Any]:
-        """What Slack says of a user."""
+        """Fetch Slack's record of a user."""
         with translate_slack_errors():
-            found: Mapping[str, Any] = self._client.users_info(user=user)["user"]
-        return found
+            info: Mapping[str, Any] = self._client.users_info(user=user)["user"]
+        return info
 
 
 def _pages(method: Callable[..., SlackResponse], **arguments: str) -> Iterator[SlackResponse]:
-    """All pages of a listing; Slack bounds them by the size of a workspace, and the work by its deadline."""
+    """Yield all pages of a listing.
+
+    The size of a workspace limits their number, and the work's deadline their time.
+    """
     cursor = ""
     while True:
         page = method(**arguments, limit=_PAGE, cursor=cursor)
@@ -94,12 +100,12 @@ def _pages(method: Callable[..., SlackResponse], **arguments: str) -> Iterator[S
 
 
 class SlackHomes:
-    """``Homes``."""
+    """``Homes`` over the Web API."""
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
     def show(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
-        """Publish the user's Home."""
+        """Publish the user's App Home."""
         with translate_slack_errors():
             self._client.views_publish(user_id=user, view={"type": "home", "blocks": list(blocks)})

@@ -1,4 +1,4 @@
-"""What only one person sees in Slack: answers to the one who asked, and windows."""
+"""Messages and modals that only one person sees in Slack."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ log = logging.getLogger(__name__)
 
 # seconds
 _TIMEOUT = 10
-# an address of which no two readers think differently: no user, no backslash, no name that is written in escapes
+# an address that all parsers read alike: no user, no backslash, no escapes in the name of the host
 _PLAIN = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
 
 
 class SlackWhispers:
-    """``Whispers`` over ``response_url``, or as an ephemeral message where there is none any more.
+    """``Whispers`` over ``response_url``, or as an ephemeral message once that has expired.
 
-    Slack takes an ephemeral message for any thread, and shows it only in one that somebody has replied to. In
-    direct messages, where nobody else is, it is an ordinary one.
+    Slack accepts an ephemeral message for any thread, but shows it only in one that somebody has replied to. In
+    direct messages, where nobody else is, it is an ordinary message.
     """
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
     def whisper(self, visit: Visit, post: Post) -> None:
-        """Tell the asker; who is in App Home finds it among their direct messages."""
+        """Send a message to the asker. Somebody who asks from App Home gets it as a direct message."""
         try:
             if not visit.channel:
                 self._message(visit.user, post)
@@ -48,39 +48,53 @@ class SlackWhispers:
             log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
 
     def is_slacks(self, address: str) -> bool:
-        """Whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``: answers are for nobody else."""
-        api, found = urlsplit(self._client.base_url), _PLAIN.match(address)
-        if not found or found["scheme"] != api.scheme:
+        """Return whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``.
+
+        Answers must go nowhere else.
+        """
+        api, match = urlsplit(self._client.base_url), _PLAIN.match(address)
+        if not match or match["scheme"] != api.scheme:
             return False
-        return found["host"] == api.hostname or found["host"].endswith(f".{api.hostname}")
+        return match["host"] == api.hostname or match["host"].endswith(f".{api.hostname}")
 
     def _message(self, channel: str, post: Post, thread: str = "") -> None:
+        """Post an ordinary message."""
         with translate_slack_errors():
             self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.payload())
 
     def _beside(self, visit: Visit, post: Post) -> None:
-        """Where the message stands that is answered."""
+        """Post where the message is that this answers."""
         if visit.is_direct:
             self._message(visit.channel, post, visit.existing_thread)
         else:
             self._ephemeral(visit, post)
 
     def _is_shown_in_thread(self, visit: Visit, post: Post) -> bool:
-        """Whether who clicked in a thread is told there: a ``response_url`` leads to the channel."""
+        """Try to answer a click in its thread, and return whether this succeeded.
+
+        A ``response_url`` would lead to the channel instead.
+        """
         try:
             self._ephemeral(visit, post)
         except (SlackRefused, SlackUnavailable) as error:
-            # what may be there twice is better than what is nowhere
+            # a message that may appear twice is better than one that is lost
             log.info("not told in the thread [%s]: %s", visit.reference, error)
             return False
         return True
 
     def _respond(self, visit: Visit, post: Post) -> None:
+        """Send the message to the ``response_url``, or as an ephemeral message if that has expired."""
         if not self._responded(visit, post):
             self._ephemeral(visit, post)
 
     def _responded(self, visit: Visit, post: Post) -> bool:
-        """Slack takes a handful of answers, for half an hour; it says so with a status that is no success."""
+        """Send the message to the ``response_url``, and return whether Slack accepted it.
+
+        Slack accepts a handful of answers within half an hour. After that it answers with an error status.
+
+        Raises:
+            SlackUnavailable: Slack has a server error or a rate limit.
+        """
         with translate_slack_errors():
             answer = send_to_hook(
                 visit.response_url,
@@ -90,15 +104,16 @@ class SlackWhispers:
                 replace_original=False,
             )
         if answer.status_code >= 500 or answer.status_code == 429:
-            asked = (
+            pause = (
                 seconds_asked(str(answer.headers.get("Retry-After", ""))) if answer.status_code == 429 else None
             )
-            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", asked)
+            raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", pause)
         if answer.status_code != 200:
             log.info("the response_url is used up [%s]: status %s", visit.reference, answer.status_code)
         return bool(answer.status_code == 200)
 
     def _ephemeral(self, visit: Visit, post: Post) -> None:
+        """Post an ephemeral message."""
         with translate_slack_errors(visit.channel):
             self._client.chat_postEphemeral(
                 channel=visit.channel,
@@ -109,18 +124,18 @@ class SlackWhispers:
 
 
 class SlackViews:
-    """``Views`` over the Web API. A window is found again by its ``external_id``."""
+    """``Views`` over the Web API. A modal is identified by its ``external_id``."""
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
     def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
-        """Open a window."""
+        """Open a modal."""
         with translate_slack_errors():
             self._client.views_open(trigger_id=trigger, view={**view, "external_id": key})
 
     def update(self, key: str, view: Mapping[str, Any]) -> bool:
-        """Show something else in the window, unless it was closed or never opened."""
+        """Replace the content of a modal. Return False if it was closed or never opened."""
         try:
             with translate_slack_errors():
                 self._client.views_update(external_id=key, view={**view, "external_id": key})

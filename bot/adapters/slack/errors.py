@@ -1,4 +1,4 @@
-"""Slack's refusals as one sentence that says what to do."""
+"""Translation of Slack's errors into sentences that say what to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SENTENCES = {
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
 }
 _CODE = re.compile(r"[a-z][a-z_]{2,60}")
-# seconds, where Slack asks for a pause and does not say how long
+# seconds to pause if Slack does not say how long
 _PAUSE = 3.0
 _UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 
@@ -36,9 +36,13 @@ _BOT_TOKEN = "SLACK_BOT_TOKEN to the bot's token (xoxb-…)"  # noqa: S105 (its 
 
 @contextmanager
 def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterator[None]:
-    """Turns what slack_sdk raises into SlackRefused (it had no effect) or SlackUnavailable (it may have had).
+    """Raise errors of the domain in place of what slack_sdk raises in the block.
 
-    ``channel`` and ``token`` are what the sentence names where the call failed for their sake.
+    ``channel`` and ``token`` are what the sentence names if the call failed because of them.
+
+    Raises:
+        SlackRefused: the call had no effect.
+        SlackUnavailable: the call may have had its effect.
     """
     try:
         yield
@@ -46,7 +50,7 @@ def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterat
         raise _of_answer(error, channel, token) from error
     except TooSlow as error:
         raise SlackUnavailable("Slack answers too slowly: try again in a few minutes.") from error
-    # the SDK passes on what the socket raises
+    # the SDK does not translate errors of the socket
     except (SlackClientError, HTTPException, OSError) as error:
         if isinstance(error, HTTPError):
             error.close()
@@ -54,10 +58,11 @@ def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterat
 
 
 def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
+    """Return the error of the domain for an error response."""
     answer = error.response
     status = getattr(answer, "status_code", 200)
     code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
-    # Slack's own errors are words; anything else is a page of whoever stands between
+    # Slack's own errors are words; anything else is a page from a proxy in between
     if status >= 500 or code in _UNCERTAIN or not _CODE.fullmatch(code):
         return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
     if code == "ratelimited":
@@ -71,5 +76,6 @@ def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
 
 
 def _retry_after(error: SlackApiError) -> float:
-    asked = seconds_asked(str(error.response.headers.get("Retry-After", "")))
-    return _PAUSE if asked is None else asked
+    """Return the seconds of the pause that Slack asks for, 3 if it names none."""
+    pause = seconds_asked(str(error.response.headers.get("Retry-After", "")))
+    return _PAUSE if pause is None else pause

@@ -1,4 +1,4 @@
-"""Slack as a ``Messenger``: posts that can be found again, failures in the words of the domain."""
+"""Messages in Slack that can be found again by a key, with errors of the domain."""
 
 from __future__ import annotations
 
@@ -18,30 +18,36 @@ from bot.adapters.slack.transport import BoundedWebClient, RateLimits
 from bot.ports import Attachment
 
 _PAGE = 200
-# a digest is looked for among that many messages of a channel, which no channel reaches in a day
+# pages that are searched for a digest; no channel fills them in a day
 _MOST_PAGES = 10
-# seconds for one request; the SDK's own timeout, for a peer that says nothing
+# seconds for one request; also the SDK's own timeout for a peer that sends nothing
 _TIMEOUT = 30
 
 
 def slack_client(token: str, base_url: str, seconds: float = _TIMEOUT, pace: Pace | None = None) -> WebClient:
-    """A client that waits out short rate limits and repeats nothing that may already have had its effect.
+    """Create a client that waits out short rate limits and repeats no call that may have had its effect.
 
-    Server errors are not repeated (the first call may have posted), nor are lost connections. ``seconds`` is how
-    long one request may take; its posts keep to ``pace``, if there is one.
+    Neither server errors (the first call may have posted) nor lost connections lead to a retry. ``seconds`` is the
+    time limit of one request. Posts keep to ``pace``, if there is one.
     """
     turn = pace.wait if pace else None
     return BoundedWebClient(token, turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimits()])
 
 
 def direct_messages(client: WebClient, user: str) -> str:
-    """The channel of the direct messages between the bot and a user. Raises SlackRefused, SlackUnavailable."""
+    """Return the channel of the direct messages between the bot and a user. Open it if there is none.
+
+    Raises:
+        SlackRefused, SlackUnavailable: the call failed.
+    """
     with translate_slack_errors():
         return str(client.conversations_open(users=user)["channel"]["id"])
 
 
 @dataclass(frozen=True, slots=True)
 class _Me:
+    """The ids of the bot's workspace, its user and its bot."""
+
     team: str
     user: str
     bot: str
@@ -54,13 +60,13 @@ class SlackMessenger:
         self._client = client
 
     def team(self) -> str:
-        """The id of the workspace."""
+        """Return the id of the workspace."""
         return self._me.team
 
     def post(
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
-        """Post a message whose metadata carries ``key`` and what it is ``about``; its timestamp."""
+        """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
         with translate_slack_errors(channel):
             answer = self._client.chat_postMessage(
                 channel=channel,
@@ -74,11 +80,11 @@ class SlackMessenger:
             return str(answer["ts"])
 
     def direct(self, user: str) -> str:
-        """The channel of the direct messages with a user."""
+        """Return the channel of the direct messages with a user. Open it if there is none."""
         return direct_messages(self._client, user)
 
     def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
-        """Edit a message of the bot's."""
+        """Edit a message of the bot."""
         with translate_slack_errors(channel):
             self._client.chat_update(
                 channel=channel,
@@ -90,19 +96,19 @@ class SlackMessenger:
             )
 
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
-        """The bot's own messages that carry a key, by that key."""
+        """Find the bot's own messages that have a key, and return their timestamps by that key."""
         with translate_slack_errors(channel):
             found = self._history(channel, since) if thread is None else self._replies(channel, thread)
             own = [(read_metadata(message).key, message["ts"]) for message in found if self.is_own(message)]
             return {key: ts for key, ts in own if key}
 
     def own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
-        """Timestamps and keys, which may be empty, of what the bot wrote in a thread after a timestamp."""
+        """List timestamps and keys (empty without one) of the bot's messages in a thread after ``since``."""
         written = (each for each in self.replies(channel, thread) if self.is_own(each) and not each.get("files"))
         return [(each["ts"], read_metadata(each).key) for each in written if float(each["ts"]) > float(since)]
 
     def replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
-        """All messages of a thread, with what they carry."""
+        """List all messages of a thread, with their metadata."""
         with translate_slack_errors(channel):
             return list(self._replies(channel, thread))
 
@@ -114,40 +120,47 @@ class SlackMessenger:
             )
 
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
-        """Whether the thread holds a file of that name."""
+        """Return whether the bot has put a file of that name into the thread."""
         with translate_slack_errors(channel):
             own = [reply for reply in self._replies(channel, thread) if self.is_own(reply)]
             return any(file.get("name") == name for reply in own for file in reply.get("files") or ())
 
     def permalink(self, channel: str, message: str) -> str:
-        """Address of a message."""
+        """Fetch the address of a message."""
         with translate_slack_errors(channel):
             return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
 
     @cached_property
     def _me(self) -> _Me:
+        """The bot's ids, asked for once."""
         with translate_slack_errors():
-            found = self._client.auth_test()
-        return _Me(workspace_of(found), str(found["user_id"]), str(found.get("bot_id") or ""))
+            response = self._client.auth_test()
+        return _Me(workspace_of(response), str(response["user_id"]), str(response.get("bot_id") or ""))
 
     def is_own(self, message: Mapping[str, Any]) -> bool:
-        """Another bot may use the same kind of metadata, such as a second installation for trying things."""
+        """Return whether a message is this bot's.
+
+        Another bot, such as a test installation, may use the same metadata.
+        """
         return message.get("bot_id") == self._me.bot or message.get("user") == self._me.user
 
     def _history(self, channel: str, since: datetime) -> Iterator[Mapping[str, Any]]:
+        """Yield the messages of a channel since an instant."""
         oldest = f"{since.timestamp():.6f}"
         return _pages(self._client.conversations_history, channel=channel, oldest=oldest, limit=_PAGE)
 
     def _replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the messages of a thread."""
         return _pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE)
 
 
 def workspace_of(answer: SlackResponse) -> str:
-    """The id of the workspace that a token is of; of the organisation, for one that is installed there."""
+    """Return the id of a token's workspace, or of the organisation if the app is installed there."""
     return str(answer.get("team_id") or answer["enterprise_id"])
 
 
 def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the messages of at most ten pages."""
     cursor = None
     for _ in range(_MOST_PAGES):
         answer = method(**arguments, cursor=cursor, include_all_metadata=True)

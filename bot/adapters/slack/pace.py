@@ -1,4 +1,4 @@
-"""Posts at the pace that Slack takes them: one a second in each channel (docs.slack.dev, chat.postMessage)."""
+"""Rate of posts that Slack accepts: one per second in each channel (docs.slack.dev, chat.postMessage)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bot.domain.errors import SlackUnavailable
 from bot.services.operations import deadlines
 
 _SECOND = 1.0
-# channels that are remembered; one that was quiet for a second need not be
+# channels to keep; one without a post for a second can be forgotten
 _MANY = 1_000
 _BUSY = "So much is posted there that this has to wait: try again in a minute."
 
 
 class Pace:
-    """Gives each post its turn, in one process. What other processes post, Slack's own answers tell.
+    """Throttle that gives each post of one process its turn. Slack's own rate limits cover the other processes.
 
-    Slack takes some at once, and does not say how many: whoever counts on that is refused on a busy day.
+    Slack accepts short bursts but does not say how long they may be: relying on them fails on a busy day.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Pace:
         """Wait for the next turn in a channel.
 
         Raises:
-            SlackUnavailable: that is longer than a job may wait; its pause says how long.
+            SlackUnavailable: the wait is longer than a job may wait; the error holds its seconds.
             Stopping: the process ends.
         """
         seconds = self._take(channel)
@@ -45,7 +45,7 @@ class Pace:
             self._sleep(seconds)
 
     def _take(self, channel: str) -> float:
-        """The seconds until its turn, which is taken now."""
+        """Reserve the next turn, and return the seconds until then."""
         with self._lock:
             now = self._clock()
             if len(self._free) > _MANY:

@@ -1,4 +1,4 @@
-"""Slack as the doctor asks it: once, with little patience."""
+"""Checks of Slack for the doctor: one attempt each, with a short timeout."""
 
 from __future__ import annotations
 
@@ -25,31 +25,35 @@ class BotProbe:
         self._client = BoundedWebClient(token, base_url=base_url, timeout=timeout, retry_handlers=[])
 
     def installed(self) -> Installed:
-        """Show the token; Slack names its scopes beside the answer."""
+        """Check the token. Slack returns its scopes in the headers of the answer."""
         answer = self._me
         return Installed(str(answer["team"]), _missing(answer.headers), time_of(answer.headers))
 
     def team(self) -> str:
-        """As Slack told when it was shown the token."""
+        """Return the id of the workspace from the check of the token."""
         return workspace_of(self._me)
 
     @cached_property
     def _me(self) -> SlackResponse:
+        """Slack's answer to the token, asked for once."""
         with translate_slack_errors():
             return self._client.auth_test()
 
     def channel(self, name: str) -> str:
-        """Direct messages have neither a name nor members who could leave."""
+        """Return the name of a channel in which the bot can post.
+
+        Direct messages have neither a name nor members who could leave.
+        """
         with translate_slack_errors(name):
             answer = self._client.conversations_info(channel=name)
-            found = answer["channel"]
-            if found.get("is_im"):
+            info = answer["channel"]
+            if info.get("is_im"):
                 return "direct messages"
-            if found.get("is_archived"):
+            if info.get("is_archived"):
                 raise _refusal(answer, "is_archived")
-            if not found.get("is_member"):
+            if not info.get("is_member"):
                 raise _refusal(answer, "not_in_channel")
-        return f"#{found['name']}"
+        return f"#{info['name']}"
 
 
 class SocketModeProbe:
@@ -60,20 +64,21 @@ class SocketModeProbe:
         self._client = BoundedWebClient(base_url=base_url, timeout=timeout, retry_handlers=[])
 
     def connect(self) -> None:
-        """Slack gives an address, which nobody uses."""
+        """Ask for the address of a connection, without using it."""
         with translate_slack_errors(token=_APP_TOKEN):
             self._client.apps_connections_open(app_token=self._token)
 
 
 def _refusal(answer: SlackResponse, code: str) -> SlackApiError:
-    """What Slack would say to a post."""
+    """Return the error that Slack would return for a post."""
     answer.data = {"ok": False, "error": code}
     return SlackApiError(code, answer)  # type: ignore[no-untyped-call]
 
 
 def _missing(headers: Mapping[str, str]) -> Mapping[str, str] | None:
-    told = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
-    if told is None:
+    """Return the missing scopes with the effect of each, None if Slack does not send the scopes."""
+    scopes_header = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
+    if scopes_header is None:
         return None
-    given = {scope.strip() for scope in told.split(",")}
-    return {scope: loss for scope, loss in SCOPES.items() if scope not in given}
+    granted = {scope.strip() for scope in scopes_header.split(",")}
+    return {scope: loss for scope, loss in SCOPES.items() if scope not in granted}

@@ -1,8 +1,8 @@
-"""The scopes that the bot asks for in ``manifest.json``."""
+"""The scopes that the bot requests in ``manifest.json``."""
 
 from __future__ import annotations
 
-# each with what does not work without it
+# each scope with what does not work without it
 SCOPES = {
     "app_mentions:read": "mentions are not heard",
     "channels:history": "replies in public channels are not heard, and a digest that broke off is not found again",

@@ -1,4 +1,4 @@
-"""What was said in a thread, as Slack has it."""
+"""Messages of a thread in Slack."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class SlackThreads:
         self._messenger = messenger
 
     def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
-        """The messages of people and of the bot; those of other bots are neither questions nor answers."""
-        found = self._messenger.replies(channel, thread)
+        """List the messages of people and of this bot. Those of other bots are neither questions nor answers."""
+        messages = self._messenger.replies(channel, thread)
         own = self._messenger.is_own
-        return [_message(each, is_own=own(each)) for each in found if own(each) or not each.get("bot_id")]
+        return [_message(each, is_own=own(each)) for each in messages if own(each) or not each.get("bot_id")]
 
 
 def _message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage:

@@ -1,4 +1,4 @@
-"""Slack's SDK with calls that are bounded, and pauses that are no longer than there is time."""
+"""Slack's SDK with bounded calls, and with pauses that fit into the time left."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 
-# seconds; a longer pause is for a queue, not for a thread
+# seconds; a longer pause belongs in a queue, not in a thread
 LONGEST_PAUSE = 30
 _MOST_PAUSES = 5
 
 
 class BoundedWebClient(WebClient):
-    """``timeout`` is how many seconds each request may take, from its beginning to the last byte of its answer.
+    """Web client with a time limit for each request, from its beginning to the last byte of its answer.
 
-    ``turn`` waits, before each post, for the turn of its channel.
+    ``timeout`` is that limit in seconds. ``turn`` waits, before each post, for the turn of its channel.
     """
 
     def __init__(
@@ -41,20 +41,25 @@ class BoundedWebClient(WebClient):
         self.proxy = None
 
     def api_call(self, api_method: str, **named: Any) -> SlackResponse:
-        """Call a method. Raises TooSlow, and what waiting for a turn raises, besides what the SDK raises."""
+        """Call a method of the Web API.
+
+        Raises:
+            TooSlow: the call did not end in time.
+            Exception: what the SDK raises, and what waiting for a turn raises.
+        """
         if self._turn and api_method == "chat.postMessage":
             self._turn(str(named["json"]["channel"]))
         with bounded(self.timeout):
             return super().api_call(api_method, **named)
 
     def files_upload_v2(self, **named: Any) -> SlackResponse:
-        """Upload a file; its bytes go past :meth:`api_call`. Raises TooSlow too."""
+        """Upload a file, whose bytes do not go through :meth:`api_call`. Raise ``TooSlow`` too."""
         with bounded(self.timeout):
             return super().files_upload_v2(**named)
 
 
 def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
-    """Send a message to a webhook, such as a ``response_url``. Raises TooSlow besides what the SDK raises."""
+    """Send a message to a webhook, such as a ``response_url``. Raise ``TooSlow`` besides what the SDK raises."""
     hook = WebhookClient(url, timeout=cast("int", seconds))
     _open_through(hook.proxy)
     hook.proxy = None
@@ -63,10 +68,13 @@ def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
 
 
 class RateLimits(RetryHandler):
-    """Waits out rate limits that are short enough for a thread, and for the work at hand."""
+    """Retry handler that waits out rate limits if they are short enough for a thread and for the current work."""
 
     def __init__(self, jitter: Callable[[], float] = random.random) -> None:
-        """``jitter`` gives seconds to wait beyond what Slack asks for, so that not all come back at once."""
+        """Create a handler.
+
+        ``jitter`` returns seconds to add to each pause, so that not all calls return at once.
+        """
         super().__init__(max_retry_count=_MOST_PAUSES)
         self._jitter = jitter
 
@@ -78,9 +86,10 @@ class RateLimits(RetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> bool:
+        """Return whether the response is a rate limit with a pause that the work has time for."""
         is_limited = response is not None and response.status_code == 429
-        asked = _asked(response)
-        return is_limited and asked <= LONGEST_PAUSE and deadlines.allow_wait(asked)
+        pause = _asked(response)
+        return is_limited and pause <= LONGEST_PAUSE and deadlines.allow_wait(pause)
 
     def prepare_for_next_attempt(
         self,
@@ -90,24 +99,24 @@ class RateLimits(RetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> None:
-        """Wait. Raises Stopping."""
-        asked = _asked(response)
-        log.info("Slack asks for a pause of %g s", asked)
-        bounded_calls.pause(asked + self._jitter())
+        """Wait for the pause that Slack asks for. Raise ``Stopping``."""
+        pause = _asked(response)
+        log.info("Slack asks for a pause of %g s", pause)
+        bounded_calls.pause(pause + self._jitter())
         state.next_attempt_requested = True
         state.increment_current_attempt()
 
 
 def _asked(response: HttpResponse | None) -> float:
-    """Seconds that Slack wants to have peace, one where it does not say."""
+    """Return the seconds of the pause that Slack asks for, 1 if it names none."""
     headers = {name.lower(): values for name, values in (response.headers if response else {}).items()}
-    asked = seconds_asked("".join(headers.get("retry-after", [])[:1]))
-    return 1.0 if asked is None else asked
+    pause = seconds_asked("".join(headers.get("retry-after", [])[:1]))
+    return 1.0 if pause is None else pause
 
 
 def _open_through(proxy: str | None) -> None:
-    """Have urllib, and so the SDK, open addresses in a way that lets calls be bounded.
+    """Make urllib, and so the SDK, use connections that can be bounded.
 
-    The SDK has an opener of its own for the proxy that it finds in the environment, so that it is told of none.
+    The SDK uses an opener of its own for a proxy of the environment, so callers unset its ``proxy``.
     """
     urllib.request.install_opener(noting_opener(proxy))
