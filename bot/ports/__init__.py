@@ -1,4 +1,4 @@
-"""The seams: what the services need of the outside world. Adapters and test doubles have these shapes."""
+"""Interfaces of the services to the outside world, which adapters and test doubles implement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads back what was kept as JSON."""
+"""Reading of values that were stored as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def read_back(shape: TypeAdapter[T], kept: str | None) -> T | None:
-    """The value; None where nothing was kept, or an older version kept it in another shape."""
+    """Return the stored value, None if there is none or an older version stored it in another shape."""
     try:
         return None if kept is None else shape.validate_json(kept)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Where the commits of a local clone come from."""
+"""Interface to the commits of a local clone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.domain.pull_requests.models import Repository
 
 @dataclass(frozen=True, slots=True)
 class CloneFacts:
-    """What a clone is of: the branch that is read, and the repository on GitHub if it was cloned from there."""
+    """Facts about a clone: the branch that is read, and the repository on GitHub if it was cloned from there."""
 
     branch: str
     repository: Repository | None
@@ -21,10 +21,10 @@ class CloneFacts:
 
 
 class Clone(Protocol):
-    """A local clone. Every method may raise UsageError and PrdigestError; none writes to the clone."""
+    """A local clone, which no method changes. Every method may raise UsageError and PrdigestError."""
 
     def facts(self) -> CloneFacts:
-        """What it is a clone of."""
+        """Return which branch is read, and of which repository this is a clone."""
 
     def commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
-        """The commits on the first-parent line of the branch since an instant (UTC), oldest first."""
+        """Yield the commits on the branch's first-parent line since an instant (UTC), oldest first."""

@@ -1,4 +1,4 @@
-"""Where pull requests come from."""
+"""Interface to pull requests."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ class Merged:
 
     @property
     def doubt(self) -> str:
+        """What may be missing from the list, as a clause; empty if nothing is."""
         return self.count.doubt(len(self.pulls))
 
 
 class PullRequests(Protocol):
-    """Where pull requests come from.
+    """Source of pull requests.
 
     Every method may raise RepositoryNotFound, GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a
     setting is wrong).
     """
 
     def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
-        """All pull requests merged in the local day, without files. Raises DayUnavailable."""
+        """List all pull requests merged in the local day, without files. Raise DayUnavailable."""
 
     def pull(self, repository: Repository, number: int) -> PullRequest:
-        """One pull request, without files. Raises PullRequestNotFound."""
+        """Fetch one pull request, without files. Raise PullRequestNotFound."""
 
     def with_files(self, pull: PullRequest) -> PullRequest:
-        """The same pull request with its files and patches, in GitHub's order."""
+        """Return the same pull request with its files and patches, in GitHub's order."""

@@ -1,4 +1,4 @@
-"""How the doctor asks the outside worlds whether they work. A probe asks once and waits a few seconds at most."""
+"""Interfaces for the doctor's checks of other services. A probe tries once and waits a few seconds at most."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.ports.store import Agenda, Aside, Cache, Journal, Subscriptions
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How many calls GitHub still takes before ``resets`` (UTC)."""
+    """How many calls GitHub still accepts before ``resets`` (UTC)."""
 
     left: int
     resets: datetime
@@ -21,40 +21,49 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class GitHubAccess:
-    """GitHub took the token. A server without limits has no ``allowance``; ``time`` is what its clock shows."""
+    """Access that GitHub grants a token. ``time`` is what GitHub's clock shows.
+
+    ``allowance`` is None for a server without limits.
+    """
 
     allowance: Allowance | None
     time: datetime | None
 
 
 class GitHubProbe(Protocol):
-    """GitHub. Both may raise GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a setting is wrong)."""
+    """Checks of GitHub.
+
+    Both methods may raise GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a setting is wrong).
+    """
 
     def access(self) -> GitHubAccess:
-        """Show the token."""
+        """Check the token and return the access it gives."""
 
     def reads(self, repository: Repository) -> bool:
-        """Read a pull request, and see whether the commits of the default branch can be read too.
+        """Read a pull request, and return whether the commits of the default branch can be read too.
 
-        Raises RepositoryNotFound.
+        Raises:
+            RepositoryNotFound: there is no such repository, or the token may not see it.
         """
 
 
 class ModelProbe(Protocol):
-    """The model's service."""
+    """Checks of the model's service."""
 
     def knows(self, model: str) -> bool | None:
-        """Whether it has a model of that name; None where it does not tell of models, as gateways may not.
+        """Return whether the service has a model of that name, None if it lists no models, as some gateways.
 
-        Raises ModelRejected (the key), ModelBusy (no usable answer).
+        Raises:
+            ModelRejected: the key is wrong.
+            ModelBusy: there is no usable answer.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """Slack took the bot's token: in which workspace, and what the scopes it lacks are for.
+    """The installation of the bot that a token belongs to, and the scopes it lacks with the purpose of each.
 
-    ``missing`` is None where Slack does not tell the scopes; ``time`` is what Slack's clock shows.
+    ``missing`` is None if Slack does not send the scopes; ``time`` is what Slack's clock shows.
     """
 
     workspace: str
@@ -63,30 +72,30 @@ class Installed:
 
 
 class SlackProbe(Protocol):
-    """Slack, with the bot's token. All may raise SlackRefused or SlackUnavailable."""
+    """Checks of Slack with the bot's token. All methods may raise SlackRefused or SlackUnavailable."""
 
     def installed(self) -> Installed:
-        """Show the token."""
+        """Check the token and return its installation."""
 
     def team(self) -> str:
-        """The id of the workspace, or of the organisation that the bot is installed in."""
+        """Return the id of the workspace, or of the organisation that the bot is installed in."""
 
     def channel(self, name: str) -> str:
-        """What people call the channel of that id. Raises SlackRefused where the bot could not post in it."""
+        """Return the name that people see for a channel id. Raise SlackRefused if the bot could not post there."""
 
 
 class AppProbe(Protocol):
-    """Slack, with the app's own token."""
+    """Check of Slack with the app's own token."""
 
     def connect(self) -> None:
-        """Ask for a connection in Socket Mode, and leave it. Raises SlackRefused or SlackUnavailable."""
+        """Ask for a connection in Socket Mode, without using it. Raise SlackRefused or SlackUnavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What a store says of itself. Memory is in bytes; without a ``limit`` (0) it takes what it needs.
+    """Status that a store reports. Memory is in bytes; a ``limit`` of 0 means that there is none.
 
-    ``keeps`` says how it outlives a restart, empty if it does not, None if it does not tell.
+    ``keeps`` says how the data outlives a restart: empty if it does not, None if the store does not report it.
     """
 
     policy: str
@@ -97,33 +106,33 @@ class Server:
 
 
 class StoreProbe(Protocol):
-    """The store. Every method may raise StoreUnavailable."""
+    """Checks of the store. Every method may raise StoreUnavailable."""
 
     def server(self) -> Server:
-        """Read what it says of itself."""
+        """Return the status that the store reports."""
 
     def require_durable(self) -> None:
-        """Raise StoreUnavailable if it may drop what has to stay."""
+        """Raise StoreUnavailable if the store may drop data that has to stay."""
 
     def schema(self) -> str:
-        """Of which version is what it holds, in a few words. The error says why it can't be used."""
+        """Return the version of the stored data in a few words. The error says why it can't be used."""
 
     def write(self) -> None:
-        """Write something that soon expires. The error says why it can't be."""
+        """Write a value that expires soon. The error says why this fails."""
 
     def owner(self) -> str | None:
-        """The id of the workspace whose it is; None where no bot has used it yet."""
+        """Return the id of the workspace that owns the store, None if no bot has used it yet."""
 
     def heartbeats(self) -> Mapping[str, datetime]:
-        """When each worker, and whoever put a job on a queue, was last heard of, by its own clock."""
+        """Return the last sign of life of each worker and of each sender of jobs, by its own clock."""
 
     def waiting(self) -> Mapping[str, int]:
-        """How many jobs no worker has taken yet, by queue."""
+        """Return, by queue, how many jobs no worker has started yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A store, and what is kept in it."""
+    """A store's probe, and its records."""
 
     probe: StoreProbe
     cache: Cache

@@ -1,4 +1,4 @@
-"""Slack, as far as the services need it."""
+"""Interfaces to Slack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from bot.domain.conversations.slack_request import Visit
 
-# how far Slack's clock and ours may be apart: what was posted is looked for from so much earlier
+# how far Slack's clock and ours may differ: the search for a post begins this much earlier
 SKEW = timedelta(minutes=10)
 
 
@@ -24,65 +24,73 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A message as Slack takes it; ``text`` is what notifications and screen readers get."""
+    """A message in Slack's format. ``text`` is for notifications and screen readers."""
 
     text: str
     blocks: tuple[Mapping[str, Any], ...]
 
     def payload(self) -> dict[str, Any]:
+        """Return the arguments of a call that posts the message."""
         return {"text": self.text, "blocks": [dict(block) for block in self.blocks]}
 
 
 class Messenger(Protocol):
-    """Slack, as far as a digest needs it. Every method may raise SlackRefused or SlackUnavailable."""
+    """The part of Slack that a digest needs. Every method may raise SlackRefused or SlackUnavailable."""
 
     def team(self) -> str:
-        """The id of the workspace that the token belongs to."""
+        """Return the id of the workspace that the token belongs to."""
 
     def post(
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
-        """Post a message that carries ``key``, and what it is ``about``, in its metadata; its timestamp."""
+        """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
 
     def direct(self, user: str) -> str:
-        """The channel of the direct messages between the bot and a user."""
+        """Return the channel of the direct messages between the bot and a user."""
 
     def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
-        """Put something else in place of a message of the bot's."""
+        """Replace the content of a message of the bot."""
 
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
-        """Timestamps of the bot's own messages by key: of the channel since a time, or of a thread."""
+        """Find the bot's own messages in a channel since an instant, or in a thread.
+
+        Return their timestamps by key.
+        """
 
     def attach(self, channel: str, thread: str, file: Attachment) -> None:
-        """Put a file into a thread."""
+        """Upload a file into a thread."""
 
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
-        """Whether the bot already put a file of that name into the thread."""
+        """Return whether the bot has put a file of that name into the thread."""
 
     def permalink(self, channel: str, message: str) -> str:
-        """Address of a message."""
+        """Return the address of a message."""
 
 
 class Whispers(Protocol):
-    """What only the one who asked sees."""
+    """Messages that only the asker sees."""
 
     def whisper(self, visit: Visit, post: Post) -> None:
-        """Tell the asker. Raises SlackUnavailable; one who can't be reached any more is no error."""
+        """Send a message to the asker. An asker who can't be reached any more is not an error.
+
+        Raises:
+            SlackUnavailable: Slack could not show it.
+        """
 
 
 class Views(Protocol):
-    """Windows in Slack. Both may raise SlackRefused or SlackUnavailable."""
+    """Modals in Slack. Both methods may raise SlackRefused or SlackUnavailable."""
 
     def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
-        """Open a window within three seconds of the click that gave ``trigger``."""
+        """Open a modal within three seconds of the click that gave ``trigger``."""
 
     def update(self, key: str, view: Mapping[str, Any]) -> bool:
-        """Show something else in the window of that key; whether there is one."""
+        """Replace the content of the modal of that key. Return whether there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread. ``key`` and ``about`` are what the bot's own carry."""
+    """A message of a thread. Only the bot's own messages have ``key`` and ``about``."""
 
     ts: str
     text: str
@@ -92,42 +100,47 @@ class ThreadMessage:
 
 
 class Threads(Protocol):
-    """What was said in threads."""
+    """Reader of threads."""
 
     def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
-        """The messages of a thread, oldest first. Raises SlackRefused, SlackUnavailable."""
+        """List the messages of a thread, oldest first. Raise SlackRefused or SlackUnavailable."""
 
 
 class Display(Protocol):
-    """One answer in a thread, as it is being written. That Slack did not show it is told by ``finish`` alone."""
+    """Display of one answer in a thread while it is written.
+
+    Only ``finish`` reports that Slack did not show it.
+    """
 
     def status(self, doing: str) -> None:
-        """Say what the bot does, such as "is reading 3 diffs…", until the next words are shown."""
+        """Show what the bot does, such as "is reading 3 diffs…", until the next text is shown."""
 
     def show(self, text: str) -> None:
-        """Add Markdown to the answer. Raises AnswerStopped if the asker wants no more of it."""
+        """Add Markdown to the answer. Raise AnswerStopped if the asker has stopped it."""
 
     def replace(self, text: str) -> None:
-        """Show this in place of what was shown so far."""
+        """Show this in place of the text shown so far."""
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
-        """Make it the whole answer, with blocks below; the message's timestamp.
+        """Make this the whole answer, with blocks below it, and return the message's timestamp.
 
-        Raises SlackRefused, or SlackUnavailable: it is not known how much is there.
+        Raises:
+            SlackRefused, SlackUnavailable: it is unknown how much of the answer is shown.
         """
 
 
 class Displays(Protocol):
-    """Where answers are shown."""
+    """Factory of displays for answers."""
 
     def open(self, visit: Visit, key: str, begun: Callable[[str], None], message: str = "") -> Display:
-        """A place for an answer: ``begun`` is told the timestamp once there is a message.
+        """Open a display for an answer. It calls ``begun`` with the timestamp once there is a message.
 
-        ``message`` is the one that an earlier try began.
+        ``message`` is the message that an earlier attempt began.
         """
 
     def begun_before(self, visit: Visit, key: str, since: str) -> str:
-        """The message that an earlier try began after ``since`` and could not tell of; empty if there is none.
+        """Find the message that an earlier attempt began after ``since`` and did not report, or an empty text.
 
-        Raises SlackRefused, SlackUnavailable.
+        Raises:
+            SlackRefused, SlackUnavailable: the thread can't be read.
         """

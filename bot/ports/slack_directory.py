@@ -1,4 +1,4 @@
-"""Channels and people of Slack, as far as subscriptions need them."""
+"""Interfaces to the channels and users of Slack that subscriptions need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A channel that the bot can see: whether it is a member, may write there, and everybody may read it."""
+    """Facts about a channel that the bot can see.
+
+    They are whether the bot is a member, whether the channel is archived, and whether everybody may read it.
+    """
 
     is_member: bool
     is_archived: bool
@@ -18,7 +21,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in Slack: their workspace, whether they are a guest there, and whether they run it."""
+    """Facts about a user: the workspace, and whether the user is a guest or an administrator there."""
 
     team: str
     is_guest: bool = False
@@ -26,32 +29,35 @@ class Person:
 
 
 class Places(Protocol):
-    """Looks up channels and people. Every method may raise SlackRefused or SlackUnavailable."""
+    """Directory of channels and users. Every method may raise SlackRefused or SlackUnavailable."""
 
     def place(self, channel: str) -> Place:
-        """The channel of that id."""
+        """Fetch the channel of an id."""
 
     def direct(self, user: str) -> str:
-        """The channel of the direct messages between the bot and a user."""
+        """Return the channel of the direct messages between the bot and a user."""
 
     def team(self, user: str) -> str:
-        """The workspace that a user belongs to."""
+        """Fetch the workspace that a user belongs to."""
 
     def person(self, user: str) -> Person:
-        """Who a user is."""
+        """Fetch a user."""
 
     def is_in(self, channel: str, user: str) -> bool:
-        """Whether a user is in a channel."""
+        """Return whether a user is in a channel."""
 
     def channels_of(self, user: str) -> frozenset[str]:
-        """The channels that a user is in; of those that are not public, the ones that the bot is in too."""
+        """List the channels that a user is in.
+
+        Channels that are not public are listed only if the bot is in them too.
+        """
 
     def zone(self, user: str) -> ZoneInfo:
-        """The time zone that the user has set in Slack."""
+        """Fetch the time zone that the user has set in Slack."""
 
 
 class Homes(Protocol):
-    """App Home, as each user sees it. May raise SlackRefused or SlackUnavailable."""
+    """App Home, as each user sees it. The method may raise SlackRefused or SlackUnavailable."""
 
     def show(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
         """Show these blocks to the user."""

@@ -1,4 +1,4 @@
-"""What lies outside besides Slack and the store."""
+"""Interface to the services besides Slack and the store."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from bot.ports.llm import ChatModel, Model
 
 
 class Outside(Protocol):
-    """Where pull requests and prose come from. Whoever asks for none of them needs none of their settings.
+    """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
-    ``pulls``, ``model`` and ``chat`` raise NotSetUp where a setting is missing or wrong.
+    ``pulls``, ``model`` and ``chat`` raise NotSetUp if a setting is missing or wrong.
     """
 
     @property
     def pulls(self) -> PullRequests:
-        """Pull requests."""
+        """The source of pull requests."""
 
     @property
     def model(self) -> Model | None:
-        """What writes summaries and overviews; None where nothing does."""
+        """The model that writes summaries and overviews, None if there is none."""
 
     @property
     def chat(self) -> ChatModel | None:
-        """What answers questions; None where nothing does."""
+        """The model that answers questions, None if there is none."""
 
     @property
     def has_model(self) -> bool:
-        """Whether there is a model to write and to answer; known without opening a way to it."""
+        """Whether there is a model that writes and answers. Reading this opens no connection."""
 
     @property
     def stands_in(self) -> str:
-        """Who writes in place of a model, as a sentence for readers; empty where a model does, or nobody.
+        """Who writes in place of a model, as a sentence for readers; empty if a model writes, or nobody.
 
-        Who writes so has read the changes before: no quote of a diff has to bear out what is said of them.
+        Such a writer has read the changes before, so its statements need no proof by a quote from a diff.
         """
 
     def allowances(self) -> Iterable[Allowance]:
-        """What the source of pull requests still grants; nothing where it has no limits or does not tell."""
+        """Return the remaining allowances of the source of pull requests; empty without reported limits."""
 
     def prepare(self) -> None:
-        """Open now what would else be opened by the first one who asks, and take its time."""
+        """Open everything now that the first use would otherwise open. This may take time."""
 
     def close(self) -> None:
-        """Let go of all of it. What was never used is closed without a word."""
+        """Close everything that was opened."""
