@@ -1,1 +1,1 @@
-"""Reads what happened in a repository before and after a day."""
+"""Services for the history of a repository before and after a day."""

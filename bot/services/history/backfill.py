@@ -1,4 +1,4 @@
-"""Fills history and caches for past days: who looks back finds what a digest of each would have left."""
+"""Backfill of history and caches for past days, with the same results as a digest of each day would have left."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from bot.ports import Backfilled, History, PullRequests
 from bot.services.history.throttle import Pace, Say
 from bot.services.operations.worker_threads import Crew, results_as_done
 
-# between two looks at GitHub's limits; few enough to keep the reserve
+# pull requests between two checks of GitHub's limits; few enough to keep the reserve
 _AT_A_TIME = 50
-# then the key is refused or the service is away, and asking for a thousand more would only repeat it
+# after so many in a row, the key is refused or the service is away, and a thousand more calls would fail too
 _MOST_FAILURES = 5
 
 
 class BackfillEnded(PrdigestError):
-    """There is no use in going on; the sentence says why, and what to do."""
+    """Error for a backfill that can't go on. The sentence says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """How pull requests are summarised: ``read`` asks ``model`` and keeps what it says.
+    """Writer of summaries: ``read`` asks ``model`` for one and caches it.
 
-    A summary whose price is not known counts as ``dearest`` US dollars.
+    A summary of unknown cost counts as ``dearest`` US dollars.
     """
 
     read: Callable[[PullRequest], Entry]
@@ -40,7 +40,7 @@ class Summaries:
     dearest: float
 
     def cost(self, entry: Entry) -> float:
-        """US dollars that it took now."""
+        """Return the US dollars that an entry cost now."""
         if entry.from_cache:
             return 0.0
         return self.dearest if entry.cost is None else entry.cost
@@ -48,7 +48,7 @@ class Summaries:
 
 @dataclass(slots=True)
 class CostLimit:
-    """US dollars that summaries may cost, and those that they did cost so far; calls under way may exceed it."""
+    """Limit of the US dollars for summaries, and those spent so far. Calls in progress may exceed it."""
 
     most: float
     spent: float = 0.0
@@ -56,14 +56,17 @@ class CostLimit:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A pull request less its patches, and without files where GitHub does not know it any more."""
+    """A pull request without its patches, also without files if GitHub does not know it any more."""
 
     pull: PullRequest
     is_summarised: bool = True
 
 
 class Backfill:
-    """Fills days. ``summaries`` is None where no model is set up; ``workers`` pull requests are read at a time."""
+    """Backfill of days. ``summaries`` is None if there is no model.
+
+    ``workers`` pull requests are read at a time.
+    """
 
     def __init__(
         self,
@@ -84,14 +87,15 @@ class Backfill:
         self._workers = workers
 
     def fill(self, repository: Repository, span: Span, limit: CostLimit | None, say: Say) -> Iterator[Outcome]:
-        """Fill each day as it is asked for, newest first, unless that was done.
+        """Yield the outcome of each day, newest first. A day is filled when it is requested, unless that was done.
 
-        Without ``limit`` no model is asked. ``say`` hears why it waits, and an empty text when it goes on.
+        Without ``limit`` no model is asked. ``say`` is called with the reason for a pause, and with an empty text
+        after it.
 
         Raises:
             UsageError: a day is not over.
             BackfillEnded: while iterating, the limit is reached or the model is away.
-            PrdigestError: while iterating, what asking for other days would not help: RepositoryNotFound,
+            PrdigestError: while iterating, an error that other days would have as well: RepositoryNotFound,
                 GitHubRefused, RateLimited after five pauses, StoreUnavailable.
         """
         over = yesterday(self._now(), span.zone).date
@@ -101,8 +105,9 @@ class Backfill:
         return (self._outcome(repository, day, reading, say) for day in reversed(span.days))
 
     def _outcome(self, repository: Repository, day: LocalDay, reading: _Reading, say: Say) -> Outcome:
-        known = self._backfilled.get(repository, day)
-        if known and known.covers(reading.model, self._now()):
+        """Fill a day unless it is filled already. Return the outcome, also for a day without a list."""
+        earlier_fill = self._backfilled.get(repository, day)
+        if earlier_fill and earlier_fill.covers(reading.model, self._now()):
             return Outcome(day, already=True)
         try:
             return self._filled(repository, day, reading, say)
@@ -110,6 +115,7 @@ class Backfill:
             return Outcome(day, missing=str(error).rstrip("."))
 
     def _filled(self, repository: Repository, day: LocalDay, reading: _Reading, say: Say) -> Outcome:
+        """Fill a day in batches and return the outcome. Record it as filled only if nothing is missing."""
         merged = self._pace.patiently(partial(self._pulls.merged_on, repository, day), say)
         read: list[_Read] = []
         for first in range(0, len(merged.pulls), _AT_A_TIME):
@@ -124,16 +130,17 @@ class Backfill:
         return Outcome(day, len(read), missing=missing)
 
     def _together(self, reading: _Reading, pulls: Iterable[PullRequest]) -> list[_Read]:
+        """Read pull requests in parallel and return the results in their order. Raise the first error."""
         with Crew(self._workers, "backfill") as crew:
             futures = [crew.submit(reading.read, pull) for pull in pulls]
-            # the first to fail ends it, wherever it stands: a refusal is not to be asked for again
+            # the first failure ends the batch, whatever its position: further calls would be refused as well
             for _ in results_as_done(futures):
                 pass
             return [future.result() for future in futures]
 
 
 class _Reading:
-    """How one run reads pull requests, in several threads, and what that took."""
+    """Reader of pull requests for one run, in several threads, with the money and failures of that run."""
 
     def __init__(self, pulls: PullRequests, summaries: Summaries | None, limit: CostLimit) -> None:
         self._pulls = pulls
@@ -144,23 +151,24 @@ class _Reading:
 
     @property
     def model(self) -> str:
-        """Empty where none is asked."""
+        """The name of the model, empty if none is asked."""
         return self._summaries.model if self._summaries else ""
 
     def read(self, pull: PullRequest) -> _Read:
+        """Load the files of a pull request and have it summarised."""
         try:
             loaded = self._pulls.with_files(pull)
         except PullRequestNotFound:
             return _Read(pull)
         is_summarised = self._summaries is None or self._summarise(self._summaries, loaded)
-        # a large day's patches need not stay in memory until its end
+        # the patches of a large day need not stay in memory until its end
         return _Read(loaded.without_patches(), is_summarised)
 
     def _summarise(self, summaries: Summaries, pull: PullRequest) -> bool:
-        """Whether the model gave a summary, now or before."""
+        """Return whether there is a summary by the model, from this run or an earlier one."""
         self._check_whether_to_ask()
         entry = summaries.read(pull)
-        # what could not be read says nothing of the model
+        # a pull request that can't be read is not a failure of the model
         failure = "" if entry.summary.is_unread else entry.summary.fallback
         with self._lock:
             self._limit.spent += summaries.cost(entry)
@@ -168,7 +176,7 @@ class _Reading:
         return not entry.summary.is_fallback
 
     def _check_whether_to_ask(self) -> None:
-        """Raises BackfillEnded where the model is not to be asked any more."""
+        """Raise BackfillEnded if the money is spent, or the model failed five times in a row."""
         if not self._limit.spent < self._limit.most:
             raise BackfillEnded(
                 f"The limit of ${self._limit.most:.2f} is reached: run it again to go on, or with --facts alone."
@@ -181,5 +189,6 @@ class _Reading:
 
 
 def _named(what: str, pulls: Iterable[PullRequest]) -> str:
+    """Return a clause with the numbers of pull requests; empty if there are none."""
     numbers = ", ".join(f"#{pull.number}" for pull in pulls)
     return f"{what}: {numbers}" if numbers else ""

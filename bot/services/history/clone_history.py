@@ -1,4 +1,4 @@
-"""What a local clone tells of a repository: its merges, what was known before each, and what became of them."""
+"""History of a repository from a local clone: its merges, what was known before each, and what became of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.services.history.merge_timeline import past_of
 from bot.services.risk.evaluation import History
 
 Progress = Callable[[int, int], None]
-# what a clone is of that came from no GitHub
+# stands for the repository of a clone that does not come from GitHub
 _NOWHERE = Repository("local", "clone")
 
 
@@ -32,19 +32,21 @@ def history_of(
     progress: Progress,
     classes_of: ClassesOf = default_classes,
 ) -> History:
-    """Read a clone. Without ``repository`` it is that of its origin on GitHub, else what its own reverts name.
+    """Read the history of a clone.
+
+    Without ``repository``, use that of the clone's origin on GitHub, or else the one that its reverts name.
 
     Raises:
         UsageError: the clone can't be read.
     """
     facts, since = clone.facts(), datetime.combine(history_from, time(), UTC)
     commits = list(clone.commits(since, progress))
-    named = repository or facts.repository or spoken_of(commits) or _NOWHERE
-    merges, classes = merges_of(commits, named, facts.branch), classes_of(named)
+    origin = repository or facts.repository or spoken_of(commits) or _NOWHERE
+    merges, classes = merges_of(commits, origin, facts.branch), classes_of(origin)
     everything = (*merges.pulls, *merges.direct)
     reverts = reverts_among(everything)
     return History(
-        Source(str(named), facts.branch, history_from),
+        Source(str(origin), facts.branch, history_from),
         merges.pulls,
         _past(merges, classes),
         outcomes_of(everything, reverts, repairs_among(everything)),
@@ -58,13 +60,14 @@ def history_of(
 def _doubts(
     facts: CloneFacts, commits: list[Commit], merges: Merges, reverts: tuple[Revert, ...], window: Window
 ) -> Iterator[str]:
-    named = sum(pull.merge_time in window for pull in merges.pulls)
+    """Yield the caveats about the depth of the clone, its numbered merges, and its reverts."""
+    numbered = sum(pull.merge_time in window for pull in merges.pulls)
     yield from caveats.on_depth(is_shallow=facts.is_shallow)
-    yield from caveats.on_names(named, sum(commit.committed_at in window for commit in commits))
-    # where nothing was merged, its reverts are not why
-    yield from caveats.on_reverts(len(reverts)) if named else ()
+    yield from caveats.on_names(numbered, sum(commit.committed_at in window for commit in commits))
+    # if nothing was merged, a lack of reverts explains nothing
+    yield from caveats.on_reverts(len(reverts)) if numbered else ()
 
 
 def _past(merges: Merges, classes: PathClasses) -> Past:
-    """What a bot would have recorded, and the reverts that were made without a pull request."""
+    """Return the history that a bot would have recorded, and the reverts made without a pull request."""
     return past_of([*merges.pulls, *(commit for commit in merges.direct if is_revert(commit))], classes)

@@ -1,4 +1,4 @@
-"""The merges of several days as one list."""
+"""Lists of the merges of several days, combined into one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ MergedOn = Callable[[Repository, LocalDay], Merged]
 
 @dataclass(frozen=True, slots=True)
 class Merges:
-    """The pull requests merged in some days, newest first, each once; and what may be missing from them."""
+    """The pull requests merged in some days, newest first, each once, and the caveats of that list."""
 
     pulls: tuple[PullRequest, ...]
     doubts: tuple[str, ...]
 
 
 def list_day(merged_on: MergedOn, repository: Repository, day: LocalDay) -> Merged | DayUnavailable:
-    """List what was merged on a day, or tell why that is not known. Raises what else ``merged_on`` raises."""
+    """List what was merged on a day, or return the error that says why the list is unavailable.
+
+    Raises:
+        Exception: what ``merged_on`` raises apart from DayUnavailable.
+    """
     try:
         return merged_on(repository, day)
     except DayUnavailable as error:
@@ -30,16 +34,19 @@ def list_day(merged_on: MergedOn, repository: Repository, day: LocalDay) -> Merg
 
 
 def merges_of(lists: Iterable[Merged | DayUnavailable]) -> Merges:
-    """Put the lists of days together; a day of which none is known is a doubt.
+    """Combine the lists of days. A day without a list becomes a caveat.
 
     Raises:
-        DayUnavailable: there is not one list.
+        DayUnavailable: no day has a list.
     """
     days = tuple(lists)
-    known = [each for each in days if isinstance(each, Merged)]
-    unknown = [each for each in days if isinstance(each, DayUnavailable)]
-    if unknown and not known:
-        raise unknown[-1]
-    found = {pull.number: pull for each in known for pull in each.pulls}
-    doubts = [*(str(each).rstrip(".") for each in unknown), *(each.doubt for each in known if each.doubt)]
-    return Merges(newest_first(tuple(found.values())), tuple(dict.fromkeys(doubts)))
+    available = [each for each in days if isinstance(each, Merged)]
+    unavailable = [each for each in days if isinstance(each, DayUnavailable)]
+    if unavailable and not available:
+        raise unavailable[-1]
+    by_number = {pull.number: pull for each in available for pull in each.pulls}
+    day_caveats = [
+        *(str(each).rstrip(".") for each in unavailable),
+        *(each.doubt for each in available if each.doubt),
+    ]
+    return Merges(newest_first(tuple(by_number.values())), tuple(dict.fromkeys(day_caveats)))

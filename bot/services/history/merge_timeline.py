@@ -1,4 +1,4 @@
-"""What is known of a repository besides the days that are asked about: what came before them, and since."""
+"""History of a repository around the requested days: the merges before them, and since."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from bot.services.history.merge_lists import MergedOn, list_day
 
 log = logging.getLogger(__name__)
 
-# of what the rules look back at; a revert comes within a month of what it takes back, 19 times of 20
+# before the time that the rules look back at; 19 of 20 reverts come within a month of what they revert
 BACK = REVERTS_WITHIN + timedelta(days=30)
-# what takes back of a day is worth a word for two weeks
+# a revert of a day's merge is worth reporting for two weeks
 ON = timedelta(days=14)
-# a process that answers about single pull requests reads the history of a repository so often
+# a process that answers about single pull requests reads a repository's history at most this often
 _FRESH = timedelta(minutes=10)
 _MOST_KEPT = 4
-# days: Monday tells of Friday
+# days: on Monday, a digest is about Friday
 _RECENT = 3
 _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
@@ -38,9 +38,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """A day among the merges before it and since, newest first, and what they say of each other.
+    """The merges of a day, before it and since, newest first, with the reverts and relands among them.
 
-    ``doubt`` says, as a clause, what could not be asked.
+    ``doubt`` is a clause that says what could not be read.
     """
 
     pulls: tuple[PullRequest, ...]
@@ -50,20 +50,23 @@ class Around:
 
     @classmethod
     def of(cls, pulls: Iterable[PullRequest], doubt: str = "") -> Around:
-        """What some merges say of each other."""
-        known = each_once(pulls)
-        # descriptions have been read then, and would be most of what is held
-        light = tuple(replace(pull, body="", commit_message="") for pull in known)
-        return cls(light, outcomes_among(known), tuple(relands_among(known)), doubt)
+        """Build the context from merges."""
+        merges = each_once(pulls)
+        # the long texts are not needed any more, and would take most of the memory
+        light = tuple(replace(pull, body="", commit_message="") for pull in merges)
+        return cls(light, outcomes_among(merges), tuple(relands_among(merges)), doubt)
 
     def past(self, of_day: Iterable[PullRequest], classes: PathClasses) -> Past:
-        """What the rules look back at; ``of_day`` are pull requests of the day, with their files."""
+        """Return the history that the rules look back at.
+
+        ``of_day`` are pull requests of the day, with their files.
+        """
         return Past(each_once([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept(Generic[T]):
-    """What was made at an instant of what it depends on."""
+    """A value, the instant at which it was computed, and what it depends on."""
 
     value: T
     of: Hashable
@@ -71,7 +74,10 @@ class _Kept(Generic[T]):
 
 
 class Chronicle:
-    """Looks around days. ``history`` gives what was recorded, ``merged_on`` the list of a day from GitHub."""
+    """Reader of the merges around days.
+
+    ``history`` returns the recorded merges, ``merged_on`` GitHub's list of a day.
+    """
 
     def __init__(
         self,
@@ -89,11 +95,11 @@ class Chronicle:
         self._lock = threading.Lock()
 
     def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
-        """What was recorded of merges, newest first. Raises StoreUnavailable."""
+        """Return the recorded merges between two instants, newest first. Raise StoreUnavailable."""
         return tuple(self._history().read(repository, since, until))
 
     def recorded(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
-        """The same; nothing where the store is away, which the log says."""
+        """Return the recorded merges; empty, with a line in the log, if the store is away."""
         try:
             return self.read(repository, since, until)
         except StoreUnavailable as error:
@@ -101,50 +107,55 @@ class Chronicle:
             return ()
 
     def record(self, pulls: Sequence[PullRequest]) -> None:
-        """What was merged is history; nothing fails for want of it."""
+        """Record merges. A failure is only logged."""
         try:
             self._history().record(pulls)
         except StoreUnavailable as error:
             log.warning("history is not recorded: %s", error)
 
     def follow(self, repository: Repository, day: LocalDay) -> None:
-        """Record what was merged in a day, if it is known.
+        """Record what was merged in a day, if its list is available.
 
-        Raises StoreUnavailable, and what else the list of a day raises.
+        Raises:
+            StoreUnavailable: the merges can't be recorded.
+            Exception: what the list of the day raises.
         """
         self._history().record(self._known_on(repository, day))
 
     def around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
-        """What was ``merged`` in a day among what was recorded before, and what was merged since.
+        """Return the merges of a day among those recorded before it and those merged since.
 
-        A digest is posted hours after its day: by then two of five reverts of the day are merged. It is kept for a
-        while: a hundred channels that get the same day shall not have half a year read a hundred times.
+        A digest is posted hours after its day, and by then two of five reverts of the day are merged. The result
+        is cached for ten minutes, so that a hundred channels with the same digest do not read half a year a
+        hundred times.
         """
         name, now = f"{repository} {day.date} {day.zone}".lower(), self._now()
-        of = tuple(pull.number for pull in merged)
+        numbers = tuple(pull.number for pull in merged)
         with self._lock:
-            kept = self._arounds.get(name)
-            if kept is None or kept.of != of or now - kept.at > _FRESH or kept.value.doubt:
-                kept = _Kept(self._looked_around(repository, day, merged), of, now)
-                _keep(self._arounds, name, kept)
-            return kept.value
+            cached = self._arounds.get(name)
+            if cached is None or cached.of != numbers or now - cached.at > _FRESH or cached.value.doubt:
+                cached = _Kept(self._looked_around(repository, day, merged), numbers, now)
+                _keep(self._arounds, name, cached)
+            return cached.value
 
     def _looked_around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
-        known = self.recorded(repository, day.start - BACK, day.end + ON)
-        known = tuple(pull for pull in known if pull.merge_time not in day)
+        """Read the merges before the day and since. A failure of GitHub becomes a caveat."""
+        recorded = self.recorded(repository, day.start - BACK, day.end + ON)
+        recorded = tuple(pull for pull in recorded if pull.merge_time not in day)
         try:
             listed = [pull for after in self._since(day) for pull in self._known_on(repository, after)]
         except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
-            doubt = f"what was reverted since is not known ({str(error).rstrip('.')})"
-            return Around.of([*merged, *known], doubt)
-        return Around.of([*merged, *listed, *known])
+            caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
+            return Around.of([*merged, *recorded], caveat)
+        return Around.of([*merged, *listed, *recorded])
 
     def _known_on(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
-        found = list_day(self._merged_on, repository, day)
-        return () if isinstance(found, DayUnavailable) else found.pulls
+        """Return the merges of a day; empty if its list is unavailable."""
+        listed = list_day(self._merged_on, repository, day)
+        return () if isinstance(listed, DayUnavailable) else listed.pulls
 
     def _since(self, day: LocalDay) -> Sequence[LocalDay]:
-        """The days after one up to now, if they are few: what was merged long ago was recorded then."""
+        """Return the days from a day up to now if there are at most three. Later merges are recorded already."""
         now = self._now()
         days = [LocalDay(day.date + n * _DAY, day.zone) for n in range(1, _RECENT + 1)]
         return [after for after in days if after.start <= now] if now < days[-1].end else ()
@@ -180,15 +191,15 @@ class Chronicle:
             return kept.value
 
 
-def _keep(kept: dict[str, _Kept[T]], name: str, value: _Kept[T]) -> None:
-    """In place of what was kept, and of what was kept longest where that is too much."""
-    kept.pop(name, None)
-    kept[name] = value
-    if len(kept) > _MOST_KEPT:
-        del kept[next(iter(kept))]
+def _keep(cached: dict[str, _Kept[T]], name: str, value: _Kept[T]) -> None:
+    """Cache a value, and drop the oldest one if there are more than four."""
+    cached.pop(name, None)
+    cached[name] = value
+    if len(cached) > _MOST_KEPT:
+        del cached[next(iter(cached))]
 
 
 def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
-    """The past that merges make, with what they say of each other."""
-    known = each_once(pulls)
-    return Past(known, outcomes_among(known), classes, relands_among(known))
+    """Return the history of merges, with the reverts and relands among them."""
+    merges = each_once(pulls)
+    return Past(merges, outcomes_among(merges), classes, relands_among(merges))

@@ -1,4 +1,4 @@
-"""Asks GitHub without haste: leaves others their room, waits out limits, and tries again after failures."""
+"""Calls to GitHub without haste: leave calls for others, wait out limits, and retry after failures."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ T = TypeVar("T")
 Say = Callable[[str], None]
 
 _TRIES = 5
-# without a time in its refusal, GitHub wants at least a minute, and longer each time
+# if the refusal names no time, GitHub asks for at least a minute, and for longer each time
 # (docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api)
 _LIMITED = wait_exponential(multiplier=60)
 _FAILED = wait_exponential(multiplier=5, max=60)
 
 
 class Pace:
-    """Sleeps only in the thread that asks it, so that Ctrl-C ends a pause at once.
+    """Throttle that sleeps only in the calling thread, so that Ctrl-C ends a pause at once.
 
-    ``allowances`` tells what GitHub still grants; nothing if that is not known.
+    ``allowances`` returns what GitHub still allows; nothing if that is unknown.
     """
 
     def __init__(
@@ -41,13 +41,15 @@ class Pace:
         self._sleep = sleep
 
     def patiently(self, work: Callable[[], T], say: Say) -> T:
-        """What ``work`` gives, begun when there is room. ``say`` hears why it waits, and nothing when it goes on.
+        """Run ``work`` as soon as the limits allow it, and return its result.
+
+        ``say`` is called with the reason for a pause, and with an empty text after it.
 
         Raises:
-            RateLimited, GitHubUnavailable: so did each of five tries.
+            RateLimited, GitHubUnavailable: each of five attempts raised one of them.
         """
 
-        def begin() -> T:
+        def start_work() -> T:
             self._wait_for_room(say)
             return work()
 
@@ -58,9 +60,10 @@ class Pace:
             before_sleep=lambda state: self._tell(_why(state), state.upcoming_sleep, say),
             sleep=lambda seconds: self._pause(seconds, say),
             reraise=True,
-        )(begin)
+        )(start_work)
 
     def _wait_for_room(self, say: Say) -> None:
+        """Wait until no limit of GitHub is short."""
         short = [allowance for allowance in self._allowances() if allowance.is_short]
         if not short:
             return
@@ -70,17 +73,20 @@ class Pace:
         self._pause(seconds, say)
 
     def _tell(self, why: str, seconds: float, say: Say) -> None:
+        """Log a pause and report it to the caller."""
         until = self._now() + timedelta(seconds=seconds)
         sentence = f"{why}: waiting until {until:%H:%M:%S} UTC"
         log.info("%s", sentence)
         say(sentence)
 
     def _pause(self, seconds: float, say: Say) -> None:
+        """Sleep, then report that the work goes on."""
         self._sleep(seconds)
         say("")
 
 
 def _seconds(state: RetryCallState) -> float:
+    """Return the seconds before the next attempt."""
     error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, RateLimited):
         return float(_FAILED(state))
@@ -88,5 +94,6 @@ def _seconds(state: RetryCallState) -> float:
 
 
 def _why(state: RetryCallState) -> str:
+    """Return the reason for the next attempt, as a clause."""
     error = state.outcome.exception() if state.outcome else None
     return "GitHub asks for a pause" if isinstance(error, RateLimited) else "GitHub does not answer"

@@ -1,1 +1,1 @@
-"""Deadlines, costs and health of the bot itself."""
+"""Services for the bot itself: deadlines, costs and health."""

@@ -1,4 +1,4 @@
-"""How much model calls may cost: all of a day, and one person's."""
+"""Budget for calls to the model: for a whole day, and for each person."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _OWN = "You have used up your budget for today; it begins anew at midnight ({}).
 
 
 class Budget:
-    """US dollars of a local day. Calls that run at the same time may go over it by what they cost, and no more."""
+    """Budget of a local day in US dollars.
+
+    Calls that run at the same time may exceed it by their own cost at most.
+    """
 
     def __init__(
         self,
@@ -37,10 +40,10 @@ class Budget:
         self._new_token = new_token
 
     def refusal(self, visit: Visit) -> str:
-        """Why there is no answer by the model, as a sentence for the asker; empty if there may be one.
+        """Return why the model gives no answer, as a sentence for the asker; empty if it may.
 
         Raises:
-            StoreUnavailable: nobody knows what was spent.
+            StoreUnavailable: the spending is unknown.
         """
         today = self._today()
         caps = list_caps(today.date, name_payer(visit), Need.USUAL, self._daily, self._personal)
@@ -50,24 +53,31 @@ class Budget:
         return ""
 
     def hold(self, payer: str, need: Need, dollars: float) -> Hold:
-        """Reserve what a call is expected to cost, until it is settled.
+        """Reserve the expected cost of a call until it is settled.
 
         Raises:
-            BudgetSpent: there is nothing left for such a call.
-            StoreUnavailable: nobody knows what was spent.
+            BudgetSpent: not enough is left for such a call.
+            StoreUnavailable: the spending is unknown.
         """
         date = self._today().date
         caps = list_caps(date, payer, need, self._daily, self._personal)
         hold = Hold(self._new_token(), dollars, list_names(date, payer))
-        refused = self._spending.hold(hold, [(cap.name, cap.dollars) for cap in caps])
-        if refused is not None:
-            raise BudgetSpent(caps[refused].reason)
+        cap_index = self._spending.hold(hold, [(cap.name, cap.dollars) for cap in caps])
+        if cap_index is not None:
+            raise BudgetSpent(caps[cap_index].reason)
         return hold
 
     def settle(self, hold: Hold, dollars: float) -> None:
-        """A call has cost this. Raises StoreUnavailable: what was reserved is free again in some minutes."""
+        """Replace a reservation by the real cost of the call.
+
+        Raises:
+            StoreUnavailable: the reservation expires in some minutes.
+        """
         self._spending.settle(hold, max(0.0, dollars))
 
     def spent_today(self) -> tuple[float, float]:
-        """What all calls of today have cost, and what they may cost. Raises StoreUnavailable."""
+        """Return what all calls of today have cost, and the budget of a day, in US dollars.
+
+        Raise StoreUnavailable.
+        """
         return self._spending.spent(name_whole(self._today().date)), self._daily

@@ -1,7 +1,8 @@
-"""How long work may take: a deadline that all it calls, waits and sleeps keeps, and the end of the process.
+"""Deadlines of work: all that it calls, waits and sleeps keeps to them, and to the end of the process.
 
-Both belong to a piece of work, not to a service, so they travel with it: through every call, and into the threads
-of a :class:`bot.services.operations.worker_threads.Crew`. Seconds are those of a clock that only goes up.
+Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
+threads of a :class:`bot.services.operations.worker_threads.Crew`. Seconds are those of a clock that never goes
+back.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-# seconds that services may make one try of a job wait, in all; what they want beyond that, it comes back for
+# seconds that services may make one attempt of a job wait in all; for a longer wait the job is tried again later
 MOST_WAITS = 60.0
-# what an asker reads where the time is up
+# what an asker reads when the time is up
 TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
 
 
 class Stopping(BaseException):
-    """The process ends, so the work is to be done by another one. No failure of the work: nobody is told of it."""
+    """Signal that the process ends, so that another process has to do the work.
+
+    This is not a failure of the work, and is reported to nobody.
+    """
 
 
 class Ending:
-    """The end of a process: it comes once, and interrupts whoever waits."""
+    """The end of a process. It comes once, and interrupts everything that waits."""
 
     def __init__(self) -> None:
         self._is_here = threading.Event()
@@ -33,7 +37,7 @@ class Ending:
         self._lock = threading.Lock()
 
     def end(self) -> None:
-        """End the pauses and calls of all work that knows of this end; what they are part of raises Stopping."""
+        """End the pauses and calls of all work that has this signal. They raise ``Stopping``."""
         with self._lock:
             self._is_here.set()
             acts = tuple(self._acts)
@@ -42,22 +46,22 @@ class Ending:
 
     @property
     def is_here(self) -> bool:
-        """Whether it has come."""
+        """Whether the process is ending."""
         return self._is_here.is_set()
 
     def check(self) -> None:
-        """Raises Stopping once it is here."""
+        """Raise ``Stopping`` if the process is ending."""
         if self.is_here:
             raise Stopping
 
     def wait(self, seconds: float) -> None:
-        """Pause. Raises Stopping, at once."""
+        """Pause for seconds. Raise ``Stopping`` as soon as the process ends."""
         if self._is_here.wait(seconds):
             raise Stopping
 
     @contextmanager
     def interrupts(self, act: Callable[[], None]) -> Iterator[None]:
-        """While the block runs, the end calls ``act``. Raises Stopping where it is here already."""
+        """Call ``act`` if the process ends while the block runs. Raise ``Stopping`` if it is ending already."""
         with self._lock:
             self.check()
             self._acts.add(act)
@@ -69,7 +73,10 @@ class Ending:
 
 
 class Waits:
-    """The seconds that services may make one piece of work wait. Threads that wait at the same time count once."""
+    """The seconds that services may make one piece of work wait.
+
+    Simultaneous waits of several threads count once.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -77,25 +84,25 @@ class Waits:
         self._lock = threading.Lock()
 
     def allow(self, seconds: float) -> bool:
-        """Tell whether a wait that begins now is not too much."""
+        """Return whether a wait that begins now is still allowed."""
         with self._lock:
             return self._more(seconds) <= self._left
 
     def count(self, seconds: float) -> None:
-        """Note a wait that begins now."""
+        """Count a wait that begins now."""
         with self._lock:
             self._left -= self._more(seconds)
             self._until = max(self._until, time.monotonic() + seconds)
 
     def _more(self, seconds: float) -> float:
-        """What it adds to those that are under way."""
+        """Return the seconds that a wait adds to those in progress."""
         now = time.monotonic()
         return max(0.0, now + seconds - max(now, self._until))
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """When work has to be through, by ``time.monotonic``, the end that interrupts it, and what it may wait."""
+    """Limits of a piece of work: its deadline (``time.monotonic``), the shutdown signal, and its waits."""
 
     end: float
     ending: Ending
@@ -106,15 +113,15 @@ _LIMIT: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
 
 def limit() -> Limit:
-    """That of the work at hand; one that never comes where there is none."""
+    """Return the limit of the current work; without one, a limit that never ends."""
     return _LIMIT.get() or Limit(math.inf, Ending())
 
 
 @contextmanager
 def within(seconds: float, ending: Ending | None = None, waits: float | None = None) -> Iterator[None]:
-    """Bound the work of the block, within what bounds it already. ``ending`` interrupts it.
+    """Limit the work of the block to ``seconds``, within the limits that it already has. ``ending`` interrupts it.
 
-    ``waits`` is how many seconds of it services may ask to be left in peace, all together.
+    ``waits`` is how many seconds services may make it wait in all.
     """
     before = limit()
     end = min(before.end, time.monotonic() + seconds)
@@ -128,21 +135,21 @@ def within(seconds: float, ending: Ending | None = None, waits: float | None = N
 
 @contextmanager
 def sparing(seconds: float) -> Iterator[None]:
-    """Bound the work of the block so that this much is left after it, to say what became of it."""
+    """Limit the work of the block so that ``seconds`` are left after it to report the result."""
     with within(left() - seconds):
         yield
 
 
 def left() -> float:
-    """Seconds that the work at hand may still take; infinite where nothing bounds it, never negative."""
+    """Return the seconds that the current work may still take, at least 0; infinite without a deadline."""
     return max(0.0, limit().end - time.monotonic())
 
 
 def allow_wait(seconds: float) -> bool:
-    """Tell whether the work at hand has time for a wait that a service asks for."""
+    """Return whether the current work has time for a pause that a service asks for."""
     return seconds <= left() and limit().waits.allow(seconds)
 
 
 def sleep(seconds: float) -> None:
-    """Pause, but not past the deadline. Raises Stopping as soon as the process ends."""
+    """Pause, but not past the deadline. Raise ``Stopping`` as soon as the process ends."""
     limit().ending.wait(min(seconds, left()))

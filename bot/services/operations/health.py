@@ -1,4 +1,4 @@
-"""How the bot is, from what it wrote down."""
+"""Health of the bot, from its records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOKED_AT = 50
 
 
 class Healths:
-    """Reads how the bot is."""
+    """Reader of the bot's health."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Healths:
         self._stands_in = stands_in
 
     def read(self) -> Health:
-        """As it is now. Raises StoreUnavailable."""
+        """Return the current health. Raise StoreUnavailable."""
         runs = self._journal.recent(_LOOKED_AT)
         ticked = self._cache.get(TICKED.key())
         spent, budget = self._budget.spent_today()
@@ -58,4 +58,5 @@ class Healths:
 
 
 def _first(runs: Sequence[Run], *, is_good: bool) -> Run | None:
+    """Return the first run that succeeded, or the first that failed."""
     return next((run for run in runs if (run.outcome in _GOOD) is is_good), None)

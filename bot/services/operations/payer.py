@@ -1,6 +1,6 @@
-"""For whom work is done, and so who pays for its model calls.
+"""Who pays for the model calls of a piece of work.
 
-It belongs to a piece of work, not to a service, and travels with it as its deadline does
+The payer belongs to a piece of work, not to a service, and is passed on with it as its deadline is
 (:mod:`bot.services.operations.deadlines`): through every call, and into the threads of a crew.
 """
 
@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 
 from bot.domain.conversations.slack_request import Visit
 
-# what somebody does on the command line: they bound it there, and no budget of Slack's does
+# work from the command line: its user limits it there, and the budgets for Slack do not apply
 OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who pays: a person, ``OPERATOR``, or nobody, which is the bot. ``refusals`` are why calls were refused."""
+    """The payer of model calls: a person, ``OPERATOR``, or an empty name for the bot itself.
+
+    ``refusals`` are the reasons for which calls were refused.
+    """
 
     payer: str = ""
     refusals: set[str] = field(default_factory=set)
@@ -29,21 +32,21 @@ _ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 
 def get_account() -> Account:
-    """That of the work at hand; the bot's own where nobody is named."""
+    """Return the account of the current work; the bot's own if there is none."""
     return _ACCOUNT.get() or Account()
 
 
 def name_payer(visit: Visit) -> str:
-    """The name of whoever visits."""
+    """Return the name under which a person's calls are counted."""
     return f"{visit.team}:{visit.user}"
 
 
 @contextmanager
 def bill_to(payer: str) -> Iterator[Account]:
-    """Have the work of the block paid by somebody else than what it is part of."""
-    made = Account(payer)
-    token = _ACCOUNT.set(made)
+    """Bill the model calls of the block to another payer than that of the work around it."""
+    account = Account(payer)
+    token = _ACCOUNT.set(account)
     try:
-        yield made
+        yield account
     finally:
         _ACCOUNT.reset(token)

@@ -1,4 +1,4 @@
-"""How much of its memory the store uses, for the doctor and for App Home."""
+"""Check of the store's memory, for the doctor and for App Home."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _MEGABYTE = 1_000_000
 
 
 def check_memory(server: Server) -> Finding:
-    """Check how much of its memory the store uses, and say what to do before it is full."""
+    """Check how much of its memory the store uses. The finding says what to do before it is full."""
     used = f"{server.used / _MEGABYTE:,.1f}"
     if not server.limit:
         return Finding.ok(MEMORY, f"{used} MB used, no limit")
-    found = f"{used} of {server.limit / _MEGABYTE:,.1f} MB used"
-    # with another policy the server makes room by dropping what is cached
+    usage = f"{used} of {server.limit / _MEGABYTE:,.1f} MB used"
+    # with another policy the server frees memory by dropping cached values
     if server.policy == "noeviction" and server.used > _FULL * server.limit:
         advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
-        return Finding.failed(MEMORY, found, advice)
-    return Finding.ok(MEMORY, found)
+        return Finding.failed(MEMORY, usage, advice)
+    return Finding.ok(MEMORY, usage)

@@ -1,4 +1,4 @@
-"""Threads for the parts of one piece of work. Nobody waits for them longer than the work may take."""
+"""Threads for the parts of one piece of work. Nothing waits for them longer than the work may take."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 U = TypeVar("U")
 
-# seconds after the deadline: a part that ends at the deadline itself says better what was slow
+# seconds after the deadline: a part that ends at its deadline raises an error that names what was slow
 _GRACE = 2.0
 
 
 class Crew(Executor):
-    """An executor whose threads work under the deadline of whoever makes it, and hold up nothing at its end.
+    """Executor whose threads keep to the deadline of the work that creates it, and do not delay its end.
 
     The standard pool waits for its threads at the end of its block, and again at the end of the process.
     """
@@ -34,7 +34,7 @@ class Crew(Executor):
         self._busy = 0
 
     def submit(self, work: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> Future[T]:
-        """Have it done as soon as a thread is free."""
+        """Run a part as soon as a thread is free."""
         future: Future[T] = Future()
         with self._lock:
             self._waiting.append((future, lambda: work(*arguments, **named)))
@@ -45,21 +45,23 @@ class Crew(Executor):
         return future
 
     def each(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-        """What the work makes of each item, in their order. Raises the first error, and OutOfTime."""
+        """Return the results of the work for each item, in their order. Raise the first error, or OutOfTime."""
         return [result_of(future) for future in [self.submit(work, item) for item in items]]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (the base's)
-        """Begin nothing more. What runs ends by itself, at its deadline at the latest."""
+        """Start no further part. Running parts end by themselves, at their deadline at the latest."""
         with self._lock:
             waiting, self._waiting = self._waiting, deque()
         for future, _ in waiting:
             future.cancel()
 
     def _run(self, context: Context) -> None:
+        """Run parts until none waits."""
         while part := self._next():
             context.run(_do, *part)
 
     def _next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
+        """Return the next part, None if the thread has to end."""
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()
@@ -68,6 +70,7 @@ class Crew(Executor):
 
 
 def _do(future: Future[Any], work: Callable[[], Any]) -> None:
+    """Run a part and set the result or the error of its future."""
     if not future.set_running_or_notify_cancel():
         return
     try:
@@ -77,7 +80,7 @@ def _do(future: Future[Any], work: Callable[[], Any]) -> None:
 
 
 def result_of(future: Future[T]) -> T:
-    """Its result. Raises what it raises, and OutOfTime where that does not come in time."""
+    """Return the result of a future. Raise its error, or OutOfTime if there is no result in time."""
     try:
         return future.result(_patience())
     except TimeoutError as error:
@@ -85,7 +88,7 @@ def result_of(future: Future[T]) -> T:
 
 
 def results_as_done(futures: Iterable[Future[T]]) -> Iterator[T]:
-    """The results, as they come. Raises the first error, and OutOfTime where one does not come in time."""
+    """Yield results as they arrive. Raise the first error, or OutOfTime if a result does not arrive in time."""
     try:
         yield from (future.result() for future in as_completed(futures, _patience()))
     except TimeoutError as error:
@@ -93,10 +96,11 @@ def results_as_done(futures: Iterable[Future[T]]) -> Iterator[T]:
 
 
 def _late(future: Future[T], error: TimeoutError) -> BaseException:
-    """The wait may have ended, or the work with an error of that kind."""
+    """Return the error to raise: that of the work itself if it has ended, otherwise OutOfTime."""
     return error if future.done() else OutOfTime(deadlines.TOO_LONG)
 
 
 def _patience() -> float | None:
+    """Return the seconds to wait for a result, None without a deadline."""
     left = deadlines.left()
     return None if left == float("inf") else left + _GRACE

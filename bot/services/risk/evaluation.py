@@ -1,4 +1,4 @@
-"""How good the risk list would have been on merges whose outcomes are known, strict in time."""
+"""Evaluation of the risk list on merges with known outcomes, strict in time."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from bot.domain.risk.rules import Fired, facts_of
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What there is to measure: merges, oldest first, their past, and what happened to them.
+    """The data of an evaluation: merges, oldest first, what was known before each, and what happened to them.
 
-    ``last`` is the last instant of which anything is known; ``classes`` sort the files of the repository;
-    ``doubts`` speak of where all of it comes from.
+    ``last`` is the last instant about which anything is known; ``classes`` sort the files of the repository;
+    ``doubts`` are sentences about the source of the data.
     """
 
     source: Source
@@ -42,7 +42,7 @@ class History:
 
 
 def evaluate(history: History, window: Window) -> Evaluation:
-    """Score the merges of the window, each by what was known before it, and measure the list.
+    """Score each merge of the window by what was known before it, and measure the resulting list.
 
     Raises:
         UsageError: no pull request was merged in the window.
@@ -54,7 +54,7 @@ def evaluate(history: History, window: Window) -> Evaluation:
     points = [each.risk.points for each in scored]
     rules = measurement.ranking("rules", points)
     lines = measurement.ranking("lines added", [pull.additions for pull in pulls])
-    # among equals every order is as likely
+    # with equal points, every order is equally likely
     chance = measurement.ranking("random", [0.0] * len(pulls))
     gains = {label: measurement.difference(rules, lines, label) for label in history.labels}
     silent = without_product(pulls, classes)
@@ -84,6 +84,7 @@ def evaluate(history: History, window: Window) -> Evaluation:
 
 
 def _within(history: History, window: Window) -> tuple[PullRequest, ...]:
+    """Return the merges of a window. Raise UsageError if there are none."""
     pulls = tuple(pull for pull in history.pulls if pull.merge_time in window)
     if not pulls:
         why = f" ({history.doubts[0].rstrip('.')})" if history.doubts else ""
@@ -95,50 +96,55 @@ def _within(history: History, window: Window) -> tuple[PullRequest, ...]:
 
 
 class _Scored(NamedTuple):
-    """A pull request's risk, and its points without each of the rules that fired."""
+    """A pull request's risk, and its points without each of the rules that matched."""
 
     risk: Risk
     without: Mapping[str, float]
 
 
 def _scored(pull: PullRequest, classes: PathClasses, past: Past) -> _Scored:
+    """Assess a pull request, and count its points without each rule."""
     risk = assess(pull, classes, past)
     facts = facts_of(pull, classes)
 
-    def less(rule: str) -> list[Fired]:
+    def drop_rule(rule: str) -> list[Fired]:
         return [fired for fired in risk.fired if fired.rule != rule]
 
-    return _Scored(risk, {fired.rule: points_of(facts, less(fired.rule)) for fired in risk.fired})
+    return _Scored(risk, {fired.rule: points_of(facts, drop_rule(fired.rule)) for fired in risk.fired})
 
 
 def _positives(measurement: Measurement, label: str) -> Positives:
+    """Return how many merges have a label, in all and among those with known outcomes."""
     return Positives(label, measurement.positives(label, known=True), measurement.positives(label))
 
 
 def _bands(scored: Sequence[_Scored], cases: Sequence[Case], labels: Sequence[str]) -> tuple[BandShare, ...]:
-    def share(band: Band) -> BandShare:
+    """Return the share of merges and the rate of each label, by band."""
+
+    def measure_band(band: Band) -> BandShare:
         within = [case for case, each in zip(cases, scored, strict=True) if each.risk.band is band]
         return BandShare(band.label, len(within) / len(cases), _rates(within, labels))
 
-    return tuple(share(band) for band in Band)
+    return tuple(measure_band(band) for band in Band)
 
 
 def _effects(
     scored: Sequence[_Scored], cases: Sequence[Case], measurement: Measurement, rules: Ranking
 ) -> tuple[RuleEffect, ...]:
+    """Return, for each rule, how often it matched, the rates of labels, and the gain from the rule."""
     names = sorted({rule for each in scored for rule in each.without})
 
-    def effect(rule: str) -> RuleEffect:
+    def measure_rule(rule: str) -> RuleEffect:
         without = measurement.ranking(rule, [each.without.get(rule, each.risk.points) for each in scored])
-        fired = [case for case, each in zip(cases, scored, strict=True) if rule in each.without]
+        matching = [case for case, each in zip(cases, scored, strict=True) if rule in each.without]
         gains = {label: measurement.difference(rules, without, label) for label in measurement.labels}
-        return RuleEffect(rule, len(fired), _rates(fired, measurement.labels), gains)
+        return RuleEffect(rule, len(matching), _rates(matching, measurement.labels), gains)
 
-    return tuple(effect(rule) for rule in names)
+    return tuple(measure_rule(rule) for rule in names)
 
 
 def _rates(cases: Sequence[Case], labels: Sequence[str]) -> dict[str, float]:
-    """The share of each label among cases; nan among none."""
+    """Return the share of cases with each label; nan without cases."""
     return {
         label: sum(label in case.labels for case in cases) / len(cases) if cases else math.nan for label in labels
     }

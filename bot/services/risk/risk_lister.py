@@ -1,4 +1,4 @@
-"""Lists what may hurt in some days of a repository. The rules rank; a model reads only what is listed."""
+"""Lists of risky merges in some days of a repository. The rules rank; a model reads only what is listed."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from bot.services.operations.worker_threads import Crew
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader, assess_alone
 
-# what was recorded of a repository's merges between two instants
+# returns the recorded merges of a repository between two instants
 Recorded = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 class RiskLister:
-    """Makes risk lists; ``workers`` calls to GitHub or the model run at a time."""
+    """Builder of risk lists. ``workers`` calls to GitHub or the model run at a time."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class RiskLister:
         self._is_sparing = is_sparing
 
     def build(self, request: RisksRequest, name: str, today: LocalDay) -> RiskList:
-        """The list. The merges of the week after the days count where they take something back.
+        """Build the list. Merges of the week after the days count if they revert something.
 
-        What was recorded of merges before the days says what to look at twice.
+        The merges recorded before the days serve as history for the rules.
 
         Raises:
-            PrdigestError: the merges of a day can't be had.
+            PrdigestError: the merges of a day can't be listed.
         """
         span = request.span
         until = min(today.date, span.last + WATCHED)
@@ -68,34 +68,37 @@ class RiskLister:
         lists = self._together(partial(list_day, self._pulls.merged_on, request.repository), days)
         merged = merges_of(lists[: len(span)])
         recorded = self._recorded(request.repository, span.days[0].start - BACK, span.days[-1].end + ON)
-        found = _Found(request, merged, each_once([*merges_of(lists).pulls, *recorded]))
-        loaded = self._together(self._loaded, found.candidates)
+        merges = _Found(request, merged, each_once([*merges_of(lists).pulls, *recorded]))
+        loaded = self._together(self._loaded, merges.candidates)
         classes = self._classes_of(request.repository)
-        past = Past(each_once([*loaded, *found.known]), found.outcomes, classes, relands_among(found.known))
+        past = Past(each_once([*loaded, *merges.known]), merges.outcomes, classes, relands_among(merges.known))
         assessed = [Assessed(pull, assess_alone(pull, classes, past)) for pull in loaded]
         matching = tuple(each for each in assessed if request.filters.admit(each.pull))
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         is_sparing = self._is_sparing(request.repository)
-        ranked = rank_by_risk(each for each in matching if each.pull.number not in found.gone)
+        ranked = rank_by_risk(each for each in matching if each.pull.number not in merges.gone)
         above = worth_a_look(ranked, request.top or USUAL_RISKS, is_sparing=is_sparing)
-        # who names a number gets as many: the rules rank all of them
+        # a request for a number of entries gets that many, because the rules rank all of them
         read = self._together(self._read, ranked[: max(len(above), request.top or 0)])
-        whole = found.listed(name, matching, tuple(read[: len(above)]), unread)
+        whole = merges.listed(name, matching, tuple(read[: len(above)]), unread)
         return replace(
             whole, below=tuple(read[len(above) :]), ranked=len(ranked), top=request.top, is_sparing=is_sparing
         )
 
     def _loaded(self, pull: PullRequest) -> PullRequest:
-        # a month of patches need not stay in memory
+        """Return a pull request with its files but without their patches."""
+        # the patches of a month need not stay in memory
         return self._reader.with_files(pull).without_patches()
 
-    def _read(self, found: Assessed) -> Entry:
-        pull = found.pull
-        known = self._entries.known(Reference(pull.repository, pull.number))
-        # it is summarised from its patches, which the files still have in the cache
-        return replace(known or self._entries.read(replace(pull, files=None)), risk=found.risk)
+    def _read(self, assessed: Assessed) -> Entry:
+        """Return the summary of a pull request together with its assessed risk."""
+        pull = assessed.pull
+        cached = self._entries.known(Reference(pull.repository, pull.number))
+        # the summary needs the patches, which the cache of files still has
+        return replace(cached or self._entries.read(replace(pull, files=None)), risk=assessed.risk)
 
     def _together(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+        """Run the work for all items in parallel, and return the results in their order."""
         with Crew(self._workers, "risks") as crew:
             return crew.each(work, items)
 
@@ -103,24 +106,25 @@ class RiskLister:
 class _Found:
     """The merges of the days and of the week after, newest first."""
 
-    def __init__(self, request: RisksRequest, merged: Merges, known: tuple[PullRequest, ...]) -> None:
+    def __init__(self, request: RisksRequest, merged: Merges, merges: tuple[PullRequest, ...]) -> None:
         self._request = request
         self._doubts = merged.doubts
-        self.known = known
+        self.known = merges
         self._numbers = {pull.number for pull in merged.pulls}
-        self.outcomes = outcomes_among(known)
-        self.gone = frozenset(found.pull.number for found in self.outcomes if found.stands)
+        self.outcomes = outcomes_among(merges)
+        self.gone = frozenset(pair.pull.number for pair in self.outcomes if pair.stands)
 
     @property
     def candidates(self) -> tuple[PullRequest, ...]:
-        """Those of the days that may fit the filters, as far as that is known without their files."""
+        """The merges of the days that may pass the filters, as far as that is known without their files."""
         own = (pull for pull in self.known if pull.number in self._numbers)
         return tuple(pull for pull in own if self._request.filters.admit_facts(pull))
 
     def listed(
         self, name: str, matching: tuple[Assessed, ...], riskiest: tuple[Entry, ...], unread: tuple[int, ...]
     ) -> RiskList:
-        numbers = {found.pull.number for found in matching}
+        """Return the risk list of the assessed merges."""
+        numbers = {assessed.pull.number for assessed in matching}
         return RiskList(
             name=name,
             span=self._request.span,
@@ -132,11 +136,12 @@ class _Found:
                 for pair in self.outcomes
                 if pair.stands and not numbers.isdisjoint((pair.pull.number, pair.by.number))
             ),
-            older=tuple(found.pull for found in matching if self._is_older_revert(found.pull)),
+            older=tuple(assessed.pull for assessed in matching if self._is_older_revert(assessed.pull)),
             riskiest=riskiest,
             unread=unread,
             doubts=self._doubts,
         )
 
     def _is_older_revert(self, pull: PullRequest) -> bool:
+        """Return whether a pull request reverts something from before the days."""
         return is_revert(pull) and pull.number not in {pair.by.number for pair in self.outcomes}

@@ -1,4 +1,4 @@
-"""Holds the digests that were posted of a repository against what became of their pull requests."""
+"""Comparison of posted digests with what became of their pull requests."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ log = logging.getLogger(__name__)
 
 # a month of a busy repository is 2 MB
 _MONTH = timedelta(days=31)
-# what decides how much a digest lists: long enough for a verdict, short enough to follow a change
+# the period that decides how much a digest lists: long enough for a verdict, short enough to follow a change
 _LOOK_BACK = timedelta(days=180)
 _YES, _NO = "yes", "no"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where it is recorded what was posted and what was merged."""
+    """The stores of posted digests, their ratings, and merges."""
 
     issued: Issued
     records: PostRecords
@@ -39,7 +39,7 @@ class Kept:
 
 
 class Scoring:
-    """Scores lists by what is kept, which may raise StoreUnavailable. ``now`` gives the aware present."""
+    """Scorer of posted lists. ``now`` returns the current aware time."""
 
     def __init__(self, kept: Callable[[], Kept], cache: Cache, now: Callable[[], datetime]) -> None:
         self._kept = kept
@@ -47,17 +47,17 @@ class Scoring:
         self._now = now
 
     def score(self, repository: Repository, span: Span) -> Score:
-        """How good the lists of the digests were whose last day ended in the days. Raises StoreUnavailable."""
+        """Score the lists of the digests whose last day ended in the span. Raise StoreUnavailable."""
         now, kept = self._now(), self._kept()
-        found = list(_first_shown(_issues(kept, repository, span)))
-        issues = [issue for issue in found if issue]
+        shown = list(_first_shown(_issues(kept, repository, span)))
+        issues = [issue for issue in shown if issue]
         outcomes = outcomes_among(_merged(kept.history, repository, _first_merge(issues, now), now))
-        return score_of(issues, outcomes, now, unrated=len(found) - len(issues))
+        return score_of(issues, outcomes, now, unrated=len(shown) - len(issues))
 
     def is_sparing(self, repository: Repository) -> bool:
-        """Whether digests had better list less, by the lists of the last 180 days; looked at once a day.
+        """Return whether digests of a repository should list less, judged by the lists of the last 180 days.
 
-        What can't be known changes nothing.
+        The answer is computed once a day. If the store is away, it is False.
         """
         key = SPARING.key(str(repository).lower())
         try:
@@ -68,15 +68,16 @@ class Scoring:
         except StoreUnavailable as error:
             log.warning("how good the lists of %s were is not known: %s", repository, error)
             return False
-        return known == _YES
+        return cached == _YES
 
     def _is_sparing(self, repository: Repository) -> bool:
+        """Return whether the lists of the last 180 days call for shorter ones."""
         last = today(self._now(), ZoneInfo("UTC"))
         return self.score(repository, Span(last.date - _LOOK_BACK, last.date, last.zone)).is_sparing
 
 
 def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | None]:
-    """The digests that stand, None for each of which no ratings can be read."""
+    """Yield the posted digests, None for each digest without readable ratings."""
     days = span.days
     keys = kept.issued.between(repository, days[0].end, days[-1].end)
     records = each_record(kept.records, keys)
@@ -84,7 +85,7 @@ def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | 
 
 
 def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
-    """The same less what earlier digests showed, which counts there: a hundred channels show the same."""
+    """Yield the digests without ratings that an earlier one showed: many channels may show the same ones."""
     first: dict[int, tuple[datetime, str]] = {}
     for issue in issues:
         if issue is None:
@@ -97,7 +98,7 @@ def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
 
 
 def _merged(history: History, repository: Repository, since: datetime, now: datetime) -> Iterator[PullRequest]:
-    """A part at a time: the store serves others too."""
+    """Yield the merges between two instants, read in parts so that the store can serve others in between."""
     while since < now:
         until = min(now, since + _MONTH)
         yield from history.read(repository, since, until)
@@ -105,10 +106,12 @@ def _merged(history: History, repository: Repository, since: datetime, now: date
 
 
 def _issue(key: str, record: Mapping[str, str]) -> Issue | None:
+    """Return the digest of a record, None if its ratings can't be read."""
     ratings = read_back(RATINGS, record.get("ratings"))
     at = datetime.fromisoformat(record["done"]).astimezone(UTC)
     return Issue(key, at, ratings) if ratings else None
 
 
 def _first_merge(issues: Sequence[Issue], now: datetime) -> datetime:
+    """Return the time of the earliest rated merge, or ``now`` if there is none."""
     return min((each.merged_at for issue in issues for each in issue.ratings.rated), default=now)
