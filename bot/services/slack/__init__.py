@@ -1,1 +1,1 @@
-"""Requests from Slack: who may ask, and how each gets its answer once."""
+"""Services for requests from Slack: access control, and answers that each request gets once."""

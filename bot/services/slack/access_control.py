@@ -1,4 +1,4 @@
-"""Who may ask: people of the bot's own workspace, and others only where the settings say so."""
+"""Access control: people of the bot's own workspace may ask, others only if the settings allow it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Ids from Slack. An empty list of channels or users allows all.
+    """Ids from Slack of those who may ask. An empty set of channels or users allows all.
 
     ``workspaces`` are those whose people may ask, the bot's own among them, or ids of whole organisations.
     """
@@ -27,23 +27,26 @@ class Allowed:
 
 
 class Admission:
-    """Decides over visits."""
+    """Access control of visits."""
 
     def __init__(self, allowed: Allowed, limiter: Limiter) -> None:
         self._allowed = allowed
         self._limiter = limiter
 
     def refusal(self, visit: Visit) -> str:
-        """Why the visitor gets no answer, as a sentence for them; empty if they may ask.
+        """Return why the visitor gets no answer, as a sentence for them; empty if they may ask.
 
         Raises:
-            StoreUnavailable: nobody knows how much they asked already.
+            StoreUnavailable: the number of their requests is unknown.
         """
-        bar = self.bar(visit)
-        return bar or ("" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST)
+        exclusion = self.bar(visit)
+        return exclusion or ("" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST)
 
     def bar(self, visit: Visit) -> str:
-        """Why somebody like the visitor gets no answer here, however seldom they ask; empty if they do."""
+        """Return why the visitor may never ask here, as a sentence for them; empty if they may.
+
+        No rate limit counts.
+        """
         allowed = self._allowed
         if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
             return _ELSEWHERE
@@ -55,6 +58,7 @@ class Admission:
         return ""
 
 
-def _admits(listed: Iterable[str], wanted: str) -> bool:
-    known = frozenset(listed)
-    return not known or wanted in known
+def _admits(listed: Iterable[str], slack_id: str) -> bool:
+    """Return whether a list holds an id. An empty list holds all."""
+    ids = frozenset(listed)
+    return not ids or slack_id in ids

@@ -1,4 +1,4 @@
-"""Answers to what people ask: summaries, risk lists and overviews, as messages with their buttons."""
+"""Answers to requests: summaries, risk lists and overviews, as messages with their buttons."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from bot.services.summaries.entry_cache import Entries
 
 
 class Answers:
-    """Makes the answers. ``name_of`` gives what headings call a repository; ``asker`` is a name, or empty.
+    """Builder of answers.
 
-    ``days_of`` builds the digests of an edition, ``score`` holds those of some days against what came later.
+    ``name_of`` returns the name of a repository for headings; ``asker`` is a name, or empty.
+
+    ``days_of`` builds the digests of an edition; ``score`` compares those of some days with what came later.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class Answers:
         self._score = score
 
     def summary(self, reference: Reference, asker: str) -> Answer:
-        """One pull request, merged or open. Raises what ``Entries.named`` raises."""
+        """Build the answer about one pull request, merged or open. Raise what ``Entries.named`` raises."""
         entry = self._entries.named(reference)
         request = SummaryRequest((reference,))
         details = buttons.details(entry.pull)
@@ -64,19 +66,22 @@ class Answers:
         return _answer(asker, risks_post(found), share, menu, About.RISKS.of(request))
 
     def score(self, request: ScoreRequest, asker: str) -> Answer:
-        """How good the lists of some days were. Raises StoreUnavailable."""
-        found = self._score(request.repository, request.span)
-        hits = [hit.pull for hit in found.hits]
+        """Build the answer that says how good the lists of some days were. Raise StoreUnavailable."""
+        result = self._score(request.repository, request.span)
+        hits = [hit.pull for hit in result.hits]
         menu = buttons.details_of(hits)
         share = buttons.share(buttons.SHARE_RISKS, request)
         post = score_post(self._name_of(request.repository), request.span, found)
         return _answer(asker, post, share, menu, self._about_hits(request, hits))
 
     def _about_hits(self, request: ScoreRequest, hits: Sequence[PullRequest]) -> str:
-        """A thread is about what was named; nobody reads the diffs of months for a question."""
-        named = tuple(Reference(request.repository, pull.number) for pull in hits[:MOST_PULLS])
-        if named:
-            return About.SUMMARY.of(SummaryRequest(named))
+        """Return the subject of the thread: the listed pull requests, or yesterday's digest if there are none.
+
+        Questions never make the bot read the diffs of months.
+        """
+        references = tuple(Reference(request.repository, pull.number) for pull in hits[:MOST_PULLS])
+        if references:
+            return About.SUMMARY.of(SummaryRequest(references))
         return About.DIGEST.of(DigestRequest(request.repository, span_of("yesterday", self._today(), 1)))
 
     def overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
@@ -88,6 +93,9 @@ class Answers:
 
 
 def _answer(asker: str, post: Post, share: Element, details: Element | None, about: str) -> Answer:
-    """The same message twice: a thread to ask in is only where everybody sees it, and so is who asked."""
+    """Return the message for everybody and the one for the asker alone.
+
+    Only the public one says who asked, and has a thread for questions.
+    """
     public = buttons.below(buttons.signed(post, asker), details, buttons.ask())
     return Answer(public, buttons.below(post, details, share), about)

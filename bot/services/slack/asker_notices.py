@@ -1,4 +1,4 @@
-"""Tells who asked how their request stands, before there is an answer and where Slack takes none."""
+"""Notices to the asker about the state of a request, before there is an answer and when Slack accepts none."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ _NOT_POSTED = (
 
 @dataclass(frozen=True, slots=True)
 class Promises:
-    """In seconds, when an asker hears something.
+    """Times at which an asker gets a response, in seconds.
 
-    ``told`` is when at the latest. Of the time of a request ``telling`` is kept for an answer to be posted, or for
-    what went wrong, and of that ``excusing`` for saying that Slack takes no post, which passes by itself if it is
-    only for a ``moment``. An answer that has to wait because a service asks for a pause is of use up to ``later``
-    after it was asked for: their ``response_url`` reaches askers for half an hour. Who asks for something that may
-    take longer hears after ``working`` that it is worked on. A question in a thread is ``answered`` within its own
-    time, of which Slack has ``showing``, and writing the rest (``Limits`` there).
+    - ``told``: the latest time of a first response.
+    - ``working``: when a request that may take longer gets a notice that it is in progress.
+    - ``telling``: the part of a request's time that is reserved for posting the answer or an error.
+    - ``excusing``: the part of ``telling`` that is reserved for the notice that Slack accepts no post.
+    - ``moment``: how long such a failure may last before the asker gets that notice.
+    - ``later``: how long after a request a delayed answer is still of use; a ``response_url`` lasts half an hour.
+    - ``answered``: the time for a question in a thread.
+    - ``showing``: the part of ``answered`` for showing the answer in Slack; the writer gets the rest (``Limits``
+      there).
     """
 
     told: float = 120.0
@@ -51,7 +54,7 @@ USUAL = Promises()
 
 
 class AskerNotices:
-    """Tells the asker through their ``response_url``; who has none waits for the answer itself."""
+    """Notices through the asker's ``response_url``. An asker without one waits for the answer itself."""
 
     def __init__(
         self, whispers: Whispers, records: PostRecords, now: Callable[[], datetime], promises: Promises
@@ -63,7 +66,10 @@ class AskerNotices:
 
     @contextmanager
     def excused(self, visit: Visit, key: str) -> Iterator[None]:
-        """Where Slack does not do what is needed for an answer, say so another way, before it is tried again."""
+        """Tell the asker in another way if Slack refuses what the block needs for an answer.
+
+        Raise the error again.
+        """
         began = self._now()
         try:
             with deadlines.sparing(self._promises.excusing):
@@ -88,18 +94,26 @@ class AskerNotices:
             self._say_when(visit, error, now + pause, key)
         return True
 
-    def _say_when(self, visit: Visit, error: RateLimited | SlackUnavailable, then: datetime, key: str) -> None:
+    def _say_when(
+        self, visit: Visit, error: RateLimited | SlackUnavailable, answer_at: datetime, key: str
+    ) -> None:
+        """Tell the asker when the answer comes. A failure is only logged."""
         service = "GitHub" if isinstance(error, RateLimited) else "Slack"
-        log.info("%s asks for a pause, the answer comes at %s [%s]", service, then.isoformat(), visit.reference)
+        log.info(
+            "%s asks for a pause, the answer comes at %s [%s]", service, answer_at.isoformat(), visit.reference
+        )
         try:
-            self._whispers.whisper(visit, later(service, then))
+            self._whispers.whisper(visit, later(service, answer_at))
         except SlackUnavailable as refused:
             log.warning("the asker is not told when [%s]: %s", visit.reference, refused)
         else:
-            self._records.save(key, told=then.isoformat())
+            self._records.save(key, told=answer_at.isoformat())
 
     def excuse(self, visit: Visit, key: str, began: datetime) -> None:
-        """Say once that Slack takes no answer, where that lasts. This try to post ``began`` then (aware)."""
+        """Tell the asker once that Slack accepts no answer, if that lasts.
+
+        ``began`` (aware) is when this attempt began.
+        """
         record = self._records.load(key)
         first = datetime.fromisoformat(record.get("troubled", began.isoformat()))
         is_moment = self._now() - first < timedelta(seconds=self._promises.moment)
@@ -116,7 +130,7 @@ class AskerNotices:
 
     @contextmanager
     def told_meanwhile(self, visit: Visit) -> Iterator[None]:
-        """Who waits for what may take long is told that it is worked on, where there is a ``response_url``."""
+        """Tell the asker once the block takes long that it is in progress, if there is a ``response_url``."""
         if not visit.response_url or not self._promises.told < deadlines.left() < math.inf:
             yield
             return
@@ -127,10 +141,11 @@ class AskerNotices:
             yield
         finally:
             timer.cancel()
-            # what it says shall not come after the answer
+            # the notice must not arrive after the answer
             timer.join(self._promises.telling)
 
     def _tell_meanwhile(self, visit: Visit) -> None:
+        """Send the notice that the work is in progress. A failure is only logged."""
         try:
             self._whispers.whisper(visit, notice(_WORKING))
         except SlackUnavailable as error:

@@ -1,4 +1,4 @@
-"""The window that "Details" opens: one pull request, whole."""
+"""The modal behind the "Details" button, with everything about one pull request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOO_LATE = "The window did not open in time: press again."
 
 
 class Details:
-    """Opens windows."""
+    """Service that opens the modal."""
 
     def __init__(self, entries: Entries, views: Views, replies: Replies) -> None:
         self._entries = entries
@@ -28,27 +28,28 @@ class Details:
         self._replies = replies
 
     def show(self, visit: Visit, trigger: str, reference: Reference) -> None:
-        """Open the window at once and fill it as soon as the pull request is read.
+        """Open the modal at once, and fill it as soon as the pull request is read.
 
-        Slack takes a trigger for three seconds. Doing the same again fills the same window.
+        Slack accepts a trigger for three seconds. A repeated call fills the same modal.
 
         Raises:
-            SlackUnavailable, StoreUnavailable: doing it again may help.
+            SlackUnavailable, StoreUnavailable: a retry may help.
         """
-        known = self._entries.known(reference)
-        first = details_view(known) if known else loading_view(reference)
+        cached = self._entries.known(reference)
+        first = details_view(cached) if cached else loading_view(reference)
         try:
             self._views.open(trigger, visit.key, first)
         except SlackRefused as error:
-            # an earlier try of this job may have opened it
+            # an earlier attempt of this job may have opened it
             log.info("the window [%s] is not opened: %s", visit.reference, error)
             if not self._views.update(visit.key, first):
                 self._replies.tell(visit, _TOO_LATE)
                 return
-        if not known and not self._views.update(visit.key, self._filled(visit, reference)):
+        if not cached and not self._views.update(visit.key, self._filled(visit, reference)):
             log.info("the window [%s] was closed before it was filled", visit.reference)
 
     def _filled(self, visit: Visit, reference: Reference) -> dict[str, Any]:
+        """Return the view with the details, or with an error. Raise StoreUnavailable."""
         try:
             with deadlines.sparing(self._replies.promises.telling):
                 return details_view(self._entries.named(reference))

@@ -1,4 +1,4 @@
-"""Opens the form of a subscription."""
+"""The form of a subscription."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOO_LATE = "The window did not open in time: try again."
 
 
 class Forms:
-    """Opens forms. ``usual`` is the time and the zone that a new one begins with."""
+    """Service that opens forms. ``usual`` is the time and the time zone that a new form begins with."""
 
     def __init__(
         self,
@@ -37,22 +37,22 @@ class Forms:
         self._usual = usual
 
     def open(self, visit: Visit, name: str) -> None:
-        """Open the form for a new subscription, or for the one of the id ``name``.
+        """Open the form for a new subscription, or for the existing one with the id ``name``.
 
-        Slack takes a trigger for three seconds.
+        Slack accepts a trigger for three seconds.
 
         Raises:
-            SlackUnavailable, StoreUnavailable: doing it again may help.
+            SlackUnavailable, StoreUnavailable: a retry may help.
         """
-        known = self._repositories
+        repositories = self._repositories
         try:
             old = self._subscribing.known(visit, name) if name else None
-            view = form((known.default, *known.others), self._usual, old, visit)
+            view = form((repositories.default, *repositories.others), self._usual, old, visit)
             self._views.open(visit.trigger, visit.key, view)
         except UsageError as error:
             self._replies.tell(visit, str(error))
         except SlackRefused as error:
             log.info("the form [%s] is not opened: %s", visit.reference, error)
-            # an earlier try of this job may have opened it
+            # an earlier attempt of this job may have opened it
             if error.code != "duplicate_external_id":
                 self._replies.tell(visit, _TOO_LATE)

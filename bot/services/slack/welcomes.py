@@ -1,4 +1,4 @@
-"""Whom the bot has welcomed in direct messages."""
+"""The users that the bot has welcomed in direct messages."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ _WELCOMED = "yes"
 
 
 class Welcomes:
-    """Remembers for good who was welcomed, so that nobody is twice. Both may raise StoreUnavailable."""
+    """Permanent log of welcomed users, so that nobody is welcomed twice.
+
+    Both methods may raise StoreUnavailable.
+    """
 
     def __init__(self, contexts: Contexts) -> None:
         self._contexts = contexts
 
     def has(self, user: str) -> bool:
-        """Whether a user was welcomed."""
+        """Return whether a user was welcomed."""
         return self._contexts.get(_key(user)) is not None
 
     def note(self, user: str) -> None:
-        """A user was welcomed."""
+        """Record that a user was welcomed."""
         self._contexts.put(_key(user), _WELCOMED)
 
 
