@@ -9,10 +9,7 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Facts about a channel that the bot can see.
-
-    They are whether the bot is a member, whether the channel is archived, and whether everybody may read it.
-    """
+    """Facts about a visible channel: is the bot a member, is it archived, and may everybody read it."""
 
     is_member: bool
     is_archived: bool

@@ -106,12 +106,12 @@ class RiskLister:
 class _Found:
     """The merges of the days and of the week after, newest first."""
 
-    def __init__(self, request: RisksRequest, merged: Merges, merges: tuple[PullRequest, ...]) -> None:
+    def __init__(self, request: RisksRequest, merged: Merges, all_merges: tuple[PullRequest, ...]) -> None:
         self._request = request
         self._doubts = merged.doubts
-        self.known = merges
+        self.known = all_merges
         self._numbers = {pull.number for pull in merged.pulls}
-        self.outcomes = outcomes_among(merges)
+        self.outcomes = outcomes_among(all_merges)
         self.gone = frozenset(pair.pull.number for pair in self.outcomes if pair.stands)
 
     @property

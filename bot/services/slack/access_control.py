@@ -45,7 +45,7 @@ class Admission:
     def bar(self, visit: Visit) -> str:
         """Return why the visitor may never ask here, as a sentence for them; empty if they may.
 
-        No rate limit counts.
+        Rate limits do not count here.
         """
         allowed = self._allowed
         if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
