@@ -1,8 +1,9 @@
 """Deadlines of work: all that it calls, waits and sleeps keeps to them, and to the end of the process.
 
 Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
-threads of a :class:`bot.services.operations.worker_threads.Crew`. Seconds are those of a clock that never goes
-back.
+threads of a :class:`bot.services.operations.worker_threads.Crew`.
+
+Seconds are those of a clock that never goes back.
 """
 
 from __future__ import annotations
