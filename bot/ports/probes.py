@@ -95,7 +95,7 @@ class AppProbe(Protocol):
 class Server:
     """Status that a store reports. Memory is in bytes; a ``limit`` of 0 means that there is none.
 
-    ``keeps`` says how the data outlives a restart: empty if it does not, None if the store does not report it.
+    ``keeps`` says how the data outlives a restart: empty if it does not, None if it is unknown.
     """
 
     policy: str

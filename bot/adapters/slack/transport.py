@@ -59,7 +59,7 @@ class BoundedWebClient(WebClient):
 
 
 def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
-    """Send a message to a webhook, such as a ``response_url``. Raise ``TooSlow`` besides what the SDK raises."""
+    """Send a message to a webhook, such as a ``response_url``. Raise ``TooSlow`` or an SDK error."""
     hook = WebhookClient(url, timeout=cast("int", seconds))
     _open_through(hook.proxy)
     hook.proxy = None

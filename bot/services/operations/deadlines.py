@@ -62,7 +62,7 @@ class Ending:
 
     @contextmanager
     def interrupts(self, act: Callable[[], None]) -> Iterator[None]:
-        """Call ``act`` if the process ends while the block runs. Raise ``Stopping`` if it is ending already."""
+        """Call ``act`` if the process ends while the block runs. Raise ``Stopping`` if it ends already."""
         with self._lock:
             self.check()
             self._acts.add(act)

@@ -32,10 +32,10 @@ class Promises:
     - ``told``: the latest time of a first response.
     - ``working``: when a request that may take longer gets a notice that it is in progress.
     - ``telling``: the part of a request's time that is reserved for posting the answer or an error.
-    - ``excusing``: the part of ``telling`` that is reserved for the notice that Slack accepts no post.
+    - ``excusing``: the part of ``telling`` for the notice that Slack accepts no post.
     - ``moment``: how long such a failure may last before the asker gets that notice.
-    - ``later``: how long after a request a delayed answer is still of use, because a ``response_url`` lasts
-      half an hour.
+    - ``later``: how long after a request a delayed answer is still of use.
+      A ``response_url`` lasts half an hour.
     - ``answered``: the time for a question in a thread.
     - ``showing``: the part of ``answered`` for showing the answer in Slack.
       The writer gets the rest (``Limits`` there).
