@@ -73,7 +73,7 @@ def _without(file: Path) -> str:
 def plan_of(settings: Settings, given: Given, provider: ModelProvider) -> Plan:
     """What is to be checked."""
     return Plan(
-        given=snapshot,
+        given=given,
         repositories=known_repositories(settings),
         models=_named(
             PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,

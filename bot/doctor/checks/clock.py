@@ -56,8 +56,8 @@ def process_checks(
         yield from (Finding.unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
         return
     yield _clock(records.cache.get(TICKED.key()), now())
-    heard = records.probe.heartbeats()
-    is_alive = _beats(records.probe, heard, sleep)
+    heartbeats = records.probe.heartbeats()
+    is_alive = _beats(records.probe, heartbeats, sleep)
     waiting = records.probe.waiting()
     yield _worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
     yield _jobs(waiting, is_alive=is_alive)

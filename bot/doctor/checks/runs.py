@@ -119,11 +119,11 @@ def _advice(digest: _Digest, zone: ZoneInfo) -> str:
 def _schedule(
     records: Records, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
 ) -> Iterator[Finding]:
-    wanted = {each.id: each for each in subscriptions if not each.is_paused}
+    active = {each.id: each for each in subscriptions if not each.is_paused}
     overdue = [
-        (wanted[item.subscription], due)
+        (active[item.subscription], due)
         for item, due in records.agenda.due(now - _LATE)
-        if isinstance(item, NextDigest) and item.subscription in wanted
+        if isinstance(item, NextDigest) and item.subscription in active
     ]
     for subscription, due in overdue:
         was_due = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
@@ -137,7 +137,7 @@ def _next(records: Records, active: Mapping[str, Subscription], paused: int, zon
     """Return the finding about the next digest that is due."""
     if not active:
         return Finding.note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
-    planned = [(due, each) for name, each in wanted.items() if (due := records.agenda.at(NextDigest(name)))]
+    planned = [(due, each) for name, each in active.items() if (due := records.agenda.at(NextDigest(name)))]
     if not planned:
         return Finding.note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
     due, first = min(planned, key=lambda each: each[0])

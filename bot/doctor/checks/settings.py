@@ -85,9 +85,9 @@ def _unknown(snapshot: Given) -> Iterator[tuple[str, Fault]]:
 
 def _strangers(snapshot: Given) -> Iterator[Finding]:
     """Yield notes about names that other tools use too, if one looks like a setting that is not set."""
-    unset = given.known - given.variables.keys()
-    for name in sorted(given.variables.keys() - given.known):
-        for prefix in filter(name.startswith, (*_SHARED, *_prefixes(given))):
+    unset = snapshot.known - snapshot.variables.keys()
+    for name in sorted(snapshot.variables.keys() - snapshot.known):
+        for prefix in filter(name.startswith, (*_SHARED, *_prefixes(snapshot))):
             meant = _closest(name, prefix, unset, _CLOSE)
             if meant:
                 yield Finding.note(SETTINGS, f"{name} {_stranger(meant)}")

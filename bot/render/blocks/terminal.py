@@ -26,8 +26,8 @@ def summary(entry: Entry) -> str:
         summary.headline,
         _facts(entry),
         *([_second_look(entry.risk)] if entry.risk.is_listed else []),
-        *([f"May need action: {said.action}"] if said.action else []),
-        *(f"{name}\n{text}" for name, text in said.sections),
+        *([f"May need action: {summary.action}"] if summary.action else []),
+        *(f"{name}\n{text}" for name, text in summary.sections),
         *_evidence(entry),
         pull.url,
     ]

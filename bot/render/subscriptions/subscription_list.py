@@ -124,7 +124,7 @@ def _buttons(subscription: Subscription) -> Block:
         "deny": plain("Keep it", 30),
         "style": "danger",
     }
-    found = [
+    elements = [
         button("Preview", PREVIEW, value),
         button("Change", CHANGE, value),
         button(*turn, value),

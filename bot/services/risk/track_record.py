@@ -61,10 +61,10 @@ class Scoring:
         """
         key = SPARING.key(str(repository).lower())
         try:
-            known = self._cache.get(key)
-            if known is None:
-                known = _YES if self._is_sparing(repository) else _NO
-                self._cache.put(key, known, SPARING.lifetime)
+            cached = self._cache.get(key)
+            if cached is None:
+                cached = _YES if self._is_sparing(repository) else _NO
+                self._cache.put(key, cached, SPARING.lifetime)
         except StoreUnavailable as error:
             log.warning("how good the lists of %s were is not known: %s", repository, error)
             return False

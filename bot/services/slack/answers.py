@@ -71,7 +71,7 @@ class Answers:
         hits = [hit.pull for hit in result.hits]
         menu = buttons.details_of(hits)
         share = buttons.share(buttons.SHARE_RISKS, request)
-        post = score_post(self._name_of(request.repository), request.span, found)
+        post = score_post(self._name_of(request.repository), request.span, result)
         return _answer(asker, post, share, menu, self._about_hits(request, hits))
 
     def _about_hits(self, request: ScoreRequest, hits: Sequence[PullRequest]) -> str:
