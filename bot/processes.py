@@ -107,8 +107,8 @@ def _claim_later(wiring: Wiring, stop_event: threading.Event, reason: SlackUnava
 
 
 @contextmanager
-def ended_in_time(stopped: threading.Event, last_work: float = _LAST_WORK) -> Iterator[Ending]:
-    """Yield an ending that comes ``last_work`` seconds after ``stopped`` is set.
+def ended_in_time(stop_event: threading.Event, last_work: float = _LAST_WORK) -> Iterator[Ending]:
+    """Yield an ending that comes ``last_work`` seconds after ``stop_event`` is set.
 
     It also applies to the block itself.
 
@@ -117,7 +117,7 @@ def ended_in_time(stopped: threading.Event, last_work: float = _LAST_WORK) -> It
     ending, is_through = Ending(), threading.Event()
 
     def wait() -> None:
-        stopped.wait()
+        stop_event.wait()
         if not is_through.wait(last_work):
             log.info("what is not done goes back")
             ending.end()
@@ -130,7 +130,7 @@ def ended_in_time(stopped: threading.Event, last_work: float = _LAST_WORK) -> It
         log.info("stopped before it was ready")
     finally:
         is_through.set()
-        stopped.set()
+        stop_event.set()
 
 
 @contextmanager

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import httpx2
 from localslack.loopback import Loopback, Request, Response
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from bot.adapters.http.bounded_calls import TooSlow, bounded
 from bot.adapters.http.bounded_streams import in_own_context
@@ -35,8 +35,10 @@ from bot.ports import (
     TurnUsage,
 )
 from bot.settings import Settings
+from bot.settings.description import Process, SettingUse
 from tests.emulators.claude.script import overview_answer, summary_answer
 
+_ASKS_TOY = (Process.WORKER, Process.COMMANDS)
 KEY = "toy-key"
 # tokens in and out of each call
 COMPLETED, TALKED = (1_000, 100), (2_000, 50)
@@ -116,8 +118,12 @@ TOY = ModelProvider(
 class ToySettings(Settings):
     """What a settings file has to have for it: a key and an address."""
 
-    toy_api_key: SecretStr | None = None
-    toy_url: str = "https://toy.invalid"
+    toy_api_key: Annotated[SecretStr | None, SettingUse(_ASKS_TOY, sent_to="toy_url", is_token=True)] = Field(
+        default=None, description="The key of the toy."
+    )
+    toy_url: Annotated[str, SettingUse(_ASKS_TOY)] = Field(
+        default="https://toy.invalid", description="Where the toy is."
+    )
 
 
 class ToyServer(Loopback):

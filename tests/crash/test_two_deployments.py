@@ -17,6 +17,7 @@ from redis import Redis
 
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisOwner
+from bot.render.blocks.button_values import Verdict, write_verdict
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import Caught
@@ -146,7 +147,7 @@ def _use_all(site: Site, ada: Person) -> None:
     assert question.ack.status == 200
     site.await_rest()
     (reply,) = site.world.slack.list_replies(CHANNEL, question.payload["event"]["ts"])
-    ada.press(reply, "answer_vote", value="good")
+    ada.press(reply, "answer_vote", value=write_verdict(Verdict.GOOD))
     ada.send_message("@nobody and yet in a thread", thread_ts=question.payload["event"]["ts"])
     ada.open_home()
     site.await_rest()

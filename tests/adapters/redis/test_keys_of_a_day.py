@@ -24,6 +24,7 @@ from bot.domain.operations.budget import Hold
 from bot.domain.operations.lost_job import Loss, LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
+from bot.render.blocks.button_values import Verdict, write_verdict
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.sample_team import ZONE, SampleTeam, start_bot
 
@@ -95,7 +96,7 @@ def live_a_day(team: SampleTeam) -> None:
     team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))
     team.do(ada.send_message("and who wrote them?", thread_ts=lead["ts"]))
     answer = team.replies("C0DIGEST", lead["ts"])[-1]
-    team.do(ada.press(answer, "answer_vote", value="good", channel="C0DIGEST"))
+    team.do(ada.press(answer, "answer_vote", value=write_verdict(Verdict.GOOD), channel="C0DIGEST"))
     team.do(you.mention("quiet", thread_ts=lead["ts"]))
     team.do(ada.open_home())
     team.do(ada.open_home("messages"))

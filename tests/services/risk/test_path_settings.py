@@ -15,7 +15,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess
+from bot.domain.risk.assessment import Risk, assess
 from bot.domain.time.date_range import Span
 from bot.ports import Cache, History
 from bot.services.digest.builder import DailyDigest
@@ -50,7 +50,10 @@ def reader(pulls: KnownPulls) -> Reader:
 
 
 def entries(pulls: KnownPulls, cache: Cache) -> Entries:
-    return Entries(pulls, reader(pulls), cache, "v1", classes_of=SETTINGS.of)
+    def rate(of: PullRequest) -> Risk:
+        return assess(of, SETTINGS.of(of.repository))
+
+    return Entries(pulls, reader(pulls), cache, "v1", rate, SETTINGS.of)
 
 
 def archive(pulls: KnownPulls) -> Archive:
