@@ -2,7 +2,8 @@
 
 Each stands beside its bound. All but the clock and the patch run as processes against loopback emulators with
 fixed latencies, on an empty embedded store. Exit code 1 if a bound is missed. ``python -m benchmarks day``,
-``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one part.
+``commands``, ``questions``, ``clock``, ``evaluate``, ``demo``, ``starts`` or ``patch`` runs one part; ``trace``
+counts what three requests cross in our code and has no bounds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.patch import measure_a_large_patch
 from benchmarks.questions import price_questions, time_threads
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
+from benchmarks.trace import trace_the_flows
 
 PARTS = {
     "day": (time_a_day, count_replay),
@@ -27,6 +29,7 @@ PARTS = {
     "demo": (time_the_demo,),
     "starts": (time_the_starts,),
     "patch": (measure_a_large_patch,),
+    "trace": (trace_the_flows,),
     "commands": (time_acknowledgements, time_the_same_question, time_cached_answers),
 }
 

@@ -17,13 +17,14 @@ from redis import Redis
 
 from benchmarks.table import Table
 from bot.adapters.embedded import embedded_url
-from bot.adapters.redis import RedisAgenda, RedisCache, RedisJournal, RedisPostRecords, RedisSubscriptions, connect
+from bot.adapters.redis import RedisAgenda, RedisCache, RedisJournal, RedisSubscriptions, connect
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.services.digest.records import DigestRecords
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
+from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import MemoryMessenger
 
 SUBSCRIPTIONS, DUE = 10_000, 1_000
@@ -64,10 +65,9 @@ def _schedule(store: Redis) -> Schedule:
     for number in range(SUBSCRIPTIONS):
         timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
         kept.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
-    records, journal = RedisPostRecords(store), RedisJournal(store)
-    watchdog = Watchdog(agenda, cache, records, MemoryMessenger(), "C0ADMIN")
-    window, digests = timedelta(hours=24), DigestRecords(records, lambda: "T0TEAM")
-    return Schedule(Directory(kept, None), agenda, records, digests, cache, journal, watchdog, window)
+    watchdog = Watchdog(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), "C0ADMIN")
+    digests, journal = DigestRecords(digest_store(store), lambda: "T0TEAM"), RedisJournal(store)
+    return Schedule(Directory(kept, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24))
 
 
 def _seconds(act: Callable[[], None]) -> float:

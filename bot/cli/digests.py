@@ -26,7 +26,7 @@ from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, date_of, yesterday
 from bot.render.blocks import terminal
@@ -93,10 +93,10 @@ def digest_command(
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
         wiring.ownership.claim()
         span = Span(selection.day.date, selection.day.date, selection.day.zone)
-        edition = Edition(target, selection.repository, span)
-        names_zone = wiring.scheduling.editions.names_zone(edition)
+        spec = DigestSpec(target, selection.repository, span)
+        names_zone = wiring.scheduling.composer.names_zone(spec)
         published = wiring.scheduling.delivery.publish(
-            edition, lambda: _rendered(wiring, selection, names_zone=names_zone)
+            spec, lambda: _rendered(wiring, selection, names_zone=names_zone)
         )
     for note in published.notes:
         click.echo(note, err=True)

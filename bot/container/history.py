@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from bot.adapters.redis import RedisBackfilled, RedisHistory, RedisIssued, RedisPostRecords
+from bot.adapters.redis import RedisBackfilled, RedisHistory, RedisPostedDigestIndex
 from bot.container.part import Part
 from bot.domain.operations.usage import Usage
 from bot.ports import History, PullRequests
@@ -41,8 +41,8 @@ class LookingBack(Part):
 
     def _kept(self) -> Kept:
         """What was posted and merged. Needs a store that drops nothing by itself."""
-        store, keys = self._root.store, self._root.keys
-        return Kept(RedisIssued(store, keys), RedisPostRecords(store, keys=keys), self.history)
+        index = RedisPostedDigestIndex(self._root.store, self._root.keys)
+        return Kept(index, self._root.scheduling.digests, self.history)
 
     @cached_property
     def backfill(self) -> Backfill:

@@ -21,7 +21,7 @@ from bot.adapters.redis import (
     RedisCache,
     RedisLimiter,
     RedisOwner,
-    RedisPostRecords,
+    RedisRecordStore,
     migrate,
     require_durable,
 )
@@ -40,7 +40,7 @@ from bot.domain.keyspace.keys import ANSWER
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, today
-from bot.ports import Cache, ModelProvider, Outside, PostRecords, PullRequests
+from bot.ports import Cache, ModelProvider, Outside, PullRequests, RecordStore
 from bot.services.digest.builder import DailyDigest, MakeOverview, Surroundings
 from bot.services.digest.overview import Overviewer, no_overview
 from bot.services.operations.lost_jobs import LostJobs
@@ -48,6 +48,7 @@ from bot.services.operations.metering import MeteredModel
 from bot.services.operations.ownership import Ownership
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.slack.answers import Answers
 from bot.services.slack.asker_notices import Promises
 from bot.services.slack.details import Details
@@ -175,7 +176,7 @@ class Wiring:
             back.scoring.is_sparing,
         )
         return Answers(
-            self.entries, risks, self.scheduling.editions.days, self.name_of, self.today, back.scoring.score
+            self.entries, risks, self.scheduling.composer.days, self.name_of, self.today, back.scoring.score
         )
 
     @cached_property
@@ -322,9 +323,9 @@ class Wiring:
         return Summariser(self._asker, model, budget, self.paths.of, must_prove=must_prove)
 
     @cached_property
-    def answered(self) -> PostRecords:
+    def answered(self) -> RecordStore[AnsweredRequest]:
         """How far each request was answered."""
-        return RedisPostRecords(self.store, ANSWER.lifetime, self.keys)
+        return RedisRecordStore(self.store, ANSWERED_REQUEST, ANSWER.lifetime, self.keys)
 
     @cached_property
     def _asker(self) -> Asker | None:

@@ -10,26 +10,29 @@ from zoneinfo import ZoneInfo
 from bot.adapters.caching import CachedDays
 from bot.adapters.redis import (
     RedisAgenda,
-    RedisIssued,
     RedisJournal,
-    RedisPostRecords,
+    RedisPostedDigestIndex,
     RedisProbe,
+    RedisRecordStore,
     RedisSubscriptions,
 )
 from bot.adapters.slack import SlackHomes, SlackPlaces, SlackViews
 from bot.container.from_settings import fixed_subscription
 from bot.container.part import Part
 from bot.domain.keyspace.keys import REPORT
-from bot.domain.subscriptions.models import Edition
-from bot.ports import Agenda, Journal, PostRecords, Subscriptions
-from bot.services.digest.composer import Editions
-from bot.services.digest.poster import Publisher
+from bot.domain.subscriptions.models import DigestSpec
+from bot.ports import Agenda, Journal, Subscriptions
+from bot.services.digest.composer import DigestComposer
+from bot.services.digest.posted_digest import POSTED_DIGEST
+from bot.services.digest.poster import DigestPoster
+from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import Aftermath
 from bot.services.operations.health import Healths
 from bot.services.slack.forms import Forms
 from bot.services.slack.home import Home
-from bot.services.subscriptions.delivery import Delivery
+from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.editor import Subscribing
+from bot.services.subscriptions.incident_report import INCIDENT_REPORT
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.permissions import Rights
 from bot.services.subscriptions.repository import Directory
@@ -46,8 +49,7 @@ class Scheduling(Part):
         return Schedule(
             self.directory,
             self.agenda,
-            self._records,
-            self.publisher.digests,
+            self.digests,
             self._root.cache,
             self.journal,
             self.watchdog,
@@ -55,13 +57,13 @@ class Scheduling(Part):
         )
 
     @cached_property
-    def delivery(self) -> Delivery:
+    def delivery(self) -> DigestDelivery:
         """Posts and mends."""
-        return Delivery(
+        return DigestDelivery(
             self.directory,
-            self.publisher,
-            self.editions,
-            self._records,
+            self.poster,
+            self.composer,
+            self.digests,
             self.agenda,
             self.journal,
             self.watchdog,
@@ -69,9 +71,9 @@ class Scheduling(Part):
         )
 
     @cached_property
-    def publisher(self) -> Publisher:
+    def poster(self) -> DigestPoster:
         """Posts digests to Slack. Needs a store that drops nothing by itself."""
-        return Publisher(self._root.messenger, self._records, self._now, self._sleep, self._begun)
+        return DigestPoster(self._root.messenger, self.digests, self._now, self._sleep, self._begun)
 
     @cached_property
     def aftermath(self) -> Aftermath:
@@ -79,21 +81,21 @@ class Scheduling(Part):
         return Aftermath(
             self._root.looking_back.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
             self._root.cache,
-            RedisIssued(self._root.store, self._root.keys),
-            self._records,
-            self.publisher,
+            RedisPostedDigestIndex(self._root.store, self._root.keys),
+            self.digests,
+            self.poster,
             self.agenda,
             self._now,
         )
 
-    def _begun(self, edition: Edition, key: str) -> None:
-        self.aftermath.begin(edition, key)
+    def _begun(self, spec: DigestSpec, key: str) -> None:
+        self.aftermath.begin(spec, key)
 
     @cached_property
-    def editions(self) -> Editions:
+    def composer(self) -> DigestComposer:
         """Builds what is posted; the list of a day that is over is asked of GitHub once for all channels."""
         pulls = CachedDays(self._root.pulls, self._root.cache, self._now)
-        return Editions(self._root.daily_of(pulls), self._root.name_of, self.zone_of)
+        return DigestComposer(self._root.daily_of(pulls), self._root.name_of, self.zone_of)
 
     def zone_of(self, channel: str) -> ZoneInfo | None:
         """Get the time zone that readers of a channel expect; None where there are several."""
@@ -107,9 +109,12 @@ class Scheduling(Part):
     @cached_property
     def watchdog(self) -> Watchdog:
         """Tells of what goes wrong."""
-        records = RedisPostRecords(self._root.store, REPORT.lifetime, self._root.keys)
-        admin = self._settings.prdigest_admin_channel or ""
-        return Watchdog(self.agenda, self._root.cache, records, self._root.messenger, admin)
+        root, admin = self._root, self._settings.prdigest_admin_channel or ""
+        reports = RedisRecordStore(root.store, INCIDENT_REPORT, REPORT.lifetime, root.keys)
+        return Watchdog(self.agenda, root.cache, reports, self._is_posted, root.messenger, admin)
+
+    def _is_posted(self, key: str) -> bool:
+        return self.digests.store.load(key).is_posted
 
     @cached_property
     def agenda(self) -> Agenda:
@@ -125,7 +130,7 @@ class Scheduling(Part):
     def regular(self) -> Regular:
         """What people say of their regular digests."""
         root = self._root
-        return Regular(self.subscribing, self.editions, root.repositories, root.cache, root.replies, self._now)
+        return Regular(self.subscribing, self.composer, root.repositories, root.cache, root.replies, self._now)
 
     @cached_property
     def forms(self) -> Forms:
@@ -138,7 +143,7 @@ class Scheduling(Part):
         """App Home."""
         return Home(
             self.subscribing,
-            self.publisher.digests,
+            self.digests,
             self._healths,
             SlackHomes(self._root.slack),
             self._now,
@@ -189,5 +194,12 @@ class Scheduling(Part):
         return self._settings.prdigest_post_at, self._settings.prdigest_timezone
 
     @cached_property
-    def _records(self) -> PostRecords:
-        return RedisPostRecords(self._root.store, keys=self._root.keys)
+    def digests(self) -> DigestRecords:
+        """What was posted. Needs a store that drops nothing by itself."""
+        store = RedisRecordStore(self._root.store, POSTED_DIGEST, keys=self._root.keys)
+
+        def team() -> str:
+            # not before it is asked for: whoever only reads records needs no Slack
+            return self._root.messenger.team()
+
+        return DigestRecords(store, team)

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from bot.domain.pull_requests.models import Repository
 from bot.services.jobs.declaration import JobQueue, JobType
 from bot.services.jobs.job_types import AMEND, DELIVER, MEND, WATCH
-from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, RepositoryPayload
+from bot.services.jobs.payloads import AmendPayload, DeliveryPayload, DigestPayload, RepositoryPayload
 
 P = TypeVar("P")
 
@@ -42,6 +42,6 @@ def watch_queue(jobs: JobQueue) -> KindQueue[RepositoryPayload]:
     return KindQueue(jobs, WATCH, lambda name: RepositoryPayload(Repository.parse(name)))
 
 
-def amend_queue(jobs: JobQueue) -> KindQueue[DigestPayload]:
-    """Return the queue of digests to be amended: the key of each."""
-    return KindQueue(jobs, AMEND, DigestPayload)
+def amend_queue(jobs: JobQueue) -> KindQueue[AmendPayload]:
+    """Return the queue of digests to be amended: the key of each, and when was looked in ISO 8601."""
+    return KindQueue(jobs, AMEND, lambda key, at: AmendPayload(key, datetime.fromisoformat(at)))

@@ -11,7 +11,7 @@ from bot.jobs.kind_queue import amend_queue
 from bot.jobs.performer import Job
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import AMEND, DELIVER, MEND, WATCH
-from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, RepositoryPayload
+from bot.services.jobs.payloads import AmendPayload, DeliveryPayload, DigestPayload, RepositoryPayload
 
 
 def list_jobs(jobs: JobQueue) -> Iterable[Job[Any]]:
@@ -40,6 +40,6 @@ def watch(jobs: JobQueue, wiring: Wiring, payload: RepositoryPayload) -> None:
     wiring.scheduling.aftermath.look(payload.repository, amend_queue(jobs))
 
 
-def amend(wiring: Wiring, payload: DigestPayload) -> None:
+def amend(wiring: Wiring, payload: AmendPayload) -> None:
     """Say in a digest what became of its pull requests."""
-    wiring.scheduling.aftermath.amend(payload.key)
+    wiring.scheduling.aftermath.amend(payload.key, payload.looked_at)

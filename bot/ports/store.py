@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from bot.domain.conversations.thread import Question
 from bot.domain.history.backfill import Fill
@@ -16,6 +16,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.subscriptions.due_items import DueItem
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
+from bot.ports.record_codec import Record
 
 
 class Cache(Protocol):
@@ -68,26 +69,35 @@ class Queue(Protocol):
         """Hand work over; it is durable when this returns. Raises StoreUnavailable."""
 
 
-class PostRecords(Protocol):
-    """What is known of a digest that is being posted; durable. May raise StoreUnavailable, InProgress."""
+R = TypeVar("R", bound=Record)
 
-    def load(self, key: str) -> dict[str, str]:
-        """The fields recorded so far."""
 
-    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
-        """The fields of each, in their order, at once."""
+class RecordStore(Protocol[R]):
+    """Records of one kind by their keys; durable. May raise StoreUnavailable, InProgress."""
 
-    def save(self, key: str, **fields: str) -> None:
-        """Add fields."""
+    def load(self, key: str) -> R:
+        """Return the record, or one in which nothing is recorded yet."""
 
-    def claim(self, key: str, field: str, value: str) -> None:
-        """Add a field that nobody has added yet, or raise InProgress.
+    def load_each(self, keys: Sequence[str]) -> Sequence[R]:
+        """Return the record of each key, in their order, at once."""
+
+    def save(self, key: str, before: R, after: R) -> R:
+        """Write what differs between a record as it was loaded and as it shall be, all or none; return the latter.
+
+        What is the same is not written: another process may have changed it meanwhile.
+        """
+
+    def claim(self, key: str, before: R, after: R) -> R:
+        """Write what differs if nobody has written it yet; return the later record.
 
         A right that :meth:`exclusive` gave may be lost while the store is away; this shows it before it does harm.
+
+        Raises:
+            InProgress: somebody has.
         """
 
     def exclusive(self, key: str) -> AbstractContextManager[None]:
-        """Hold the right to post this digest, or raise InProgress if another process keeps it."""
+        """Hold the right to go on with this record, or raise InProgress if another process keeps it."""
 
 
 class Line(Protocol):
@@ -209,7 +219,7 @@ class History(Protocol):
         """What was merged from ``since`` up to but not including ``until`` (aware instants), newest first."""
 
 
-class Issued(Protocol):
+class PostedDigestIndex(Protocol):
     """Which digests were posted. Durable. Every method may raise StoreUnavailable."""
 
     def add(self, repository: Repository, end: datetime, key: str) -> None:

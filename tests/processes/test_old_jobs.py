@@ -211,10 +211,12 @@ def test_what_is_due(team: Team, caplog: pytest.LogCaptureFixture) -> None:
     team.wiring.scheduling.agenda.put(NextDigest(made.id), due)
     team.run("prdigest-long", "deliver", made.id, due.isoformat())
     assert ["engine" in text for text in team.posted()] == [True]
-    key = team.wiring.scheduling.publisher.key(made.edition(due))
+    key = team.wiring.scheduling.digests.track(made.digest_spec(due)).key
     team.run("prdigest-long", "mend", key)
     team.run("prdigest-long", "watch", "octo/engine")
     team.run("prdigest-long", "amend", key)
+    # version 2 did not yet say which look asks for it
+    team.run("prdigest-long", "amend", {"version": 2, "key": key})
     assert "tried again" not in caplog.text
 
 

@@ -7,7 +7,6 @@ from bot.adapters.redis.connection import (
     HURRIED,
     Patience,
     RedisCache,
-    RedisPostRecords,
     connect,
     connect_embedded,
     require_durable,
@@ -20,10 +19,11 @@ from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from bot.adapters.redis.jobs.retries import in_a_line
 from bot.adapters.redis.keyspace import Keyspace
 from bot.adapters.redis.owner import RedisOwner
-from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.probe import RedisProbe, place_of
 from bot.adapters.redis.question_queue import RedisLine, RedisSpending
 from bot.adapters.redis.rate_limiter import RedisLimiter
+from bot.adapters.redis.record_store import RedisRecordStore
 from bot.adapters.redis.thread_states import RedisContexts
 from bot.adapters.redis.transfer.reset import forget_talk
 from bot.adapters.redis.transfer.schema import migrate
@@ -41,13 +41,13 @@ __all__ = [
     "RedisCache",
     "RedisContexts",
     "RedisHistory",
-    "RedisIssued",
     "RedisJournal",
     "RedisLimiter",
     "RedisLine",
     "RedisOwner",
-    "RedisPostRecords",
+    "RedisPostedDigestIndex",
     "RedisProbe",
+    "RedisRecordStore",
     "RedisSpending",
     "RedisSubscriptions",
     "broker_of",

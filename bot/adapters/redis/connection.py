@@ -1,11 +1,11 @@
-"""What is kept on Redis: the cache, which expires, and the records of posted digests, which do not."""
+"""Connections to Redis, and the cache that is kept there, which expires."""
 
 from __future__ import annotations
 
 import logging
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,16 +20,15 @@ from redis.retry import Retry
 from bot.adapters.embedded import socket_path, start_embedded
 from bot.adapters.redis.errors import CLUSTER, translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.adapters.redis.leases import LIFETIME, lease
+from bot.adapters.redis.leases import lease
 from bot.adapters.redis.reviving import Reviver, RevivingConnection
-from bot.domain.errors import InProgress, OutOfTime, StoreUnavailable
+from bot.domain.errors import OutOfTime, StoreUnavailable
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _COMPRESS_FROM = 1_000
-_ELSEWHERE = "Another process is posting this now: look at the channel soon."
 _PLAIN, _ZLIB = b"p", b"z"
 
 
@@ -155,61 +154,6 @@ class RedisCache:
             if not held:
                 raise OutOfTime(deadlines.TOO_LONG)
             yield
-
-
-class RedisPostRecords:
-    """``PostRecords`` on Redis: one hash under each key, without expiry unless there is a ``lifetime``."""
-
-    def __init__(self, client: Redis, lifetime: timedelta | None = None, keys: Keyspace = WHOLE) -> None:
-        self._client = client
-        self._keys = keys
-        self._lifetime = lifetime
-
-    def load(self, key: str) -> dict[str, str]:
-        """The fields recorded so far; empty for a digest never begun."""
-        with translate_redis_errors():
-            found = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.make(key)))
-        return _fields(found)
-
-    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
-        """The fields of each."""
-        with translate_redis_errors(), self._client.pipeline(transaction=False) as together:
-            for key in keys:
-                together.hgetall(self._keys.make(key))
-            found = cast("list[dict[bytes, bytes]]", together.execute())
-        return [_fields(each) for each in found]
-
-    def save(self, key: str, **fields: str) -> None:
-        """Add fields, all or none."""
-        key = self._keys.make(key)
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.hset(key, mapping={name: packed(value) for name, value in fields.items()})
-            if self._lifetime:
-                together.expire(key, self._lifetime)
-            together.execute()
-
-    def claim(self, key: str, field: str, value: str) -> None:
-        """Add a field that nobody has added yet."""
-        key = self._keys.make(key)
-        with translate_redis_errors(), self._client.pipeline() as together:
-            together.hsetnx(key, field, packed(value))
-            if self._lifetime:
-                together.expire(key, self._lifetime)
-            is_new = together.execute()[0]
-        if not is_new:
-            raise InProgress(_ELSEWHERE)
-
-    @contextmanager
-    def exclusive(self, key: str) -> Iterator[None]:
-        """Hold the right to post this digest; waits long enough to inherit it from a process that died."""
-        with translate_redis_errors(), lease(self._client, self._keys, key, patience=2 * LIFETIME) as held:
-            if not held:
-                raise InProgress(_ELSEWHERE)
-            yield
-
-
-def _fields(found: dict[bytes, bytes]) -> dict[str, str]:
-    return {name.decode(): unpacked(value) for name, value in found.items()}
 
 
 def packed(value: str) -> bytes:

@@ -14,8 +14,8 @@ from bot.domain.keyspace.keys import ISSUED
 from bot.domain.pull_requests.models import Repository
 
 
-class RedisIssued:
-    """``Issued``: a sorted set for each repository, by the end of the last day in seconds since 1970."""
+class RedisPostedDigestIndex:
+    """``PostedDigestIndex``: a sorted set for each repository, by the Unix time at which the last day ended."""
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
@@ -24,18 +24,18 @@ class RedisIssued:
     def add(self, repository: Repository, end: datetime, key: str) -> None:
         """Note a digest."""
         with translate_redis_errors():
-            self._client.zadd(self._keys.make(_issued(repository)), {key: int(end.timestamp())})
+            self._client.zadd(self._keys.make(_index_key(repository)), {key: int(end.timestamp())})
 
     def between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """The keys of those whose last day ended from ``since`` to ``until``."""
         first, last = int(since.timestamp()), int(until.timestamp())
         with translate_redis_errors():
             found = cast(
-                "list[bytes]", self._client.zrangebyscore(self._keys.make(_issued(repository)), first, last)
+                "list[bytes]", self._client.zrangebyscore(self._keys.make(_index_key(repository)), first, last)
             )
         return tuple(key.decode() for key in found)
 
 
-def _issued(repository: Repository) -> str:
+def _index_key(repository: Repository) -> str:
     """GitHub's names are the same in any case."""
     return ISSUED.key(str(repository).lower())

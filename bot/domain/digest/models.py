@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.domain.digest.view import WHOLE, Only, View
@@ -178,12 +178,6 @@ class Digest:
         costs = [self.overview.cost, *(entry.cost for entry in self.entries)]
         amounts = [cost for cost in costs if cost is not None]
         return sum(amounts) if len(amounts) == len(costs) else None
-
-    @property
-    def unpriced(self) -> Digest:
-        """A copy without cost and cache state, so that digests of the same content are equal."""
-        entries = tuple(replace(entry, from_cache=False, cost=0.0) for entry in self.entries)
-        return replace(self, entries=entries, overview=replace(self.overview, from_cache=False, cost=0.0))
 
     @property
     def taken_back(self) -> frozenset[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from bot.domain.digest.models import CountCheck, Digest, Overview
@@ -42,11 +42,6 @@ class CatchUp:
     def gaps(self) -> tuple[str, ...]:
         """Missing parts of any day; see :attr:`bot.domain.digest.models.Digest.gaps`."""
         return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
-
-    @property
-    def unpriced(self) -> CatchUp:
-        """A copy without costs; see :attr:`bot.domain.digest.models.Digest.unpriced`."""
-        return replace(self, digests=tuple(digest.unpriced for digest in self.digests))
 
     @cached_property
     def whole(self) -> Digest:

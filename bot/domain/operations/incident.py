@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Incident:
     """A problem with the digest of a key, which ``title`` names for people.
 
     ``reason`` is a sentence without its full stop. ``retry`` is the time of the next attempt, None if there is

@@ -26,7 +26,7 @@ _SATURDAY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Edition:
+class DigestSpec:
     """The digest of one day, or of a few, of a repository, as one channel gets it."""
 
     channel: str
@@ -152,6 +152,6 @@ class Subscription:
         """Whether it comes from the settings: people can't change it in Slack."""
         return not self.by
 
-    def edition(self, due: datetime) -> Edition:
+    def digest_spec(self, due: datetime) -> DigestSpec:
         """What is to be posted at that instant."""
-        return Edition(self.channel, self.repository, self.timing.covers(due), self.view)
+        return DigestSpec(self.channel, self.repository, self.timing.covers(due), self.view)

@@ -16,7 +16,7 @@ from bot.render.digest.parts import duration, pair
 _MOST = MOST_CHARACTERS + 1_500
 
 
-def amended(
+def add_outcomes(
     message: Mapping[str, Any], outcomes: Sequence[TakenBack], stated_marks: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return a posted message with the outcomes of the pull requests that it lists.

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest
+from bot.domain.digest.fingerprint import fingerprint_of
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.digest.multi_day import CatchUp
 from bot.domain.pull_requests.models import Repository
@@ -30,9 +31,8 @@ class Rendered:
     """The messages of a digest. A day without merges has no thread and no report.
 
     ``merged`` counts all merges, shown or not; ``gaps`` are the parts that are missing and may become available.
-    ``Rendered.unpriced`` is the lead without the cost of this build, by which two digests are compared; if it is
-    None, the lead itself is compared. ``ratings`` are the ratings of what is shown, ``Rendered.told`` the states
-    of the outcomes that the digest shows.
+    ``fingerprint`` is that of the digest's data: equal for digests that show the same. ``ratings`` are the ratings of
+    what is shown, ``Rendered.told`` the states of the outcomes that the digest shows.
     """
 
     lead: Post
@@ -40,7 +40,7 @@ class Rendered:
     attachment: Attachment | None
     merged: int = 0
     gaps: tuple[str, ...] = ()
-    unpriced: Post | None = None
+    fingerprint: str = ""
     ratings: Ratings | None = None
     told: tuple[str, ...] = ()
 
@@ -51,21 +51,21 @@ class Rendered:
 
 def render(digest: Digest, notes: Sequence[str] = ()) -> Rendered:
     """Render the digest of a day for Slack, with ``notes`` in small print."""
-    lead_post, unpriced = (_noted(lead(each), notes) for each in (digest, digest.unpriced))
+    lead_post, fingerprint = _noted(lead(digest), notes), fingerprint_of(digest, notes)
     if not digest.entries:
-        return Rendered(lead_post, (), None, digest.merged, digest.gaps)
+        return Rendered(lead_post, (), None, digest.merged, digest.gaps, fingerprint)
     menu = details_of(entry.pull for entry in _worth_opening(digest))
     file = _attachment([digest], str(digest.day.date))
     return Rendered(
-        below(lead_post, menu, ask()), thread(digest), file, digest.merged, digest.gaps, unpriced, *_kept(digest)
+        below(lead_post, menu, ask()), thread(digest), file, digest.merged, digest.gaps, fingerprint, *_kept(digest)
     )
 
 
 def render_days(catch_up: CatchUp, notes: Sequence[str] = ()) -> Rendered:
     """Render several days for Slack: one lead message, and every pull request in its thread."""
-    lead_post, unpriced = (_noted(catch_up_post(each), notes) for each in (catch_up, catch_up.unpriced))
+    lead_post, fingerprint = _noted(catch_up_post(catch_up), notes), fingerprint_of(catch_up, notes)
     if not catch_up.whole.entries:
-        return Rendered(lead_post, (), None, catch_up.merged, catch_up.gaps)
+        return Rendered(lead_post, (), None, catch_up.merged, catch_up.gaps, fingerprint)
     menu = details_of(entry.pull for entry in _worth_opening(catch_up.whole))
     file = _attachment(catch_up.digests, str(catch_up.span))
     return Rendered(
@@ -74,7 +74,7 @@ def render_days(catch_up: CatchUp, notes: Sequence[str] = ()) -> Rendered:
         file,
         catch_up.merged,
         catch_up.gaps,
-        unpriced,
+        fingerprint,
         *_kept(catch_up.whole),
     )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.incident import Incident, Kind
 from bot.domain.text.strings import one_line, plural, shorten
 from bot.ports import Post
 from bot.render.blocks.mrkdwn import escape
@@ -23,7 +23,7 @@ _WORDS = {
 }
 
 
-def troubles_post(incidents: Sequence[Trouble]) -> Post:
+def incidents_post(incidents: Sequence[Incident]) -> Post:
     """Render a line for each incident; those that have ended say how."""
     title = _title(incidents)
     items = [_line(incident) for incident in incidents[:_MOST]]
@@ -35,7 +35,7 @@ def troubles_post(incidents: Sequence[Trouble]) -> Post:
     )
 
 
-def _title(incidents: Sequence[Trouble]) -> str:
+def _title(incidents: Sequence[Incident]) -> str:
     """Format how many digests and jobs need a look."""
     jobs = sum(incident.kind is Kind.LOST for incident in incidents)
     digests = len(incidents) - jobs
@@ -43,7 +43,7 @@ def _title(incidents: Sequence[Trouble]) -> str:
     return f"{' and '.join(counts)} {'needs' if len(incidents) == 1 else 'need'} a look"
 
 
-def _line(incident: Trouble) -> list[Element]:
+def _line(incident: Incident) -> list[Element]:
     """Return the line of an incident."""
     title = text(shorten(one_line(incident.title), 200), bold=True)
     where = [text(" for "), place(incident.channel)] if incident.channel else []

@@ -1,4 +1,4 @@
-"""Makes the messages of an edition: one day as a digest, several as an overview with one thread."""
+"""Makes the messages of a digest: one day as a digest, several as an overview with one thread."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from zoneinfo import ZoneInfo
 from bot.domain.digest.models import Digest
 from bot.domain.digest.multi_day import CatchUp
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import Rendered, render, render_days
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.multi_day import catch_up
 
 
-class Editions:
-    """Builds editions.
+class DigestComposer:
+    """Builds what is posted.
 
     ``name_of`` gives what headings call a repository, ``zone_of`` the time zone that readers of a channel expect,
     None where there are several: a digest in another zone says so in its heading.
@@ -33,21 +33,21 @@ class Editions:
         self._name_of = name_of
         self._zone_of = zone_of
 
-    def build(self, edition: Edition, notes: Sequence[str] = ()) -> Rendered:
+    def build(self, spec: DigestSpec, notes: Sequence[str] = ()) -> Rendered:
         """The messages. Raises what ``DailyDigest.build`` raises."""
-        found = self.days(edition)
-        return render_days(found, notes) if len(edition.span) > 1 else render(found.digests[0], notes)
+        found = self.days(spec)
+        return render_days(found, notes) if len(spec.span) > 1 else render(found.digests[0], notes)
 
-    def days(self, edition: Edition) -> CatchUp:
+    def days(self, spec: DigestSpec) -> CatchUp:
         """Build the digest of each day. Raises what ``DailyDigest.build`` raises."""
-        names_zone = self.names_zone(edition)
+        names_zone = self.names_zone(spec)
 
         def build(repository: Repository, day: LocalDay, name: str) -> Digest:
-            digest = self._daily.build(repository, day, name, view=edition.view)
+            digest = self._daily.build(repository, day, name, view=spec.view)
             return replace(digest, names_zone=names_zone)
 
-        return catch_up(build, edition.repository, edition.span, self._name_of(edition.repository))
+        return catch_up(build, spec.repository, spec.span, self._name_of(spec.repository))
 
-    def names_zone(self, edition: Edition) -> bool:
+    def names_zone(self, spec: DigestSpec) -> bool:
         """Tell whether the heading has to name the zone. Raises StoreUnavailable."""
-        return self._zone_of(edition.channel) != edition.span.zone
+        return self._zone_of(spec.channel) != spec.span.zone

@@ -1,71 +1,82 @@
-"""Reads back what is recorded of posted digests."""
+"""Finds the records of digests, also those that earlier versions wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from pydantic import TypeAdapter
+from bot.domain.subscriptions.models import DigestSpec
+from bot.ports import RecordStore
+from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
 
-from bot.domain.subscriptions.models import Edition
-from bot.domain.track_record.posted_ratings import Ratings
-from bot.ports import PostRecords
-from bot.ports.cached_json import read_back
-
-EDITION = TypeAdapter(Edition)
-RATINGS = TypeAdapter(Ratings)
 # a record holds the texts of its digest too, some tens of kilobytes
 _AT_ONCE = 50
 
 
-class DigestRecord(NamedTuple):
-    """Where a digest is recorded, and what is; nothing for one that nobody has begun."""
+@dataclass(frozen=True, slots=True)
+class TrackedDigest:
+    """A digest, where it is recorded, and what was recorded when it was looked up."""
 
+    spec: DigestSpec
     key: str
-    record: Mapping[str, str]
+    record: PostedDigest
 
 
 class DigestRecords:
-    """Finds the records of digests. ``team`` gives the id of the bot's workspace."""
+    """Finds digests in a ``store``. ``team`` gives the id of the bot's workspace."""
 
-    def __init__(self, records: PostRecords, team: Callable[[], str]) -> None:
-        self._records = records
+    def __init__(self, store: RecordStore[PostedDigest], team: Callable[[], str]) -> None:
+        self.store = store
         self._team = team
 
-    def key(self, edition: Edition) -> str:
-        """Get the key of the record. Raises what :meth:`find` raises."""
-        return self.find([edition])[0].key
+    def track(self, spec: DigestSpec) -> TrackedDigest:
+        """Find one. Raises what :meth:`track_each` raises."""
+        return self.track_each([spec])[0]
 
-    def find(self, editions: Sequence[Edition]) -> Sequence[DigestRecord]:
-        """Find the record of each edition, also one that was written when dates alone made up its key.
+    def track_each(self, specs: Sequence[DigestSpec]) -> Sequence[TrackedDigest]:
+        """Find the record of each, also one that was written when dates alone made up its key.
 
         Raises:
             StoreUnavailable, SlackRefused, SlackUnavailable: the store or the team can't be asked.
         """
         team = self._team()
-        keys = [edition.key(team) for edition in editions]
-        dated_keys = [edition.dated_key(team) for edition in editions]
-        loaded = self._records.load_each([*keys, *dated_keys])
+        keys = [spec.key(team) for spec in specs]
+        dated_keys = [spec.dated_key(team) for spec in specs]
+        loaded = self.store.load_each([*keys, *dated_keys])
         present, dated = loaded[: len(keys)], loaded[len(keys) :]
         return [
-            DigestRecord(old_key, old) if not record and _is_of(old, edition) else DigestRecord(key, record)
-            for edition, key, record, old_key, old in zip(editions, keys, present, dated_keys, dated, strict=True)
+            TrackedDigest(spec, old_key, old)
+            if _is_new(record) and _is_of(old, spec)
+            else TrackedDigest(spec, key, record)
+            for spec, key, record, old_key, old in zip(specs, keys, present, dated_keys, dated, strict=True)
         ]
 
+    def load(self, key: str) -> TrackedDigest | None:
+        """Return the digest of a key; None for one of which nobody has noted that it was posted.
 
-def _is_of(record: Mapping[str, str], edition: Edition) -> bool:
-    """Whether a record under the dates alone is that of the edition; one that was not finished does not say."""
-    if not record:
+        Raises StoreUnavailable.
+        """
+        record = self.store.load(key)
+        spec = record.spec
+        return TrackedDigest(spec, key, record) if spec else None
+
+    def load_each(self, keys: Sequence[str]) -> Iterator[tuple[str, PostedDigest]]:
+        """Load the record of each, some at a time: a month of a hundred channels would take hundreds of megabytes.
+
+        Raises StoreUnavailable.
+        """
+        for at in range(0, len(keys), _AT_ONCE):
+            some = keys[at : at + _AT_ONCE]
+            yield from zip(some, self.store.load_each(some), strict=True)
+
+
+def _is_new(record: PostedDigest) -> bool:
+    return record is POSTED_DIGEST.empty or record == POSTED_DIGEST.empty
+
+
+def _is_of(record: PostedDigest, spec: DigestSpec) -> bool:
+    """Whether a record under the dates alone is that of the digest; one that was not finished does not say."""
+    if _is_new(record):
         return False
-    recorded = read_back(EDITION, record.get("edition"))
-    return recorded is None or recorded.key("") == edition.key("")
-
-
-def each_record(records: PostRecords, keys: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """The record of each, some at a time: a month of a hundred channels would take hundreds of megabytes.
-
-    Raises StoreUnavailable.
-    """
-    for at in range(0, len(keys), _AT_ONCE):
-        some = keys[at : at + _AT_ONCE]
-        yield from zip(some, records.load_each(some), strict=True)
+    recorded = record.spec
+    return recorded is None or recorded.key("") == spec.key("")

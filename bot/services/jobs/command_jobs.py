@@ -15,7 +15,7 @@ from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers import Answers
 from bot.services.slack.replies import Answer, Replies
-from bot.services.subscriptions.delivery import Delivery
+from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.permissions import Rights
 
 P = TypeVar("P")
@@ -32,7 +32,7 @@ class SubscriptionServices(Protocol):
         """Who may do what in a channel."""
 
     @property
-    def delivery(self) -> Delivery:
+    def delivery(self) -> DigestDelivery:
         """What posts the digest of a day."""
 
 

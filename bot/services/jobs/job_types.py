@@ -17,6 +17,7 @@ from bot.domain.subscriptions.request import ID, Which, Wish
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs.declaration import MINUTE, JobType, Retries
 from bot.services.jobs.payloads import (
+    AmendPayload,
     AskerPayload,
     DeliveryPayload,
     DetailsPayload,
@@ -101,6 +102,10 @@ def _read_digest(_: ParseContext, key: str) -> DigestPayload:
     return DigestPayload(key)
 
 
+def _read_amendment(_: ParseContext, key: str) -> AmendPayload:
+    return AmendPayload(key)
+
+
 def _read_repository(_: ParseContext, repository: str) -> RepositoryPayload:
     return RepositoryPayload(Repository.parse(repository))
 
@@ -129,5 +134,5 @@ DELIVER = JobType("deliver", DeliveryPayload, _read_delivery, Lane.LONG, Retries
 MEND = JobType("mend", DigestPayload, _read_digest, Lane.LONG, Retries(20))
 # what fails is looked at again some hours later
 WATCH = JobType("watch", RepositoryPayload, _read_repository, Lane.LONG, Retries(3, MINUTE))
-AMEND = JobType("amend", DigestPayload, _read_digest, Lane.LONG, Retries(8, longest_pause=MINUTE))
+AMEND = JobType("amend", AmendPayload, _read_amendment, Lane.LONG, Retries(8, longest_pause=MINUTE))
 END = JobType("end", LostJobPayload, _read_lost_job)

@@ -122,6 +122,17 @@ class DigestPayload:
 
 
 @dataclass(frozen=True, slots=True)
+class AmendPayload:
+    """The key of a digest that was posted, and the instant (aware) of the look that asks to amend it.
+
+    Jobs that were written before looks were named have none.
+    """
+
+    key: str
+    looked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryPayload:
     """A repository whose merges are looked at."""
 

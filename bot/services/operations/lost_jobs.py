@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.incident import Incident, Kind
 from bot.domain.operations.lost_job import Loss, LostJob
 from bot.ports import Aside
 from bot.render.conversations.notices import GAVE_UP, SET_ASIDE
@@ -45,8 +45,8 @@ class LostJobs:
         log.error("%s is given up: %s", known.title, _REASONS[job.loss])
         if job.loss is Loss.ENDLESS:
             self._aside.add(known)
-        self._watchdog.note(
-            Trouble(f"job:{job.id}", Kind.LOST, known.title, _REASONS[job.loss], job.at, None, known.channel)
+        self._watchdog.report(
+            Incident(f"job:{job.id}", Kind.LOST, known.title, _REASONS[job.loss], job.at, None, known.channel)
         )
         return asked
 

@@ -12,7 +12,7 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import PrdigestError, SlackRefused
 from bot.domain.keyspace.keys import ANSWER
-from bot.ports import Display, Displays, Line, PostRecords
+from bot.ports import Display, Displays, Line, RecordStore
 from bot.render.blocks.sanitize import literal
 from bot.render.conversations.answers import private_answer
 from bot.render.conversations.notices import GAVE_UP, describe_error
@@ -21,6 +21,7 @@ from bot.services.operations.payer import bill_to, name_payer
 from bot.services.questions.answer_writer import Draft, Writer
 from bot.services.questions.feedback import Votes
 from bot.services.questions.thread_memory import Memories
+from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.replies import Answer, Replies, log_refusal
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class Conversations:
     def __init__(
         self,
         line: Line,
-        records: PostRecords,
+        records: RecordStore[AnsweredRequest],
         displays: Displays,
         memories: Memories,
         writer: Writer,
@@ -76,9 +77,11 @@ class Conversations:
         """Raises what trying again may mend; all else the asker is told."""
         key = _key(question)
         record = self._records.load(key)
-        if "done" in record:
+        if record.is_answered:
             return
-        if self._is_hopeless(key, record):
+        record = self._records.save(key, record, record.count_try())
+        # Slack failed so often that those who wait behind it shall wait no longer
+        if record.tries > _MOST_TRIES:
             self._end(question, key, GAVE_UP)
             return
         display = self._opened(question, key, record)
@@ -92,13 +95,7 @@ class Conversations:
         except Exception as error:
             log.exception("a defect [%s]", question.visit.reference)
             self._regret(question, key, display, error)
-        self._records.save(key, done=self._now().isoformat())
-
-    def _is_hopeless(self, key: str, record: Mapping[str, str]) -> bool:
-        """Whether Slack failed so often that those who wait behind it shall wait no longer."""
-        tries = int(record.get("tries", "0")) + 1
-        self._records.save(key, tries=str(tries))
-        return tries > _MOST_TRIES
+        self._records.save(key, record, record.complete(self._now()))
 
     def give_up(self, place: str, sentence: str) -> Question | None:
         """Tell whoever is first in a thread that there will be no answer, and let the next one come up.
@@ -115,39 +112,44 @@ class Conversations:
         """Tell its asker that there is no answer, unless there is one."""
         reference = question.visit.reference
         log.error("a question is given up [%s]", reference)
-        if "done" not in self._records.load(key):
+        record = self._records.load(key)
+        if not record.is_answered:
             self._replies.tell(question.visit, f"{sentence} [{reference}]")
-            self._records.save(key, done=self._now().isoformat())
+            self._records.save(key, record, record.complete(self._now()))
 
-    def _opened(self, question: Question, key: str, record: Mapping[str, str]) -> Display:
-        message = record.get("message", "")
-        if "begun" in record and not message:
+    def _opened(self, question: Question, key: str, record: AnsweredRequest) -> Display:
+        message = record.message
+        if record.begun_at and not message:
             message = self._begun_before(question, key)
             if message:
-                self._records.save(key, message=message)
-        if "begun" not in record:
-            self._records.claim(key, "begun", self._now().isoformat())
-        return self._displays.open(question.visit, key, lambda ts: self._records.save(key, message=ts), message)
+                record = self._records.save(key, record, record.record_message(message))
+        if record.begun_at is None:
+            record = self._records.claim(key, record, record.begin(self._now()))
+
+        def keep(ts: str) -> None:
+            self._records.save(key, record, record.record_message(ts))
+
+        return self._displays.open(question.visit, key, keep, message)
 
     def _regret(self, question: Question, key: str, display: Display, error: Exception) -> None:
         """What went wrong, in the place of an answer that was begun, else to the asker alone."""
         said = describe_error(error, question.visit.reference)
-        if "message" in self._records.load(key) and not isinstance(error, SlackRefused):
+        if self._records.load(key).message and not isinstance(error, SlackRefused):
             display.finish(literal(said), ())
         else:
             display.status("")
             self._replies.tell(question.visit, said)
 
-    def _show(self, question: Question, key: str, record: Mapping[str, str], display: Display) -> None:
+    def _show(self, question: Question, key: str, record: AnsweredRequest, display: Display) -> None:
         visit = question.visit
         memory = self._memories.of(visit.channel, visit.thread, question.ts)
-        draft = _loaded(record["draft"]) if "draft" in record else None
+        draft = _loaded(record.draft_json) if record.draft_json else None
         if draft is None:
             with deadlines.sparing(self._replies.promises.showing):
                 draft = self._writer.write(question, memory, display)
-            self._records.save(key, draft=_dumped(draft))
+            self._records.save(key, record, record.record_draft(_dumped(draft)))
         # a thumb may be pressed in the moment in which it is there
-        begun = self._records.load(key).get("message", "")
+        begun = self._records.load(key).message
         if begun:
             self._votes.remember(visit.channel, begun, draft.inputs)
         try:

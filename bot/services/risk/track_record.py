@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -16,9 +16,9 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import today
 from bot.domain.track_record.posted_ratings import Issue
 from bot.domain.track_record.score import Score, score_of
-from bot.ports import Cache, History, Issued, PostRecords
-from bot.ports.cached_json import read_back
-from bot.services.digest.records import RATINGS, each_record
+from bot.ports import Cache, History, PostedDigestIndex
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.records import DigestRecords
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +33,8 @@ _YES, _NO = "yes", "no"
 class Kept:
     """The stores of posted digests, their ratings, and merges."""
 
-    issued: Issued
-    records: PostRecords
+    index: PostedDigestIndex
+    records: DigestRecords
     history: History
 
 
@@ -79,9 +79,9 @@ class Scoring:
 def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | None]:
     """Yield the posted digests, None for each digest without readable ratings."""
     days = span.days
-    keys = kept.issued.between(repository, days[0].end, days[-1].end)
-    records = each_record(kept.records, keys)
-    return (_issue(key, record) for key, record in records if record.get("done"))
+    keys = kept.index.between(repository, days[0].end, days[-1].end)
+    records = kept.records.load_each(keys)
+    return (_issue(key, record, record.posted_at) for key, record in records if record.posted_at)
 
 
 def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
@@ -105,11 +105,10 @@ def _merged(history: History, repository: Repository, since: datetime, now: date
         since = until
 
 
-def _issue(key: str, record: Mapping[str, str]) -> Issue | None:
+def _issue(key: str, record: PostedDigest, posted_at: datetime) -> Issue | None:
     """Return the digest of a record, None if its ratings can't be read."""
-    ratings = read_back(RATINGS, record.get("ratings"))
-    at = datetime.fromisoformat(record["done"]).astimezone(UTC)
-    return Issue(key, at, ratings) if ratings else None
+    ratings = record.ratings
+    return Issue(key, posted_at.astimezone(UTC), ratings) if ratings else None
 
 
 def _first_merge(issues: Sequence[Issue], now: datetime) -> datetime:

@@ -9,7 +9,7 @@ from bot.domain.conversations.thread_subject import About
 from bot.domain.digest.multi_day import CatchUp
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, span_of
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import Score
@@ -30,14 +30,14 @@ class Answers:
 
     ``name_of`` returns the name of a repository for headings; ``asker`` is a name, or empty.
 
-    ``days_of`` builds the digests of an edition; ``score`` compares those of some days with what came later.
+    ``days_of`` builds the digest of each day; ``score`` compares those of some days with what came later.
     """
 
     def __init__(
         self,
         entries: Entries,
         risks: RiskLister,
-        days_of: Callable[[Edition], CatchUp],
+        days_of: Callable[[DigestSpec], CatchUp],
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
         score: Callable[[Repository, Span], Score],
@@ -86,7 +86,7 @@ class Answers:
 
     def overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
         """Several days as one overview, for the readers of a channel."""
-        found = self._days_of(Edition(channel, request.repository, request.span))
+        found = self._days_of(DigestSpec(channel, request.repository, request.span))
         menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
         share = buttons.share(buttons.SHARE_DIGEST, request)
         return _answer(asker, catch_up_post(found), share, menu, About.DIGEST.of(request))

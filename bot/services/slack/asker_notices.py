@@ -13,9 +13,10 @@ from datetime import datetime, timedelta
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.keyspace.keys import ANSWER
-from bot.ports import PostRecords, Whispers
+from bot.ports import RecordStore, Whispers
 from bot.render.conversations.notices import later, notice
 from bot.services.operations import deadlines
+from bot.services.slack.answered_request import AnsweredRequest
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,11 @@ class AskerNotices:
     """Notices through the asker's ``response_url``. An asker without one waits for the answer itself."""
 
     def __init__(
-        self, whispers: Whispers, records: PostRecords, now: Callable[[], datetime], promises: Promises
+        self,
+        whispers: Whispers,
+        records: RecordStore[AnsweredRequest],
+        now: Callable[[], datetime],
+        promises: Promises,
     ) -> None:
         self._whispers = whispers
         self._records = records
@@ -86,17 +91,22 @@ class AskerNotices:
         """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
         key, now = ANSWER.key(visit.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
-        since = datetime.fromisoformat(record.get("since", now.isoformat()))
+        since = record.postponed_at or now
         if now + pause - since > timedelta(seconds=self._promises.later):
             return False
-        if "since" not in record:
-            self._records.save(key, since=since.isoformat())
-        if "told" not in record and pause > timedelta(seconds=self._promises.moment):
-            self._say_when(visit, error, now + pause, key)
+        if record.postponed_at is None:
+            record = self._records.save(key, record, record.postpone(now))
+        if record.promised_at is None and pause > timedelta(seconds=self._promises.moment):
+            self._say_when(visit, error, now + pause, key, record)
         return True
 
     def _say_when(
-        self, visit: Visit, error: RateLimited | SlackUnavailable, answer_at: datetime, key: str
+        self,
+        visit: Visit,
+        error: RateLimited | SlackUnavailable,
+        answer_at: datetime,
+        key: str,
+        record: AnsweredRequest,
     ) -> None:
         """Tell the asker when the answer comes. A failure is only logged."""
         service = "GitHub" if isinstance(error, RateLimited) else "Slack"
@@ -108,7 +118,7 @@ class AskerNotices:
         except SlackUnavailable as refused:
             log.warning("the asker is not told when [%s]: %s", visit.reference, refused)
         else:
-            self._records.save(key, told=answer_at.isoformat())
+            self._records.save(key, record, record.promise(answer_at))
 
     def excuse(self, visit: Visit, key: str, began: datetime) -> None:
         """Tell the asker once that Slack accepts no answer, if that lasts.
@@ -116,18 +126,18 @@ class AskerNotices:
         ``began`` (aware) is when this attempt began.
         """
         record = self._records.load(key)
-        first = datetime.fromisoformat(record.get("troubled", began.isoformat()))
+        first = record.refused_at or began
         is_moment = self._now() - first < timedelta(seconds=self._promises.moment)
-        if "troubled" not in record:
-            self._records.save(key, troubled=began.isoformat())
-        if is_moment or not visit.response_url or "excused" in record:
+        if record.refused_at is None:
+            record = self._records.save(key, record, record.note_refusal(began))
+        if is_moment or not visit.response_url or record.excused_at:
             return
         try:
             self._whispers.whisper(visit, notice(_NOT_POSTED))
         except SlackUnavailable as error:
             log.warning("the asker is not told yet [%s]: %s", visit.reference, error)
         else:
-            self._records.save(key, excused=self._now().isoformat())
+            self._records.save(key, record, record.excuse(self._now()))
 
     @contextmanager
     def told_meanwhile(self, visit: Visit) -> Iterator[None]:

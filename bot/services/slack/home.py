@@ -73,7 +73,7 @@ class Home:
         due = now
         for _ in range(2):
             due = subscription.timing.last_before(due)
-            record = self._digests.find([subscription.edition(due)])[0].record
-            if record.get("done") and record.get("text"):
-                return Latest(record["text"], record.get("address", ""), due)
+            record = self._digests.track(subscription.digest_spec(due)).record
+            if record.is_posted and record.text:
+                return Latest(record.text, record.address, due)
         return None

@@ -8,7 +8,7 @@ ours to the store, the asker gets it twice rather than never.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -25,11 +25,12 @@ from bot.domain.errors import (
 )
 from bot.domain.keyspace.keys import ANSWER
 from bot.domain.time.day import LocalDay
-from bot.ports import Messenger, Post, PostRecords, Whispers
+from bot.ports import Messenger, Post, RecordStore, Whispers
 from bot.ports.slack import SKEW
 from bot.render.conversations.notices import budget_notice, notice, regret
 from bot.services.operations import deadlines
 from bot.services.operations.payer import name_payer
+from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.asker_notices import USUAL, AskerNotices, Promises
 
 log = logging.getLogger(__name__)
@@ -83,7 +84,7 @@ class Replies:
         self,
         messenger: Messenger,
         whispers: Whispers,
-        records: PostRecords,
+        records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
         posted: Callable[[Visit, Answer], None] = lambda visit, answer: None,
         promises: Promises = USUAL,
@@ -108,20 +109,20 @@ class Replies:
         key = ANSWER.key(visit.key, part)
         with self._records.exclusive(key):
             record = self._records.load(key)
-            if "done" in record:
+            if record.is_answered:
                 return
             self._give(visit, key, record, audience, make)
-            self._records.save(key, done=self._now().isoformat())
+            self._records.save(key, record, record.complete(self._now()))
 
     def _give(
         self,
         visit: Visit,
         key: str,
-        record: Mapping[str, str],
+        record: AnsweredRequest,
         audience: Audience,
         make: Callable[[], Answer | None],
     ) -> None:
-        found = self._found(visit, key, record["begun"]) if "begun" in record else _Found.NEVER
+        found = self._found(visit, key, record.begun_at) if record.begun_at else _Found.NEVER
         answer = self._made(visit, key, make) if found is not _Found.YES else None
         if answer:
             self._deliver(visit, key, audience, answer, found)
@@ -179,7 +180,7 @@ class Replies:
             return
         if found is _Found.NEVER:
             # if another process has begun meanwhile, this one lost its right to while the store was away
-            self._records.claim(key, "begun", self._now().isoformat())
+            self._records.claim(key, AnsweredRequest(), AnsweredRequest().begin(self._now()))
         self._post(visit, key, audience, answer, way.thread)
 
     def _post(self, visit: Visit, key: str, audience: Audience, answer: Answer, thread: str) -> None:
@@ -207,9 +208,9 @@ class Replies:
             if thread == visit.thread:
                 self._posted(visit, answer)
 
-    def _found(self, visit: Visit, key: str, begun: str) -> _Found:
+    def _found(self, visit: Visit, key: str, begun_at: datetime) -> _Found:
         """Whether an earlier try posted."""
-        since = datetime.fromisoformat(begun) - SKEW
+        since = begun_at - SKEW
         try:
             with self._notices.excused(visit, key):
                 posts = [

@@ -18,20 +18,20 @@ from bot.domain.errors import (
     StoreUnavailable,
     pause_of,
 )
-from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.incident import Incident, Kind
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
-from bot.domain.subscriptions.models import Edition, Subscription
-from bot.ports import Agenda, Journal, PostRecords
-from bot.ports.cached_json import read_back
+from bot.domain.subscriptions.models import DigestSpec, Subscription
+from bot.ports import Agenda, Journal
 from bot.render.digest.post import Rendered, skipped_note
-from bot.services.digest.composer import Editions
-from bot.services.digest.poster import Published, Publisher
-from bot.services.digest.records import EDITION
+from bot.services.digest.composer import DigestComposer
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.poster import DigestPoster, Published
+from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.operations.payer import OPERATOR, bill_to, get_account
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.retry_policy import FIRST, MOST, skipped_before
+from bot.services.subscriptions.retry_policy import FIRST, MOST
 
 log = logging.getLogger(__name__)
 
@@ -43,23 +43,23 @@ _DEFECT = "a defect: the log of the worker has it"
 _EXPECTED_FROM, _FEWEST = 7, 3
 
 
-class Delivery:
+class DigestDelivery:
     """Posts what is due, mends what was posted with gaps."""
 
     def __init__(
         self,
         directory: Directory,
-        publisher: Publisher,
-        editions: Editions,
-        records: PostRecords,
+        poster: DigestPoster,
+        composer: DigestComposer,
+        records: DigestRecords,
         agenda: Agenda,
         journal: Journal,
         watchdog: Watchdog,
         now: Callable[[], datetime],
     ) -> None:
         self._directory = directory
-        self._publisher = publisher
-        self._editions = editions
+        self._poster = poster
+        self._composer = composer
         self._records = records
         self._agenda = agenda
         self._journal = journal
@@ -77,48 +77,54 @@ class Delivery:
         subscription = self._directory.get(name)
         if subscription is None or subscription.is_paused:
             return
-        edition, item = subscription.edition(due), NextDigest(name)
-        [(key, record)] = self._publisher.digests.find([edition])
-        if self._agenda.at(item) != due and "lead" not in record:
-            log.info("%s is planned for another time, or was skipped", edition.title)
+        digest, item = self._records.track(subscription.digest_spec(due)), NextDigest(name)
+        title = digest.spec.title
+        if self._agenda.at(item) != due and not digest.record.lead:
+            log.info("%s is planned for another time, or was skipped", title)
             return
         try:
-            published = self.publish(edition)
+            published = self._publish(digest, lambda: self._compose(digest))
         except StoreUnavailable:
             raise
         except InProgress as error:
-            log.info("%s: %s", edition.title, error)
+            log.info("%s: %s", title, error)
         except PrdigestError as error:
-            log.warning("%s is not posted yet: %s", edition.title, error)
-            self._failed(key, error, str(error))
+            log.warning("%s is not posted yet: %s", title, error)
+            self._record_failure(digest.key, error, str(error))
         except Exception as error:
-            log.exception("%s is not posted", edition.title)
-            self._failed(key, error, _DEFECT)
+            log.exception("%s is not posted", title)
+            self._record_failure(digest.key, error, _DEFECT)
         else:
-            self._look(subscription, edition, published)
+            self._report_gaps(subscription, digest, published)
             # whoever changes the zone now begins with the next day, not with this one in the other zone
             self._agenda.move(item, due, subscription.timing.next_after(due))
 
-    def publish(self, edition: Edition, build: Callable[[], Rendered] | None = None) -> Published:
-        """Post an edition, once, and plan to mend it if it has gaps. Raises what the publisher raises.
+    def publish(self, spec: DigestSpec, build: Callable[[], Rendered] | None = None) -> Published:
+        """Post a digest, once, and plan to mend it if it has gaps. Raises what the poster raises.
 
         ``build`` makes it the first time, in place of the usual way.
         """
-        key = self._publisher.key(edition)
-        published = self._publisher.publish(edition, build or (lambda: self._built(key, edition)))
-        log.info("%s: %s", edition.title, published.address)
-        if "edition" not in self._records.load(key):
-            detail = "; ".join([*published.gaps, *published.notes])
-            self._journal.note(Run(self._now(), key, Outcome.POSTED, detail))
-            if published.gaps:
-                self._agenda.add(DigestRepair(key), self._now() + FIRST)
-            self._watchdog.settle(key, Kind.MISSING, f"posted after all, {published.address}", self._now())
-            # last: a try that died before did none of this, and the next one does all of it
-            kept = EDITION.dump_json(edition).decode()
-            payer = get_account().payer
-            # what is mended later is mended by the bot, whoever ran a command
-            self._records.save(key, edition=kept, payer="" if payer == OPERATOR else payer)
-        return published
+        digest = self._records.track(spec)
+        return self._publish(digest, build or (lambda: self._compose(digest)))
+
+    def _publish(self, digest: TrackedDigest, build: Callable[[], Rendered]) -> Published:
+        published = self._poster.post(digest, build)
+        log.info("%s: %s", digest.spec.title, published.address)
+        return published if published.record.spec_json else self._note(digest, published)
+
+    def _note(self, digest: TrackedDigest, published: Published) -> Published:
+        """Note, once, what follows from a post."""
+        key, now = digest.key, self._now()
+        detail = "; ".join([*published.gaps, *published.notes])
+        self._journal.note(Run(now, key, Outcome.POSTED, detail))
+        if published.gaps:
+            self._agenda.add(DigestRepair(key), now + FIRST)
+        self._watchdog.resolve(key, Kind.MISSING, f"posted after all, {published.address}", now)
+        payer = get_account().payer
+        # what is mended later is mended by the bot, whoever ran a command
+        noted = published.record.note_posting(digest.spec, "" if payer == OPERATOR else payer)
+        # last: a try that died before did none of this, and the next one does all of it
+        return replace(published, record=self._records.store.save(key, published.record, noted))
 
     def mend(self, key: str) -> None:
         """Look again at a digest that was posted with gaps, and edit it. The agenda has the time of the next try.
@@ -126,90 +132,88 @@ class Delivery:
         Raises:
             StoreUnavailable: nothing could be recorded.
         """
-        record = self._records.load(key)
-        edition = read_back(EDITION, record.get("edition"))
-        if edition is None:
+        digest = self._records.load(key)
+        if digest is None:
             self._agenda.drop(DigestRepair(key))
             return
         try:
             # whoever asked for it pays for this too, or asking would be a way around their budget
-            with bill_to(record.get("payer", "")):
-                published = self._publisher.revise(edition, lambda: self._built(key, edition))
+            with bill_to(digest.record.payer):
+                published = self._poster.revise(digest, lambda: self._compose(digest))
         except StoreUnavailable:
             raise
         except PrdigestError as error:
-            log.warning("%s is not mended yet: %s", edition.title, error)
+            log.warning("%s is not mended yet: %s", digest.spec.title, error)
         except Exception:
-            log.exception("%s is not mended", edition.title)
+            log.exception("%s is not mended", digest.spec.title)
         else:
-            if not self._missing(edition, published):
-                self._mended(key, published)
+            if not self._missing(digest.spec, published):
+                self._note_mend(key, published)
                 return
-        if int(record.get("mends", "0")) >= MOST:
-            self._watchdog.give_up(key, Kind.INCOMPLETE, self._now())
+        if digest.record.mends >= MOST:
+            self._watchdog.abandon(key, Kind.INCOMPLETE, self._now())
 
-    def _built(self, key: str, edition: Edition) -> Rendered:
-        skipped = skipped_before(self._records.load(key), edition)
-        return self._editions.build(edition, [skipped_note(edition.repository, skipped)] if skipped else [])
+    def _compose(self, digest: TrackedDigest) -> Rendered:
+        skipped = digest.record.skipped_before(digest.spec.span.zone)
+        notes = [skipped_note(digest.spec.repository, skipped)] if skipped else []
+        return self._composer.build(digest.spec, notes)
 
-    def _mended(self, key: str, published: Published) -> None:
+    def _note_mend(self, key: str, published: Published) -> None:
         now = self._now()
         self._agenda.drop(DigestRepair(key))
         self._journal.note(Run(now, key, Outcome.MENDED))
-        self._watchdog.settle(key, Kind.INCOMPLETE, f"complete now, {published.address}", now)
+        self._watchdog.resolve(key, Kind.INCOMPLETE, f"complete now, {published.address}", now)
 
-    def _look(self, subscription: Subscription, edition: Edition, published: Published) -> None:
-        """Tell of what is missing in what was posted."""
-        missing = self._missing(edition, published)
+    def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, published: Published) -> None:
+        """Report what is missing in what was posted."""
+        spec, key, now = digest.spec, digest.key, self._now()
+        missing = self._missing(spec, published)
         if not missing:
             return
-        key, now = self._publisher.key(edition), self._now()
         if published.already:
             # somebody whose budget was used up may have asked for it before its time: the bot completes it
-            self._records.save(key, payer="")
+            self._records.store.save(key, published.record, published.record.let_bot_pay())
         self._agenda.add(DigestRepair(key), now + FIRST)
         reason, retry = "; ".join(missing), self._agenda.at(DigestRepair(key))
-        self._watchdog.note(
-            Trouble(key, Kind.INCOMPLETE, edition.title, reason, now, retry, edition.channel, subscription.by)
+        self._watchdog.report(
+            Incident(key, Kind.INCOMPLETE, spec.title, reason, now, retry, spec.channel, subscription.by)
         )
 
-    def _missing(self, edition: Edition, published: Published) -> tuple[str, ...]:
-        return (*published.gaps, *self._surprises(edition, published))
+    def _missing(self, spec: DigestSpec, published: Published) -> tuple[str, ...]:
+        return (*published.gaps, *self._surprises(spec, published))
 
-    def _surprises(self, edition: Edition, published: Published) -> Iterator[str]:
+    def _surprises(self, spec: DigestSpec, published: Published) -> Iterator[str]:
         """That nothing was merged, where each of the last digests, at least three, had something."""
         if published.merged != 0:
             return
-        before = [self._merged_before(edition, days) for days in range(1, _EXPECTED_FROM + 1)]
-        known = [merged for merged in before if merged is not None]
+        before = [_shift(spec, timedelta(days=days)) for days in range(1, _EXPECTED_FROM + 1)]
+        counts = [digest.record.merged for digest in self._records.track_each(before)]
+        known = [merged for merged in counts if merged is not None]
         if len(known) >= _FEWEST and all(known):
             yield f"nothing was merged, while each of the last {len(known)} digests had something"
 
-    def _merged_before(self, edition: Edition, days: int) -> int | None:
-        back = timedelta(days=days)
-        span = replace(edition.span, first=edition.span.first - back, last=edition.span.last - back)
-        [(_, record)] = self._publisher.digests.find([replace(edition, span=span)])
-        merged = record.get("merged")
-        return int(merged) if merged else None
-
-    def _failed(self, key: str, error: Exception, sentence: str) -> None:
+    def _record_failure(self, key: str, error: Exception, sentence: str) -> None:
         """Record it, with the time of the next try if there is any use in one."""
+        record, now = self._records.store.load(key), self._now()
         if isinstance(error, DayUnavailable):
-            self._records.save(key, error=sentence, hopeless="1")
-            return
-        record, now = self._records.load(key), self._now()
-        tries = int(record.get("tries", "0"))
-        pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
-        if isinstance(error, PrdigestError) and (asked := pause_of(error)):
-            pause = max(pause, timedelta(seconds=asked))
-        is_for_people = isinstance(error, _FOR_PEOPLE)
-        # first: a try that died before the record is made again, and one line twice is better than none
-        if record.get("error") != sentence:
-            self._journal.note(Run(now, key, Outcome.FAILED, sentence))
-        self._records.save(
-            key,
-            error=sentence,
-            person="1" if is_for_people else "",
-            tries=str(tries + 1),
-            retry=(now + (_PAUSES[-1] if is_for_people else pause)).isoformat(),
-        )
+            failed = record.give_up(sentence)
+        else:
+            # first: a try that died before the record is made again, and one line twice is better than none
+            if record.error != sentence:
+                self._journal.note(Run(now, key, Outcome.FAILED, sentence))
+            is_for_people = isinstance(error, _FOR_PEOPLE)
+            pause = _PAUSES[-1] if is_for_people else _pause_after(record, error)
+            failed = record.fail(sentence, now + pause, needs_person=is_for_people)
+        self._records.store.save(key, record, failed)
+
+
+def _pause_after(record: PostedDigest, error: Exception) -> timedelta:
+    """Return how long to wait after one more try that failed, at least as long as a service asks for."""
+    pause = _PAUSES[min(record.tries, len(_PAUSES) - 1)]
+    asked = pause_of(error) if isinstance(error, PrdigestError) else None
+    return max(pause, timedelta(seconds=asked)) if asked else pause
+
+
+def _shift(spec: DigestSpec, back: timedelta) -> DigestSpec:
+    """Return the digest of the same channel that many days before."""
+    return replace(spec, span=replace(spec.span, first=spec.span.first - back, last=spec.span.last - back))

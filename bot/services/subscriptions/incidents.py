@@ -1,6 +1,6 @@
 """Tells of digests that are late, failed, skipped or incomplete: once each, to whoever has to know.
 
-It speaks from the clock, so that a worker that is not running is told of as well. Troubles of the same moment go
+It speaks from the clock, so that a worker that is not running is told of as well. Incidents of the same moment go
 into one message, for a service that is away troubles every channel at once; how each ended is edited into it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,12 +19,13 @@ from pydantic import TypeAdapter
 
 from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
 from bot.domain.keyspace.keys import REPORT, TOLD, TROUBLE
-from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.incident import Incident, Kind
 from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
-from bot.ports import Agenda, Cache, Messenger, PostRecords
+from bot.ports import Agenda, Cache, Messenger, RecordStore
 from bot.ports.cached_json import read_back
 from bot.ports.slack import SKEW
-from bot.render.subscriptions.incidents import troubles_post
+from bot.render.subscriptions.incidents import incidents_post
+from bot.services.subscriptions.incident_report import PostedIncidentReport
 
 log = logging.getLogger(__name__)
 
@@ -34,32 +35,42 @@ _GATHER = timedelta(seconds=30)
 _LATER = timedelta(hours=1)
 # the record of what a speaker is about to post
 _BEGUN = REPORT.key("begun")
-_TROUBLE = TypeAdapter(Trouble)
+_INCIDENT = TypeAdapter(Incident)
 
 
 class Watchdog:
-    """Keeps troubles and tells of them. ``admin`` is the channel that is told; empty: the subscriber is."""
+    """Keeps incidents and tells of them. ``admin`` is the channel that is told; empty: the subscriber is.
+
+    ``is_posted`` says whether all of the digest of a key stands.
+    """
 
     def __init__(
-        self, agenda: Agenda, cache: Cache, records: PostRecords, messenger: Messenger, admin: str
+        self,
+        agenda: Agenda,
+        cache: Cache,
+        reports: RecordStore[PostedIncidentReport],
+        is_posted: Callable[[str], bool],
+        messenger: Messenger,
+        admin: str,
     ) -> None:
         self._agenda = agenda
         self._cache = cache
-        self._records = records
+        self._reports = reports
+        self._is_posted = is_posted
         self._messenger = messenger
         self._admin = admin
 
-    def note(self, trouble: Trouble) -> None:
-        """Something is wrong. Noting it again changes nothing. Raises StoreUnavailable."""
-        if not any(self._places(trouble)):
+    def report(self, incident: Incident) -> None:
+        """Something is wrong. Reporting it again changes nothing. Raises StoreUnavailable."""
+        if not any(self._places(incident)):
             return
-        found = self._load(trouble.id)
+        found = self._load(incident.id)
         if found is None:
-            self._cache.add(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), TROUBLE.lifetime)
-        if not (found and found.settled) and not self._message(trouble.id):
-            self._agenda.add(IncidentReport(trouble.id), trouble.at + _GATHER)
+            self._cache.add(_key(incident.id), _INCIDENT.dump_json(incident).decode(), TROUBLE.lifetime)
+        if not (found and found.settled) and not self._message(incident.id):
+            self._agenda.add(IncidentReport(incident.id), incident.at + _GATHER)
 
-    def settle(self, key: str, kind: Kind, how: str, now: datetime) -> None:
+    def resolve(self, key: str, kind: Kind, how: str, now: datetime) -> None:
         """It is right again, if it was wrong; ``how`` says since when. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         found = self._load(name)
@@ -72,7 +83,7 @@ class Watchdog:
         if self._message(name):
             self._agenda.put(ReportUpdate(name), now)
 
-    def give_up(self, key: str, kind: Kind, now: datetime) -> None:
+    def abandon(self, key: str, kind: Kind, now: datetime) -> None:
         """There will be no more tries to mend it, if it was wrong. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         found = self._load(name)
@@ -81,7 +92,7 @@ class Watchdog:
             if self._message(name):
                 self._agenda.put(ReportUpdate(name), now)
 
-    def speak(self, now: datetime) -> None:
+    def notify(self, now: datetime) -> None:
         """Tell of all that nobody was told of. What Slack does not take now is told later.
 
         Raises:
@@ -89,7 +100,7 @@ class Watchdog:
         """
         if not self._waiting(now):
             return
-        with suppress(InProgress), self._records.exclusive("watchdog"):
+        with suppress(InProgress), self._reports.exclusive("watchdog"):
             items = self._waiting(now)
             try:
                 self._tell([item.incident for item in items if isinstance(item, IncidentReport)], now)
@@ -102,98 +113,94 @@ class Watchdog:
 
     def _tell(self, names: Sequence[str], now: datetime) -> None:
         # what an earlier try began may be posted: it is finished as it was, or it would be told again with others
-        begun = json.loads(self._records.load(_BEGUN).get("names", "[]"))
+        begun = self._reports.load(_BEGUN).incidents
         self._tell_in(0, tuple(self._known(begun)), now)
         self._tell_in(0, tuple(self._untold(name for name in names if name not in begun)), now)
 
-    def _untold(self, names: Iterable[str]) -> Iterator[Trouble]:
+    def _untold(self, names: Iterable[str]) -> Iterator[Incident]:
         for name in names:
-            trouble = self._load(name)
-            if trouble is None or self._message(name) or self._is_over(trouble):
+            incident = self._load(name)
+            if incident is None or self._message(name) or self._is_over(incident):
                 self._agenda.drop(IncidentReport(name))
             else:
-                log.error("%s: %s", trouble.title, trouble.reason)
-                yield trouble
+                log.error("%s: %s", incident.title, incident.reason)
+                yield incident
 
-    def _is_over(self, trouble: Trouble) -> bool:
+    def _is_over(self, incident: Incident) -> bool:
         """It may have ended in the moment before it was noted."""
-        is_there = trouble.kind is Kind.MISSING and "done" in self._records.load(trouble.key)
-        return bool(trouble.settled) or is_there
+        return bool(incident.settled) or (incident.kind is Kind.MISSING and self._is_posted(incident.key))
 
-    def _tell_in(self, turn: int, troubles: Sequence[Trouble], now: datetime) -> None:
+    def _tell_in(self, turn: int, incidents: Sequence[Incident], now: datetime) -> None:
         """Each in its place of that turn, those of one place together; where it is refused, in the next."""
-        groups: dict[str, list[Trouble]] = defaultdict(list)
-        for trouble in troubles:
-            groups["".join(self._places(trouble)[turn : turn + 1])].append(trouble)
+        groups: dict[str, list[Incident]] = defaultdict(list)
+        for incident in incidents:
+            groups["".join(self._places(incident)[turn : turn + 1])].append(incident)
         for place, group in groups.items():
             if not place:
-                for trouble in group:
-                    self._agenda.put(IncidentReport(trouble.id), now + _LATER)
+                for incident in group:
+                    self._agenda.put(IncidentReport(incident.id), now + _LATER)
             elif not self._told_in(place, group, now):
                 self._tell_in(turn + 1, group, now)
 
-    def _places(self, trouble: Trouble) -> tuple[str, ...]:
+    def _places(self, incident: Incident) -> tuple[str, ...]:
         """Where to tell of it: the first that takes it. Who subscribed is named by their user id."""
-        if trouble.kind is Kind.LOST:
+        if incident.kind is Kind.LOST:
             return (self._admin,)
-        return tuple(dict.fromkeys(place for place in (self._admin, trouble.to, trouble.channel) if place))
+        return tuple(dict.fromkeys(place for place in (self._admin, incident.to, incident.channel) if place))
 
-    def _told_in(self, place: str, troubles: Sequence[Trouble], now: datetime) -> bool:
+    def _told_in(self, place: str, incidents: Sequence[Incident], now: datetime) -> bool:
         """Whether the place took it."""
-        names = [trouble.id for trouble in troubles]
-        self._records.save(_BEGUN, names=json.dumps(names))
+        names = tuple(incident.id for incident in incidents)
+        key = REPORT.key(sha256(json.dumps([place, *names]).encode()).hexdigest()[:16])
+        # what is about to be posted is recorded, until it was posted or refused
+        none, begun = PostedIncidentReport(), PostedIncidentReport(incidents=names)
+        self._reports.save(_BEGUN, none, begun)
         try:
-            message = self._post(place, troubles, now)
+            self._post(key, place, incidents, now)
         except SlackRefused as error:
             log.warning("nobody is told in %s: %s", place, error)
-            message = ""
-        for name in names if message else ():
-            self._cache.put(_told(name), message, TOLD.lifetime)
+            key = ""
+        for name in names if key else ():
+            self._cache.put(_told(name), key, TOLD.lifetime)
             self._agenda.drop(IncidentReport(name))
-            if (found := self._load(name)) and found.settled:
+            if (known := self._load(name)) and known.settled:
                 self._agenda.put(ReportUpdate(name), now)
-        self._records.save(_BEGUN, names="[]")
-        return bool(message)
+        self._reports.save(_BEGUN, begun, none)
+        return bool(key)
 
-    def _post(self, place: str, troubles: Sequence[Trouble], now: datetime) -> str:
-        """The key of the message."""
-        names = [trouble.id for trouble in troubles]
-        key = REPORT.key(sha256(json.dumps([place, *names]).encode()).hexdigest()[:16])
-        record = self._records.load(key)
-        if "ts" in record:
-            return key
+    def _post(self, key: str, place: str, incidents: Sequence[Incident], now: datetime) -> None:
+        report = self._reports.load(key)
+        if report.message:
+            return
         channel = self._messenger.direct(place) if place.startswith(("U", "W")) else place
-        found = None
-        if "begun" in record:
-            since = datetime.fromisoformat(record["begun"]) - SKEW
-            found = self._messenger.find_posts(channel, since).get(key)
-        self._records.save(key, begun=record.get("begun", now.isoformat()))
-        ts = found or self._messenger.post(channel, troubles_post(troubles).payload(), key)
-        self._records.save(key, channel=channel, ts=ts, names=json.dumps(names))
-        return key
+        message = ""
+        if report.begun_at:
+            message = self._messenger.find_posts(channel, report.begun_at - SKEW).get(key, "")
+        else:
+            report = self._reports.save(key, report, report.begin(now))
+        message = message or self._messenger.post(channel, incidents_post(incidents).payload(), key)
+        self._reports.save(key, report, report.complete(channel, message, incidents))
 
     def _edit(self, names: Sequence[str]) -> None:
-        for message in dict.fromkeys(map(self._message, names)):
-            record = self._records.load(message)
-            members = tuple(self._known(json.loads(record.get("names", "[]"))))
+        for key in dict.fromkeys(map(self._message, names)):
+            report = self._reports.load(key)
+            members = tuple(self._known(report.incidents))
             if members:
                 try:
-                    self._messenger.edit(
-                        record["channel"], record["ts"], troubles_post(members).payload(), message
-                    )
+                    self._messenger.edit(report.channel, report.message, incidents_post(members).payload(), key)
                 except SlackRefused as error:
                     log.info("how it ended is not told: %s", error)
         for name in names:
             self._agenda.drop(ReportUpdate(name))
 
-    def _known(self, names: Iterable[str]) -> Iterator[Trouble]:
-        return (trouble for name in names if (trouble := self._load(name)))
+    def _known(self, names: Iterable[str]) -> Iterator[Incident]:
+        return (incident for name in names if (incident := self._load(name)))
 
-    def _keep(self, trouble: Trouble) -> None:
-        self._cache.put(_key(trouble.id), _TROUBLE.dump_json(trouble).decode(), TROUBLE.lifetime)
+    def _keep(self, incident: Incident) -> None:
+        self._cache.put(_key(incident.id), _INCIDENT.dump_json(incident).decode(), TROUBLE.lifetime)
 
-    def _load(self, name: str) -> Trouble | None:
-        return read_back(_TROUBLE, self._cache.get(_key(name)))
+    def _load(self, name: str) -> Incident | None:
+        return read_back(_INCIDENT, self._cache.get(_key(name)))
 
     def _message(self, name: str) -> str:
         """The key of the message that tells of it; empty while nobody was told."""

@@ -7,14 +7,14 @@ that it stands, or until it is too late to be of use.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import PrdigestError
 from bot.domain.keyspace.keys import TICKED, name_try
-from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.incident import Incident, Kind
 from bot.domain.operations.run import Outcome, Run
 from bot.domain.subscriptions.due_items import (
     DigestRepair,
@@ -24,13 +24,14 @@ from bot.domain.subscriptions.due_items import (
     OutcomeCheck,
     ReportUpdate,
 )
-from bot.domain.subscriptions.models import Edition, Subscription
-from bot.ports import Agenda, Cache, Journal, PostRecords, Queue
-from bot.services.digest.records import DigestRecords
+from bot.domain.subscriptions.models import DigestSpec, Subscription
+from bot.ports import Agenda, Cache, Journal, Queue
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_watcher import EVERY
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.repository import Directory
-from bot.services.subscriptions.retry_policy import next_mend, skipped_before
+from bot.services.subscriptions.retry_policy import next_mend
 
 log = logging.getLogger(__name__)
 
@@ -50,9 +51,11 @@ class _Due:
     item: NextDigest
     at: datetime
     subscription: Subscription
-    edition: Edition
-    key: str
-    record: Mapping[str, str]
+    digest: TrackedDigest
+
+    @property
+    def record(self) -> PostedDigest:
+        return self.digest.record
 
 
 class Schedule:
@@ -62,8 +65,7 @@ class Schedule:
         self,
         directory: Directory,
         agenda: Agenda,
-        records: PostRecords,
-        digests: DigestRecords,
+        records: DigestRecords,
         cache: Cache,
         journal: Journal,
         watchdog: Watchdog,
@@ -72,7 +74,6 @@ class Schedule:
         self._directory = directory
         self._agenda = agenda
         self._records = records
-        self._digests = digests
         self._cache = cache
         self._journal = journal
         self._watchdog = watchdog
@@ -101,7 +102,7 @@ class Schedule:
                 elif isinstance(item, OutcomeCheck) and self._agenda.move(item, at, now + EVERY):
                     watches.send(str(item.repository))
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
-            self._watchdog.speak(now)
+            self._watchdog.notify(now)
 
     def _complete(self, now: datetime) -> None:
         """Once: what is not on the agenda yet, or stands there for another time than it should."""
@@ -117,18 +118,18 @@ class Schedule:
         self._is_complete = True
 
     def _mend(self, item: DigestRepair, at: datetime, now: datetime, mends: Queue) -> None:
-        tries = int(self._records.load(item.digest).get("mends", "0"))
-        later = next_mend(now, tries)
+        record = self._records.store.load(item.digest)
+        later = next_mend(now, record.mends)
         if later is None:
             self._agenda.drop(item)
         elif self._agenda.move(item, at, later):
-            self._records.save(item.digest, mends=str(tries + 1))
+            self._records.store.save(item.digest, record, record.count_mend())
             mends.send(item.digest)
 
     def _ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_Due]:
         """Those whose subscriptions still want them."""
         known = self._directory.those([item.subscription for item, _ in due])
-        ready: list[tuple[NextDigest, datetime, Subscription, Edition]] = []
+        ready: list[tuple[NextDigest, datetime, Subscription, DigestSpec]] = []
         for item, at in due:
             with _alone(item):
                 subscription = known.get(item.subscription) or self._directory.get(item.subscription)
@@ -138,22 +139,22 @@ class Schedule:
                     # the rules of the zone have changed since it was planned
                     self._agenda.move(item, at, subscription.timing.first_on(at))
                 else:
-                    ready.append((item, at, subscription, subscription.edition(at)))
-        found = self._digests.find([edition for *_, edition in ready])
-        return [_Due(*each, *kept) for each, kept in zip(ready, found, strict=True)]
+                    ready.append((item, at, subscription, subscription.digest_spec(at)))
+        digests = self._records.track_each([spec for *_, spec in ready])
+        return [_Due(*each[:3], digest) for each, digest in zip(ready, digests, strict=True)]
 
     def _attend(self, ready: Sequence[_Due], now: datetime, digests: Queue) -> None:
         """Plan the next after what stands, skip what is too late, send the rest."""
-        standing = [each for each in ready if each.record.get("done")]
+        standing = [each for each in ready if each.record.is_posted]
         self._agenda.move_each(
             [(each.item, each.at, each.subscription.timing.next_after(each.at)) for each in standing]
         )
         for each in ready:
             with _alone(each.item):
-                if each.record.get("done"):
+                if each.record.is_posted:
                     self._take_over(each, now)
                     continue
-                if each.record.get("hopeless") or now - each.at > self._window:
+                if each.record.is_hopeless or now - each.at > self._window:
                     self._skip(each, now)
                 else:
                     self._send(each, now, digests)
@@ -161,14 +162,14 @@ class Schedule:
 
     def _take_over(self, due: _Due, now: datetime) -> None:
         """Mend what somebody asked for before its time, and had no budget for, at the cost of the bot."""
-        if due.record.get("payer") and due.record.get("gaps", "[]") != "[]":
-            key = self._digests.key(due.edition)
-            self._records.save(key, payer="", mends="0")
+        if due.record.payer and due.record.gaps:
+            key = due.digest.key
+            self._records.store.save(key, due.record, due.record.let_bot_pay().restart_mends())
             self._agenda.put(DigestRepair(key), now)
 
     def _send(self, due: _Due, now: datetime, digests: Queue) -> None:
-        tries, retry = due.record.get("tries", "0"), due.record.get("retry")
-        is_time = not retry or now >= datetime.fromisoformat(retry)
+        retry_at, tries = due.record.retry_at, str(due.record.tries)
+        is_time = retry_at is None or now >= retry_at
         if is_time and self._cache.add(name_try(due.item.subscription, due.at.isoformat(), tries), "1", _AGAIN):
             self._cache.add(_sent(due), now.isoformat(), self._window)
             digests.send(due.item.subscription, due.at.isoformat())
@@ -182,51 +183,49 @@ class Schedule:
 
     def _watch(self, due: _Due, now: datetime) -> None:
         """What a person has to mend is said at once; everything else gets a while to mend itself."""
-        error, retry = due.record.get("error", ""), due.record.get("retry")
-        if (error and due.record.get("person")) or self._is_late(due, now):
-            later = datetime.fromisoformat(retry) if retry else now + _AGAIN
-            self._watchdog.note(
-                self._trouble(due.subscription, due.edition, Kind.MISSING, error or _UNKNOWN, now, later)
+        error = due.record.error
+        if (error and due.record.needs_person) or self._is_late(due, now):
+            later = due.record.retry_at or now + _AGAIN
+            self._watchdog.report(
+                _incident(due.subscription, due.digest, Kind.MISSING, error or _UNKNOWN, now, later)
             )
 
     def _skip(self, due: _Due, now: datetime) -> None:
         """Say that it will not come, plan the first that still may, and tell that one what it has to say."""
-        subscription, timing, first, record = due.subscription, due.subscription.timing, due.edition, due.record
+        subscription, timing, first, record = (
+            due.subscription,
+            due.subscription.timing,
+            due.digest.spec,
+            due.record,
+        )
         after = timing.next_after(max(due.at, now - self._window))
-        missed = replace(first, span=replace(first.span, last=timing.covers(after).first - _DAY))
-        earlier = skipped_before(record, first)
-        unposted = replace(missed.span, first=earlier.first) if earlier else missed.span
-        reason = record.get("error") or _AWAY
-        is_closed = bool(record.get("person")) and not subscription.is_fixed
+        days = replace(first.span, last=timing.covers(after).first - _DAY)
+        missed, following = self._records.track_each([replace(first, span=days), subscription.digest_spec(after)])
+        earlier = record.skipped_before(days.zone)
+        unposted = replace(days, first=earlier.first) if earlier else days
+        reason = record.error or _AWAY
+        is_closed = record.needs_person and not subscription.is_fixed
         if is_closed:
             reason += "; I paused it: /prdigest resume goes on"
-        self._watchdog.note(self._trouble(subscription, missed, Kind.SKIPPED, reason, now, None))
-        self._records.save(self._digests.key(subscription.edition(after)), skipped=str(unposted))
+        self._watchdog.report(_incident(subscription, missed, Kind.SKIPPED, reason, now, None))
+        self._records.store.save(following.key, following.record, following.record.follow_skipped(unposted))
         if is_closed:
             # not before it is told: what is paused is not looked at again
             self._directory.pause(subscription)
         if self._agenda.move(due.item, due.at, after):
-            self._journal.note(Run(now, self._digests.key(missed), Outcome.SKIPPED, reason))
+            self._journal.note(Run(now, missed.key, Outcome.SKIPPED, reason))
 
-    def _trouble(
-        self,
-        subscription: Subscription,
-        edition: Edition,
-        kind: Kind,
-        reason: str,
-        now: datetime,
-        retry: datetime | None,
-    ) -> Trouble:
-        return Trouble(
-            self._digests.key(edition),
-            kind,
-            edition.title,
-            reason,
-            now,
-            retry,
-            subscription.channel,
-            subscription.by,
-        )
+
+def _incident(
+    subscription: Subscription,
+    digest: TrackedDigest,
+    kind: Kind,
+    reason: str,
+    now: datetime,
+    retry: datetime | None,
+) -> Incident:
+    title, channel = digest.spec.title, subscription.channel
+    return Incident(digest.key, kind, title, reason, now, retry, channel, subscription.by)
 
 
 def _sent(due: _Due) -> str:

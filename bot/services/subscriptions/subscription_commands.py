@@ -12,7 +12,7 @@ from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import COMMAND_RESULT
-from bot.domain.subscriptions.models import Edition, Subscription
+from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.domain.subscriptions.request import Which, Wish
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import yesterday
@@ -28,7 +28,7 @@ from bot.render.subscriptions.subscription_list import (
     new_button,
     resumed,
 )
-from bot.services.digest.composer import Editions
+from bot.services.digest.composer import DigestComposer
 from bot.services.slack.replies import Answer, Replies
 from bot.services.subscriptions.editor import Change, Subscribing
 
@@ -61,14 +61,14 @@ class Regular:
     def __init__(
         self,
         subscribing: Subscribing,
-        editions: Editions,
+        composer: DigestComposer,
         repositories: Repositories,
         cache: Cache,
         replies: Replies,
         now: Callable[[], datetime],
     ) -> None:
         self._subscribing = subscribing
-        self._editions = editions
+        self._composer = composer
         self._repositories = repositories
         self._cache = cache
         self._replies = replies
@@ -92,8 +92,8 @@ class Regular:
 
     def preview(self, visit: Visit, name: str = "", wish: Wish | None = None) -> Answer:
         """Yesterday as a subscription would show it: the one of the id ``name``, a wish, or the only one here."""
-        edition = self._previewed(visit, name, wish)
-        return Answer.for_asker(self._editions.build(edition, [_PREVIEW]).lead)
+        spec = self._previewed(visit, name, wish)
+        return Answer.for_asker(self._composer.build(spec, [_PREVIEW]).lead)
 
     def _done(self, visit: Visit, verb: str, request: Wish | Which | None, channel: str, replaces: str) -> _Done:
         if isinstance(request, Wish):
@@ -127,8 +127,8 @@ class Regular:
     def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
         return [(each, self._subscribing.next_of(each)) for each in subscriptions]
 
-    def _previewed(self, visit: Visit, name: str, wish: Wish | None) -> Edition:
-        """The edition of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
+    def _previewed(self, visit: Visit, name: str, wish: Wish | None) -> DigestSpec:
+        """The digest of yesterday for one of the channel's subscriptions, or for what somebody thinks of."""
         here = self._subscribing.here(visit)
         if not name and wish is None and len(here) > 1:
             ids = ", ".join(each.id for each in here)
@@ -140,7 +140,7 @@ class Regular:
             else self._subscribing.probe(visit, wish or Wish(self._repositories.default))
         )
         day = yesterday(self._now(), found.timing.zone)
-        return Edition(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
+        return DigestSpec(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
 
 
 def _told(visit: Visit, subscriptions: Sequence[Subscription], post: Post) -> Answer:

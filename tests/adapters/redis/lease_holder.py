@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.connection import RedisCache, connect
 from tests.helpers.command import ROOT
+from tests.helpers.records import digest_store
 
 ROUNDS = 5
 
@@ -41,7 +42,7 @@ def main(url: str, kind: str, name: str) -> None:
                 say("begun")
                 sys.stdin.read()
         else:
-            with RedisPostRecords(client).exclusive(name):
+            with digest_store(client).exclusive(name):
                 say("begun")
                 sys.stdin.read()
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect, require_durable
+from bot.adapters.redis.connection import RedisCache, connect, require_durable
 from bot.domain.errors import StoreUnavailable
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.slack.answered_request import AnsweredRequest
+from tests.helpers.builders import NOON
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
+from tests.helpers.records import Digests, answer_store, digest_store, plant
 
 DAY = timedelta(days=1)
 
@@ -22,8 +27,8 @@ def cache(store: Redis) -> RedisCache:
 
 
 @pytest.fixture
-def records(store: Redis) -> RedisPostRecords:
-    return RedisPostRecords(store)
+def records(store: Redis) -> Digests:
+    return digest_store(store)
 
 
 VALUES = {
@@ -69,47 +74,52 @@ def test_a_value_that_ran_out_is_gone(cache: RedisCache) -> None:
     assert eventually(lambda: cache.get("key") is None)
 
 
-def test_records_are_added_to_and_never_run_out(records: RedisPostRecords, store: Redis) -> None:
-    records.save("digest:1", plan="x" * 5_000, begun="now")
-    records.save("digest:1", lead="1.1", plan="")
-    assert records.load("digest:1") == {"plan": "", "begun": "now", "lead": "1.1"}
+def test_records_are_added_to_and_never_run_out(records: Digests, store: Redis) -> None:
+    plant(records, "digest:1", plan_json="x" * 5_000, begun_at=NOON)
+    plant(records, "digest:1", lead="1.1", plan_json="")
+    assert records.load("digest:1") == PostedDigest(version=1, begun_at=NOON, lead="1.1")
     assert store.ttl("digest:1") == -1
 
 
+def test_what_another_process_wrote_meanwhile_stays(records: Digests) -> None:
+    before = plant(records, "digest:1", text="Engine", mends=1)
+    plant(records, "digest:1", mends=2)
+    records.save("digest:1", before, replace(before, text="Engine, 3 merged"))
+    assert records.load("digest:1") == PostedDigest(version=1, text="Engine, 3 merged", mends=2)
+
+
 def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Redis) -> None:
-    records = RedisPostRecords(store, timedelta(hours=2))
-    records.save("answer:1", begun="now")
+    records = answer_store(store, timedelta(hours=2))
+    plant(records, "answer:1", begun_at=NOON)
     store.expire("answer:1", 60)
-    records.save("answer:1", done="later", text="x" * 5_000)
+    plant(records, "answer:1", answered_at=NOON, draft_json="x" * 5_000)
     assert 7_190 <= int(str(store.ttl("answer:1"))) <= 7_200
-    assert records.load("answer:1") == {"begun": "now", "done": "later", "text": "x" * 5_000}
+    assert records.load("answer:1") == AnsweredRequest(1, NOON, NOON, draft_json="x" * 5_000)
 
 
 def test_records_that_ran_out_are_gone(store: Redis) -> None:
-    records = RedisPostRecords(store, timedelta(seconds=1))
-    records.save("answer:1", done="now")
-    assert eventually(lambda: records.load("answer:1") == {})
+    records = answer_store(store, timedelta(seconds=1))
+    plant(records, "answer:1", answered_at=NOON)
+    assert eventually(lambda: records.load("answer:1") == AnsweredRequest())
 
 
 def test_records_without_a_lifetime_take_none_from_others_of_another_key(store: Redis) -> None:
-    RedisPostRecords(store, timedelta(hours=2)).save("answer:1", done="now")
-    RedisPostRecords(store).save("digest:1", done="now")
+    plant(answer_store(store, timedelta(hours=2)), "answer:1", answered_at=NOON)
+    plant(digest_store(store), "digest:1", posted_at=NOON)
     assert (store.ttl("digest:1"), int(str(store.ttl("answer:1"))) > 0) == (-1, True)
 
 
-def test_a_digest_never_begun_has_no_record(records: RedisPostRecords) -> None:
-    assert records.load("digest:never") == {}
+def test_a_digest_never_begun_has_no_record(records: Digests) -> None:
+    assert records.load("digest:never") == PostedDigest()
 
 
-def test_the_rights_to_post_different_digests_do_not_exclude_each_other(
-    records: RedisPostRecords, store: Redis
-) -> None:
+def test_the_rights_to_post_different_digests_do_not_exclude_each_other(records: Digests, store: Redis) -> None:
     with records.exclusive("digest:1"), records.exclusive("digest:2"):
         assert store.dbsize() == 2
     assert store.dbsize() == 0
 
 
-def test_the_right_to_post_is_free_after_its_holder_failed(records: RedisPostRecords) -> None:
+def test_the_right_to_post_is_free_after_its_holder_failed(records: Digests) -> None:
     with pytest.raises(KeyError), records.exclusive("digest:1"):
         raise KeyError
     with records.exclusive("digest:1"):
@@ -149,10 +159,10 @@ AWAY: dict[str, Callable[[Redis], object]] = {
     "get": lambda client: RedisCache(client).get("key"),
     "put": lambda client: RedisCache(client).put("key", "value", DAY),
     "lease": lambda client: RedisCache(client).lease("key").__enter__(),
-    "load": lambda client: RedisPostRecords(client).load("key"),
-    "save": lambda client: RedisPostRecords(client).save("key", field="value"),
-    "save for a while": lambda client: RedisPostRecords(client, DAY).save("key", field="value"),
-    "exclusive": lambda client: RedisPostRecords(client).exclusive("key").__enter__(),
+    "load": lambda client: digest_store(client).load("key"),
+    "save": lambda client: plant(digest_store(client), "key", text="value"),
+    "save for a while": lambda client: plant(answer_store(client, DAY), "key", message="value"),
+    "exclusive": lambda client: digest_store(client).exclusive("key").__enter__(),
     "require_durable": require_durable,
 }
 

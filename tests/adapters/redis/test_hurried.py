@@ -15,14 +15,15 @@ from bot.adapters.redis.connection import (
     HURRIED,
     Patience,
     RedisCache,
-    RedisPostRecords,
     connect,
     connect_embedded,
 )
 from bot.adapters.redis.rate_limiter import RedisLimiter
 from bot.domain.errors import StoreUnavailable
+from bot.services.digest.posted_digest import PostedDigest
 from tests.adapters.worlds import within
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.records import digest_store, plant
 
 # Slack's three seconds, less what the way there and back takes
 SECONDS = 2.9
@@ -31,8 +32,8 @@ ACTS: dict[str, Callable[[Redis], object]] = {
     "get": lambda client: RedisCache(client).get("key"),
     "put": lambda client: RedisCache(client).put("key", "value", timedelta(days=1)),
     "limit": lambda client: RedisLimiter(client, 2).admits("U1"),
-    "load": lambda client: RedisPostRecords(client).load("record"),
-    "save": lambda client: RedisPostRecords(client).save("record", field="value"),
+    "load": lambda client: digest_store(client).load("record"),
+    "save": lambda client: plant(digest_store(client), "record", text="value"),
 }
 
 
@@ -103,10 +104,10 @@ def test_a_store_that_is_there_is_used_as_by_any_other(store_url: str, store: Re
             "get": None,
             "put": None,
             "limit": True,
-            "load": {},
-            "save": None,
+            "load": PostedDigest(),
+            "save": PostedDigest(text="value"),
         }
-    assert (RedisCache(store).get("key"), RedisPostRecords(store).load("record")) == ("value", {"field": "value"})
+    assert (RedisCache(store).get("key"), digest_store(store).load("record").text) == ("value", "value")
 
 
 @pytest.mark.slow

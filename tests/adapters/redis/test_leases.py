@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.connection import RedisCache, connect
 from bot.adapters.redis.keyspace import WHOLE
 from bot.adapters.redis.leases import LIFETIME, lease
 from bot.domain.errors import InProgress
 from tests.adapters.redis.lease_holder import ROUNDS, holder
+from tests.helpers.records import digest_store
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +52,7 @@ def wait_for(client: Redis, name: str) -> float:
 def refusal(client: Redis, name: str) -> str:
     """What is said to one who wants what another holds."""
     try:
-        with RedisPostRecords(client).exclusive(name):
+        with digest_store(client).exclusive(name):
             return ""
     except InProgress as error:
         return str(error)
@@ -59,7 +60,7 @@ def refusal(client: Redis, name: str) -> str:
 
 def entered_again(client: Redis, name: str) -> str:
     """What is said to a thread that wants what it holds itself."""
-    with RedisPostRecords(client).exclusive(name):
+    with digest_store(client).exclusive(name):
         return refusal(client, name)
 
 

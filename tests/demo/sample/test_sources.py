@@ -18,7 +18,7 @@ from bot.domain.errors import DayUnavailable, ModelRejected, PullRequestNotFound
 from bot.domain.operations.usage import NOTHING
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.summaries.diff_packing import pack
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, date_of, zone_of
@@ -213,7 +213,7 @@ def test_days_that_it_does_not_have_are_refused_in_one_sentence(wiring: Wiring, 
 def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(wiring: Wiring) -> None:
     span = Span(date_of("2026-02-27"), date_of("2026-02-27"), ANGELES)
     with pytest.raises(DayUnavailable):
-        wiring.scheduling.editions.build(Edition("C0DIGEST", VLLM, span))
+        wiring.scheduling.composer.build(DigestSpec("C0DIGEST", VLLM, span))
 
 
 def test_what_became_of_the_day_is_looked_for_where_it_can_be(wiring: Wiring) -> None:

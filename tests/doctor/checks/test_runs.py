@@ -30,7 +30,7 @@ DUE = ENGINE.timing.next_after(NOW - 2 * HOUR)  # 09:00 of that morning, twenty 
 def run(outcome: Outcome, detail: str = "", subscription: Subscription = ENGINE, days: int = 0) -> Run:
     """The run that many days ago."""
     due = DUE - timedelta(days=days)
-    return Run(due + timedelta(minutes=1), subscription.edition(due).key("T0TEAM"), outcome, detail)
+    return Run(due + timedelta(minutes=1), subscription.digest_spec(due).key("T0TEAM"), outcome, detail)
 
 
 def lines(store: Redis, *subscriptions: Subscription, runs: tuple[Run, ...] = ()) -> list[str]:
@@ -158,12 +158,12 @@ def test_without_a_store_nothing_is_a_failure() -> None:
 
 def test_a_digest_that_was_asked_for_by_hand_in_another_zone_is_not_the_subscriptions_own(store: Redis) -> None:
     elsewhere = replace(ENGINE, timing=Timing(time(9), ZoneInfo("Asia/Tokyo")))
-    by_hand = replace(run(POSTED), key=elsewhere.edition(DUE).key("T0TEAM"))
+    by_hand = replace(run(POSTED), key=elsewhere.digest_spec(DUE).key("T0TEAM"))
     told_of = lines(store, runs=(by_hand, run(FAILED, GONE)))
     assert [line[0] for line in told_of[:2]] == ["+", "!"]
 
 
 def test_a_run_of_a_version_whose_keys_had_no_zone_is_still_the_subscriptions_own(store: Redis) -> None:
-    old = replace(run(FAILED, GONE), key=ENGINE.edition(DUE).dated_key("T0TEAM"))
+    old = replace(run(FAILED, GONE), key=ENGINE.digest_spec(DUE).dated_key("T0TEAM"))
     [line, *_] = lines(store, runs=(old,))
     assert line.startswith("! Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: failed")

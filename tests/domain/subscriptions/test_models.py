@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.domain.digest.view import Only, View
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import date_of, zone_of
 from tests.helpers.builders import REPOSITORY
@@ -22,7 +22,7 @@ from tests.helpers.builders import REPOSITORY
 BERLIN = zone_of("Europe/Berlin")
 RISKY = View(only=Only.RISKY)
 SATURDAY, WEEKEND = (Span(date_of("2026-02-28"), date_of(last), BERLIN) for last in ("2026-02-28", "2026-03-01"))
-PLAIN = Edition("C0DIGEST", REPOSITORY, SATURDAY)
+PLAIN = DigestSpec("C0DIGEST", REPOSITORY, SATURDAY)
 DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), BERLIN), by="U0ASKER")
 
 
@@ -50,7 +50,7 @@ DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), BERLIN), by="U0A
     ],
 )
 def test_an_edition_has_a_title_for_people_and_a_key_for_its_record(
-    edition: Edition, title: str, key: str
+    edition: DigestSpec, title: str, key: str
 ) -> None:
     assert edition.title == title
     assert edition.key("T0TEAM") == key
@@ -84,10 +84,10 @@ views = st.builds(
     st.builds(Filters, authors=st.lists(st.sampled_from("ab"), max_size=2).map(tuple)),
     st.sampled_from(list(Only)),
 )
-editions = st.builds(Edition, channels, repositories, spans, views)
+editions = st.builds(DigestSpec, channels, repositories, spans, views)
 
 
-def content(edition: Edition) -> object:
+def content(edition: DigestSpec) -> object:
     """What a digest is made of: where it goes, what of which intervals it shows, and what it calls them."""
     intervals = [(day.date, day.start, day.end) for day in edition.span.days]
     return edition.channel, edition.repository, intervals, edition.view
@@ -95,14 +95,14 @@ def content(edition: Edition) -> object:
 
 @given(editions, editions)
 def test_two_wishes_share_an_identity_if_their_content_is_equal_and_never_otherwise(
-    one: Edition, other: Edition
+    one: DigestSpec, other: DigestSpec
 ) -> None:
     assert (one.key("T1") == other.key("T1")) is (content(one) == content(other))
     assert one.key("T1") != other.key("T2")
 
 
 @given(editions, zones)
-def test_a_zone_with_other_days_makes_another_digest(edition: Edition, zone: ZoneInfo) -> None:
+def test_a_zone_with_other_days_makes_another_digest(edition: DigestSpec, zone: ZoneInfo) -> None:
     moved = replace(edition, span=replace(edition.span, zone=zone))
     assert (moved.key("T1") == edition.key("T1")) is (content(moved) == content(edition))
 
@@ -168,7 +168,7 @@ def test_whose_a_subscription_is(subscription: Subscription, personal: bool, fix
 
 def test_the_edition_of_an_instant_is_for_its_channel_and_view_and_tells_of_the_day_before() -> None:
     due = datetime(2026, 3, 1, 8, tzinfo=UTC)
-    assert replace(DAILY, view=RISKY).edition(due) == replace(PLAIN, view=RISKY)
+    assert replace(DAILY, view=RISKY).digest_spec(due) == replace(PLAIN, view=RISKY)
     weekly = replace(DAILY, timing=replace(DAILY.timing, weekdays=True))
     monday = due + timedelta(days=1)
-    assert str(weekly.edition(monday).span) == "2026-02-27..2026-03-01"
+    assert str(weekly.digest_spec(monday).span) == "2026-02-27..2026-03-01"

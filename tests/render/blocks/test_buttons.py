@@ -31,7 +31,7 @@ from bot.render.digest.lead import lead
 from bot.render.digest.parts import named, second_look
 from bot.render.digest.post import render
 from bot.services.digest.builder import DailyDigest
-from bot.services.digest.composer import Editions
+from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import Answers
 from bot.services.slack.replies import Answer
@@ -318,7 +318,7 @@ def answers(
     return Answers(
         entries,
         RiskLister(known, reader, entries, 1),
-        Editions(daily, lambda each: each.name, lambda _: DAY.zone).days,
+        DigestComposer(daily, lambda each: each.name, lambda _: DAY.zone).days,
         lambda each: each.name,
         lambda: DAY,
         lambda *_: Score(),

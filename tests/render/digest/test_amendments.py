@@ -13,7 +13,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.domain.digest.models import Digest
 from bot.domain.history.outcomes import Fate, TakenBack
 from bot.render.blocks.rich_text import characters
-from bot.render.digest.amendments import amended, outcome_reply
+from bot.render.digest.amendments import add_outcomes, outcome_reply
 from bot.render.digest.post import render
 from tests.helpers.builders import NOON, digest, entry, pull
 from tests.render.accepted import assert_accepted, seen, strings
@@ -52,7 +52,7 @@ def posted(found: Digest) -> list[dict[str, Any]]:
 )
 def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(found: TakenBack, said: str) -> None:
     before = posted(digest(entry(5), entry(55), entry(4)))
-    after = [amended(message, [found]) for message in before]
+    after = [add_outcomes(message, [found]) for message in before]
     for old, new in zip(before, after, strict=True):
         assert items(new) == [f"{line} — {said}" if line.startswith("#5 ") else line for line in items(old)]
         assert {**new, "blocks": old["blocks"]} == old
@@ -60,14 +60,14 @@ def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(found: Tak
 
 def test_several_are_told_one_after_the_other() -> None:
     later = TakenBack(taken().pull, pull(11, merged_at=NOON + 2 * HOUR), Fate.REPAIRED)
-    [line] = [line for line in items(amended(posted(digest(entry(5)))[1], [taken(), later])) if "#5" in line]
+    [line] = [line for line in items(add_outcomes(posted(digest(entry(5)))[1], [taken(), later])) if "#5" in line]
     assert line.endswith(" — reverted after 1.0 h by #9 — repaired after 2.0 h by #11")
 
 
 def test_nothing_new_leaves_a_message_as_it_is() -> None:
     for message in posted(digest(entry(5), entry(4))):
-        assert amended(message, []) == message
-        assert amended(message, [taken(77)]) == message
+        assert add_outcomes(message, []) == message
+        assert add_outcomes(message, [taken(77)]) == message
 
 
 @given(digests(), st.sampled_from(Fate), st.booleans(), st.booleans())
@@ -77,7 +77,7 @@ def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
 ) -> None:
     news = [TakenBack(each.pull, BACK, fate, stands) for each in found.entries]
     for message in posted(found):
-        after = amended(message, news * (1 + again))
+        after = add_outcomes(message, news * (1 + again))
         assert check_message(after) is None
         assert find_mentions(after) == []
         assert set(find_links(after)) <= {BACK.url, *find_links(message)}
@@ -89,7 +89,7 @@ def test_a_message_that_would_become_too_long_stays_as_it_is(count: int) -> None
     found = full_day(count, "W" * 700)
     news = [TakenBack(each.pull, BACK, Fate.PARTLY) for each in found.entries for _ in range(9)]
     messages = posted(found)
-    after = [amended(message, news) for message in messages]
+    after = [add_outcomes(message, news) for message in messages]
     assert all(characters(message["blocks"]) <= 10_500 for message in after)
     assert any(old["blocks"] == new["blocks"] for old, new in zip(messages, after, strict=True))
 

@@ -214,13 +214,13 @@ def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
     ]
     for first, again in makes:
         assert first.lead != again.lead
-        assert (first.unpriced, first.thread) == (again.unpriced, again.thread)
-    assert [one.unpriced for one, _ in makes if one.unpriced is None] == []
+        assert (first.fingerprint, first.thread) == (again.fingerprint, again.thread)
+    assert all(first.fingerprint for first, _ in makes)
 
 
 def test_notes_tell_a_digest_from_one_without() -> None:
     found = friday_to_sunday(1, 1)
-    made = [render_days(found, notes).unpriced for notes in ([], ["One"], ["Two"])]
+    made = [render_days(found, notes).fingerprint for notes in ([], ["One"], ["Two"])]
     assert all(one != other for one, other in pairwise(made))
 
 

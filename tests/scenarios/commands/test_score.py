@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.redis.history import RedisHistory
-from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.posted_ratings import Rated, Ratings
 from tests.helpers.builders import pull
+from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read
 from tests.scenarios import Bot, labels
 
@@ -31,8 +31,8 @@ def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest,
     day = LocalDay(noon.date(), bot.zone)
     key = f"digest:T1:C1:{repository}:{day.date}"
     kept = _RATINGS.dump_json(Ratings("rules.v2", rated)).decode()
-    RedisPostRecords(bot.store).save(key, ratings=kept, done=(day.end + timedelta(hours=9)).isoformat())
-    RedisIssued(bot.store).add(of, day.end, key)
+    plant(digest_store(bot.store), key, ratings_json=kept, posted_at=day.end + timedelta(hours=9))
+    RedisPostedDigestIndex(bot.store).add(of, day.end, key)
     return first, back
 
 

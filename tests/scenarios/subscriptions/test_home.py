@@ -7,13 +7,13 @@ import datetime as dt
 from localslack.users.person import Person
 
 from bot.adapters.redis.agenda import RedisSubscriptions
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.digest.view import View
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.render.blocks.button_values import write_id
+from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot, both_transports
 from tests.scenarios.subscriptions.regularly import direct, form_of, home, is_planned, subscriptions, typed, value
@@ -103,9 +103,8 @@ def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot)
     due = made.timing.last_before(dt.datetime.now(dt.UTC))
     address = f"https://emulated.slack.com/archives/{channel}/p1"
     text = "engine · &lt;!here&gt; 7 of 9 merged. All is calm."
-    RedisPostRecords(http_bot.store).save(
-        made.edition(due).key("T0TEAM"), done=due.isoformat(), text=text, address=address
-    )
+    key = made.digest_spec(due).key("T0TEAM")
+    plant(digest_store(http_bot.store), key, posted_at=due, text=text, address=address)
     assert "engine · <!here> 7 of 9 merged. All is calm. Open it" in opened(http_bot, ada)
     assert address in str(http_bot.world.slack.get_home(ada.user))
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
-from bot.domain.errors import InProgress
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
-from bot.ports import Attachment, Messenger, Post, PostRecords
+from bot.ports import Attachment, Messenger, Post, RecordStore
 from bot.render.digest.post import Rendered
-from bot.services.digest.poster import Published, Publisher
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.poster import DigestPoster, Published
+from bot.services.digest.records import DigestRecords
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.doubles import Sleeps
 
 HOME = "C0DIGEST"
-EDITION = Edition(HOME, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
+SPEC = DigestSpec(HOME, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
 MORNING = DAY.end + timedelta(hours=8)
 PARTS = ("Part 1", "Part 2", "Part 3")
 
@@ -32,7 +32,8 @@ def post(text: str) -> Post:
 def rendered(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> Rendered:
     """A digest of a lead, its thread and a report."""
     file = Attachment("Engine-2026-02-28.md", "Full report", f"# {lead}\n") if report else None
-    return Rendered(post(lead), tuple(post(part) for part in parts), file)
+    posts = tuple(post(part) for part in parts)
+    return Rendered(post(lead), posts, file, fingerprint=f"{lead} {parts}")
 
 
 class Build:
@@ -86,35 +87,6 @@ class MemoryMessenger:
         return f"https://slack.test/{channel}/{message}"
 
 
-@dataclass
-class MemoryRecords:
-    """``PostRecords`` in a dictionary; ``busy`` as if another process held every digest."""
-
-    kept: dict[str, dict[str, str]] = field(default_factory=dict)
-    busy: bool = False
-
-    def load(self, key: str) -> dict[str, str]:
-        return dict(self.kept.get(key, {}))
-
-    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
-        return [self.load(key) for key in keys]
-
-    def save(self, key: str, **fields: str) -> None:
-        self.kept.setdefault(key, {}).update(fields)
-
-    def claim(self, key: str, field: str, value: str) -> None:
-        kept = self.kept.setdefault(key, {})
-        if field in kept:
-            raise InProgress(f"{key} is being posted.")
-        kept[field] = value
-
-    @contextmanager
-    def exclusive(self, key: str) -> Iterator[None]:
-        if self.busy:
-            raise InProgress(f"{key} is being posted.")
-        yield
-
-
 class Crash(BaseException):
     """The process dies here."""
 
@@ -166,14 +138,28 @@ class Fragile:
         return call
 
 
-def publisher(messenger: Any, records: Any, sleeps: Sleeps | None = None) -> Publisher:
-    return Publisher(messenger, records, lambda: MORNING, Sleeps() if sleeps is None else sleeps)
+def poster_of(messenger: Any, records: Any, sleeps: Sleeps | None = None, now: datetime = MORNING) -> Poster:
+    return Poster(messenger, records, Sleeps() if sleeps is None else sleeps, now)
+
+
+class Poster:
+    """A poster, as whoever has a specification uses it."""
+
+    def __init__(self, messenger: Any, store: Any, sleeps: Sleeps, now: datetime) -> None:
+        self._records = DigestRecords(store, messenger.team)
+        self._poster = DigestPoster(messenger, self._records, lambda: now, sleeps)
+
+    def post(self, spec: DigestSpec, build: Callable[[], Rendered]) -> Published:
+        return self._poster.post(self._records.track(spec), build)
+
+    def revise(self, spec: DigestSpec, build: Callable[[], Rendered]) -> Published:
+        return self._poster.revise(self._records.track(spec), build)
 
 
 def publish(
-    messenger: Messenger | Fragile, records: PostRecords | Fragile, build: Callable[[], Rendered]
+    messenger: Messenger | Fragile, records: RecordStore[PostedDigest] | Fragile, build: Callable[[], Rendered]
 ) -> Published:
-    return publisher(messenger, records).publish(EDITION, build)
+    return poster_of(messenger, records).post(SPEC, build)
 
 
 def messenger_of(slack: SlackEmulator) -> SlackMessenger:

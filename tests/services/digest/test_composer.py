@@ -1,4 +1,4 @@
-"""What of an edition stands in the channel: one lead, every pull request once, one report."""
+"""What of an spec stands in the channel: one lead, every pull request once, one report."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ import pytest
 from localslack.rules.live_text import find_mentions
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.domain.conversations.commands import DigestRequest, Repositories
 from bot.domain.digest.models import Overview
 from bot.domain.digest.view import Only, View
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.subscriptions.models import Edition, Subscription
+from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.domain.summaries.models import Summary
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.render.digest.post import skipped_note
 from bot.services.digest.builder import DailyDigest
-from bot.services.digest.composer import Editions
-from bot.services.digest.poster import Publisher
+from bot.services.digest.composer import DigestComposer
 from bot.services.summaries.reader import Reader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull, summary
+from tests.helpers.records import digest_store
 from tests.render.accepted import nodes, strings
-from tests.services.digest.posting import HOME, messenger_of
-from tests.services.doubles import KnownPulls, Sleeps, Summaries
+from tests.services.digest.posting import HOME, messenger_of, poster_of
+from tests.services.doubles import KnownPulls, Summaries
 from tests.services.subscriptions.scheduled import TIMING
 
 WEEKDAYS = replace(TIMING, weekdays=True)
@@ -42,7 +41,7 @@ MONDAY = WEEKDAYS.due_on(date(2026, 3, 2))
 DAILY = Subscription(HOME, REPOSITORY, WEEKDAYS, by="U0ADA")
 FRIDAY = date(2026, 2, 27)
 WEEKEND = Span(FRIDAY, FRIDAY + timedelta(days=2), ZONE)
-ONE_DAY = Edition(HOME, REPOSITORY, Span(DAY.date, DAY.date, ZONE))
+ONE_DAY = DigestSpec(HOME, REPOSITORY, Span(DAY.date, DAY.date, ZONE))
 TITLES = ["Friday 27 February", "Saturday 28 February", "Sunday 1 March"]
 LONG = summary(
     headline="W" * 120, what_changed_and_why="Why. " * 400, action="Set the flag. " * 15, risk_reason="Risk " * 40
@@ -55,20 +54,20 @@ def merged(number: int, day: int, **fields: Any) -> PullRequest:
     return pull(number, merged_at=noon + timedelta(seconds=number), **fields)
 
 
-def editions(
+def composer(
     pulls: KnownPulls, said: Summary | None = None, zone_of: Callable[[str], ZoneInfo | None] = lambda _: ZONE
-) -> Editions:
+) -> DigestComposer:
     def overview(_repository: Repository, _day: LocalDay, entries: Iterable[object]) -> Overview:
         return Overview(f"{len(list(entries))} changes.")
 
     reader = Reader(pulls, Summaries(said or summary()))
     daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 4)
-    return Editions(daily, lambda found: found.name.title(), zone_of)
+    return DigestComposer(daily, lambda found: found.name.title(), zone_of)
 
 
-def posted(slack: SlackEmulator, store: Redis, made: Editions, edition: Edition, *notes: str) -> None:
-    publisher = Publisher(messenger_of(slack), RedisPostRecords(store), lambda: MONDAY, Sleeps())
-    publisher.publish(edition, lambda: made.build(edition, notes))
+def posted(slack: SlackEmulator, store: Redis, made: DigestComposer, spec: DigestSpec, *notes: str) -> None:
+    poster = poster_of(messenger_of(slack), digest_store(store), now=MONDAY)
+    poster.post(spec, lambda: made.build(spec, notes))
 
 
 def read_in(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
@@ -85,9 +84,9 @@ SIX = KnownPulls(tuple(merged(number, number // 2) for number in range(6)))
 
 
 def test_a_monday_tells_of_the_days_since_friday(slack: SlackEmulator, store: Redis) -> None:
-    edition = DAILY.edition(MONDAY)
-    assert edition.span == WEEKEND
-    posted(slack, store, editions(SIX), edition)
+    spec = DAILY.digest_spec(MONDAY)
+    assert spec.span == WEEKEND
+    posted(slack, store, composer(SIX), spec)
     lead, titles, linked = read_in(slack)
     assert lead.startswith("Engine · 27 February – 1 March 2026 · 6 merged")  # noqa: RUF001 (a dash)
     assert titles == TITLES
@@ -105,19 +104,21 @@ def test_a_monday_tells_of_the_days_since_friday(slack: SlackEmulator, store: Re
     ids=["monday", "tuesday", "friday", "monday-after"],
 )
 def test_every_day_is_told_once(day: int, first: int, last: int) -> None:
-    span = DAILY.edition(WEEKDAYS.due_on(date(2026, 3, day))).span
+    span = DAILY.digest_spec(WEEKDAYS.due_on(date(2026, 3, day))).span
     assert (span.first.day, span.last.day) == (first, last)
 
 
 def test_one_day_is_a_digest_of_that_day(slack: SlackEmulator, store: Redis) -> None:
-    posted(slack, store, editions(SIX), replace(DAILY.edition(MONDAY), span=replace(WEEKEND, first=WEEKEND.last)))
+    posted(
+        slack, store, composer(SIX), replace(DAILY.digest_spec(MONDAY), span=replace(WEEKEND, first=WEEKEND.last))
+    )
     lead, titles, linked = read_in(slack)
     assert lead.startswith("Engine · Sunday 1 March 2026 · 2 merged")
     assert (titles, linked) == ([], ["#5", "#4"])
 
 
 def test_a_weekend_on_which_nothing_was_merged_is_one_message(slack: SlackEmulator, store: Redis) -> None:
-    posted(slack, store, editions(KnownPulls()), DAILY.edition(MONDAY))
+    posted(slack, store, composer(KnownPulls()), DAILY.digest_spec(MONDAY))
     lead, titles, linked = read_in(slack)
     assert "nothing merged" in lead
     assert (titles, linked, slack.files) == ([], [], [])
@@ -129,7 +130,7 @@ def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Re
         merged(number, number % 3, title="W " * 128, files=[changed_file(f"engine/{number}.py", 400, 400)])
         for number in range(1_000, 1_000 + 3 * 67)
     ]
-    posted(slack, store, editions(KnownPulls(tuple(busy)), LONG), DAILY.edition(MONDAY), "A note. " * 200)
+    posted(slack, store, composer(KnownPulls(tuple(busy)), LONG), DAILY.digest_spec(MONDAY), "A note. " * 200)
     lead, titles, linked = read_in(slack)
     assert "201 merged" in lead
     assert list(dict.fromkeys(titles)) == TITLES
@@ -157,7 +158,7 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
         for number in (0, 1, 4, 5)
     ]
     pulls = [made if made.number % 2 == 0 else replace(made, author=made.merged_by) for made in both]
-    posted(slack, store, editions(KnownPulls(tuple(pulls))), replace(DAILY.edition(MONDAY), view=view))
+    posted(slack, store, composer(KnownPulls(tuple(pulls))), replace(DAILY.digest_spec(MONDAY), view=view))
     lead, titles, linked = read_in(slack)
     assert f"{len(shown)} of 4 merged" in lead
     assert f"{len(shown)} of 4 shown: {view}" in lead
@@ -167,9 +168,9 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
 
 
 def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, store: Redis) -> None:
-    whole = DAILY.edition(MONDAY)
-    for edition in (whole, replace(whole, view=View(only=Only.RISKY)), whole):
-        posted(slack, store, editions(SIX), edition)
+    whole = DAILY.digest_spec(MONDAY)
+    for spec in (whole, replace(whole, view=View(only=Only.RISKY)), whole):
+        posted(slack, store, composer(SIX), spec)
     assert [message["text"].rpartition(" · ")[2] for message in slack.list_messages(HOME)] == [
         "6 merged",
         "0 of 6 merged",
@@ -181,7 +182,7 @@ def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, sto
 
 def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackEmulator, store: Redis) -> None:
     skipped = Span(FRIDAY - timedelta(days=20), FRIDAY - timedelta(days=1), ZONE)
-    posted(slack, store, editions(SIX), DAILY.edition(MONDAY), skipped_note(REPOSITORY, skipped))
+    posted(slack, store, composer(SIX), DAILY.digest_spec(MONDAY), skipped_note(REPOSITORY, skipped))
     [lead] = slack.list_messages(HOME)
     said, _, _ = read_in(slack)
     found = re.search(r"To see it: /prdigest (.+)$", said, re.M)
@@ -197,13 +198,13 @@ def test_a_day_that_can_not_be_had_ends_it_before_anything_is_posted(
 ) -> None:
     away: dict[str, Exception] = {f"day {FRIDAY + timedelta(days=day)}": GitHubUnavailable("Away.")}
     with pytest.raises(GitHubUnavailable):
-        posted(slack, store, editions(KnownPulls(SIX.pulls, away)), DAILY.edition(MONDAY))
+        posted(slack, store, composer(KnownPulls(SIX.pulls, away)), DAILY.digest_spec(MONDAY))
     assert slack.list_messages(HOME) == []
 
 
 def test_the_gaps_of_each_day_are_those_of_the_edition() -> None:
     pulls = KnownPulls(SIX.pulls, counted={"2026-02-28": 3})
-    made = editions(pulls).build(DAILY.edition(MONDAY))
+    made = composer(pulls).build(DAILY.digest_spec(MONDAY))
     assert made.gaps == ("2026-02-28: incomplete? the commits of main name 3 merges, not 2",)
     assert made.merged == 6
 
@@ -211,15 +212,15 @@ def test_the_gaps_of_each_day_are_those_of_the_edition() -> None:
 # --- zones
 
 
-def headings(made: Editions, *built: Edition) -> list[str]:
-    return [made.build(edition).lead.text.partition(". ")[0] for edition in built]
+def headings(made: DigestComposer, *built: DigestSpec) -> list[str]:
+    return [made.build(spec).lead.text.partition(". ")[0] for spec in built]
 
 
 def test_the_heading_names_a_zone_that_readers_do_not_expect() -> None:
     own, tokyo = ONE_DAY, replace(ONE_DAY, span=replace(ONE_DAY.span, zone=ZoneInfo("Asia/Tokyo")))
     weekend = replace(own, span=WEEKEND)
     abroad = replace(weekend, span=replace(WEEKEND, zone=tokyo.span.zone))
-    assert headings(editions(KnownPulls()), own, tokyo, weekend, abroad) == [
+    assert headings(composer(KnownPulls()), own, tokyo, weekend, abroad) == [
         "Engine · Saturday 28 February 2026 · nothing merged",
         "Engine · Saturday 28 February 2026 (Asia/Tokyo) · nothing merged",
         "Engine · 27 February – 1 March 2026 · nothing merged",  # noqa: RUF001 (a dash)
@@ -228,5 +229,5 @@ def test_the_heading_names_a_zone_that_readers_do_not_expect() -> None:
 
 
 def test_where_a_channel_has_several_zones_the_heading_names_each() -> None:
-    [heading] = headings(editions(KnownPulls(), zone_of=lambda _: None), ONE_DAY)
+    [heading] = headings(composer(KnownPulls(), zone_of=lambda _: None), ONE_DAY)
     assert heading == "Engine · Saturday 28 February 2026 (America/Los_Angeles) · nothing merged"

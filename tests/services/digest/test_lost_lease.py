@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import InProgress
-from bot.ports import PostRecords
+from bot.ports import RecordStore
 from bot.render.digest.post import Rendered
+from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.replies import Answer, Replies
+from tests.helpers.records import answer_store, memory_answers, memory_digests
 from tests.services.digest.posting import (
     MORNING,
     PARTS,
     Build,
     MemoryMessenger,
-    MemoryRecords,
     post,
     publish,
     rendered,
@@ -31,7 +31,7 @@ ANSWER = Answer(post("For everybody"), post("For you"))
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audience: Audience) -> None:
     messenger, whispers = MemoryMessenger(), MemoryWhispers()
-    replies, asked = Replies(messenger, whispers, MemoryRecords(), lambda: MORNING), visit()
+    replies, asked = Replies(messenger, whispers, memory_answers(), lambda: MORNING), visit()
 
     def slowly() -> Answer:
         """The records of this test let everybody in, as after a lease that ran out."""
@@ -46,7 +46,7 @@ def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audien
 
 
 def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() -> None:
-    messenger, records = MemoryMessenger(), MemoryRecords()
+    messenger, records = MemoryMessenger(), memory_digests()
 
     def slowly() -> Rendered:
         publish(messenger, records, Build())
@@ -59,18 +59,23 @@ def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() ->
 
 
 @pytest.fixture(params=["memory", "store"])
-def records(request: pytest.FixtureRequest, store: Redis) -> PostRecords:
-    return MemoryRecords() if request.param == "memory" else RedisPostRecords(store, timedelta(days=1))
+def records(request: pytest.FixtureRequest, store: Redis) -> RecordStore[AnsweredRequest]:
+    return memory_answers() if request.param == "memory" else answer_store(store)
 
 
-def test_a_field_is_claimed_once(records: PostRecords) -> None:
-    records.claim("answer:1", "begun", "now")
+def claim(records: RecordStore[AnsweredRequest], key: str, at: datetime) -> None:
+    records.claim(key, AnsweredRequest(), AnsweredRequest().begin(at))
+
+
+def test_a_field_is_claimed_once(records: RecordStore[AnsweredRequest]) -> None:
+    later = MORNING + timedelta(seconds=1)
+    claim(records, "answer:1", MORNING)
     with pytest.raises(InProgress):
-        records.claim("answer:1", "begun", "later")
-    records.claim("answer:2", "begun", "later")
-    assert (records.load("answer:1"), records.load("answer:2")) == ({"begun": "now"}, {"begun": "later"})
+        claim(records, "answer:1", later)
+    claim(records, "answer:2", later)
+    assert [records.load(key).begun_at for key in ("answer:1", "answer:2")] == [MORNING, later]
 
 
 def test_a_claim_with_a_lifetime_runs_out(store: Redis) -> None:
-    RedisPostRecords(store, timedelta(hours=2)).claim("answer:1", "begun", "now")
+    claim(answer_store(store, timedelta(hours=2)), "answer:1", MORNING)
     assert 7_190 <= int(str(store.ttl("answer:1"))) <= 7_200

@@ -10,62 +10,62 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.domain.digest.view import View
 from bot.domain.errors import InProgress, SlackRefused, UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
-from bot.ports import Messenger, PostRecords
+from bot.ports import Messenger, RecordStore
 from bot.render.digest.post import Rendered
-from bot.services.digest.poster import Published, Publisher
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.poster import Published
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
+from tests.helpers.records import Digests, digest_store, memory_digests
 from tests.services.digest.posting import (
     COMPLETE,
-    EDITION,
     HOME,
     MORNING,
     PARTS,
+    SPEC,
     Build,
     MemoryMessenger,
-    MemoryRecords,
     Standing,
     messenger_of,
+    poster_of,
     publish,
-    publisher,
     rendered,
     standing,
 )
-from tests.services.doubles import Sleeps
 
-Ends = tuple[Messenger, PostRecords]
+Ends = tuple[Messenger, RecordStore[PostedDigest]]
 
 
 @pytest.fixture(params=["memory", "loopback"])
 def ends(request: pytest.FixtureRequest, slack: SlackEmulator, store: Redis) -> Ends:
     """Both ends of a publisher."""
     if request.param == "memory":
-        return MemoryMessenger(), MemoryRecords()
-    return messenger_of(slack), RedisPostRecords(store)
+        return MemoryMessenger(), memory_digests()
+    return messenger_of(slack), digest_store(store)
 
 
 @pytest.fixture
-def records(store: Redis) -> RedisPostRecords:
-    return RedisPostRecords(store)
+def records(store: Redis) -> Digests:
+    return digest_store(store)
 
 
-def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: Digests) -> None:
     published = publish(messenger_of(slack), records, Build())
     assert standing(slack) == COMPLETE
     (lead,) = slack.list_messages(HOME)
     address = f"https://emulated.slack.com/archives/{HOME}/p{lead['ts'].replace('.', '')}"
-    assert published == Published(address, merged=0)
+    assert (published.address, published.already, published.notes) == (address, False, ())
+    assert (published.gaps, published.merged) == ((), 0)
 
 
 def test_the_report_comes_last_and_into_the_thread() -> None:
     messenger = MemoryMessenger()
-    publish(messenger, MemoryRecords(), Build())
+    publish(messenger, memory_digests(), Build())
     key = f"digest:T0TEAM:{HOME}:octo/engine:2026-02-28@-0800"
     assert messenger.messages == [
         (HOME, None, key, "Engine 1"),
@@ -82,13 +82,13 @@ def test_a_second_run_posts_nothing_and_does_not_build(ends: Ends) -> None:
     assert build.count == 1
 
 
-def test_a_second_run_leaves_the_channel_as_it_is(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_second_run_leaves_the_channel_as_it_is(slack: SlackEmulator, records: Digests) -> None:
     for _ in range(3):
         publish(messenger_of(slack), records, Build())
     assert standing(slack) == COMPLETE
 
 
-def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Digests) -> None:
     empty = Build(*(rendered("Nothing", (), report=False) for _ in range(2)))
     assert not publish(messenger_of(slack), records, empty).already
     assert publish(messenger_of(slack), records, empty).already
@@ -96,32 +96,32 @@ def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Redi
 
 
 def test_days_repositories_and_channels_are_digests_of_their_own(ends: Ends) -> None:
-    build, subject = Build(), publisher(*ends)
+    build, subject = Build(), poster_of(*ends)
     eve = DAY.date - timedelta(days=1)
     bots = View(Filters(not_authors=("bots",)))
     if isinstance(ends[0], MemoryMessenger):
-        assert not subject.publish(replace(EDITION, channel="C0OTHER"), build).already
-    assert not subject.publish(EDITION, build).already
-    assert not subject.publish(replace(EDITION, span=Span(eve, eve, DAY.zone)), build).already
-    assert not subject.publish(replace(EDITION, span=Span(eve, DAY.date, DAY.zone)), build).already
-    assert not subject.publish(replace(EDITION, repository=Repository("octo", "other")), build).already
-    assert not subject.publish(replace(EDITION, view=bots), build).already
-    assert subject.publish(EDITION, build).already
+        assert not subject.post(replace(SPEC, channel="C0OTHER"), build).already
+    assert not subject.post(SPEC, build).already
+    assert not subject.post(replace(SPEC, span=Span(eve, eve, DAY.zone)), build).already
+    assert not subject.post(replace(SPEC, span=Span(eve, DAY.date, DAY.zone)), build).already
+    assert not subject.post(replace(SPEC, repository=Repository("octo", "other")), build).already
+    assert not subject.post(replace(SPEC, view=bots), build).already
+    assert subject.post(SPEC, build).already
 
 
 def test_a_day_that_is_not_over_is_not_posted() -> None:
     messenger, build = MemoryMessenger(), Build()
-    early = Publisher(messenger, MemoryRecords(), lambda: DAY.end - timedelta(seconds=1), Sleeps())
+    early = poster_of(messenger, memory_digests(), now=DAY.end - timedelta(seconds=1))
     with pytest.raises(UsageError, match="2026-02-28 is not over"):
-        early.publish(EDITION, build)
+        early.post(SPEC, build)
     assert (messenger.messages, build.count) == ([], 0)
 
 
 def test_a_day_that_has_just_ended_is_posted() -> None:
     messenger = MemoryMessenger()
     assert DAY.end < MORNING
-    on_time = Publisher(messenger, MemoryRecords(), lambda: DAY.end, Sleeps())
-    assert on_time.publish(EDITION, Build()).address == f"https://slack.test/{HOME}/1.0"
+    on_time = poster_of(messenger, memory_digests(), now=DAY.end)
+    assert on_time.post(SPEC, Build()).address == f"https://slack.test/{HOME}/1.0"
 
 
 def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(ends: Ends) -> None:
@@ -139,11 +139,11 @@ def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(end
 def test_a_digest_that_another_process_posts_is_left_to_it() -> None:
     messenger, build = MemoryMessenger(), Build()
     with pytest.raises(InProgress):
-        publish(messenger, MemoryRecords(busy=True), build)
+        publish(messenger, memory_digests(busy=True), build)
     assert (messenger.messages, build.count) == ([], 0)
 
 
-def test_publishers_that_come_at_once_post_one_digest(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_publishers_that_come_at_once_post_one_digest(slack: SlackEmulator, records: Digests) -> None:
     slack.latency = 0.02
     start = threading.Barrier(3)
     builds = [Build() for _ in range(3)]
@@ -171,16 +171,16 @@ def test_publishers_that_come_at_once_post_one_digest(slack: SlackEmulator, reco
     ],
 )
 def test_a_channel_that_can_not_be_posted_to_is_told_in_a_sentence(
-    slack: SlackEmulator, records: RedisPostRecords, channel: str, code: str, hint: str
+    slack: SlackEmulator, records: Digests, channel: str, code: str, hint: str
 ) -> None:
     slack.add_channel("C0OUT", "out", member=False)
     slack.add_channel("C0OLD", "old", archived=True)
     with pytest.raises(SlackRefused, match=channel) as caught:
-        publisher(messenger_of(slack), records).publish(replace(EDITION, channel=channel), Build())
+        poster_of(messenger_of(slack), records).post(replace(SPEC, channel=channel), Build())
     assert (caught.value.code, hint in str(caught.value)) == (code, True)
 
 
-def test_a_bot_that_is_invited_later_posts_what_was_built(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_bot_that_is_invited_later_posts_what_was_built(slack: SlackEmulator, records: Digests) -> None:
     slack.workspace.channels[HOME].member = False
     build = Build()
     with pytest.raises(SlackRefused):
@@ -190,7 +190,7 @@ def test_a_bot_that_is_invited_later_posts_what_was_built(slack: SlackEmulator, 
     assert (standing(slack), build.count) == (COMPLETE, 1)
 
 
-def test_without_leave_to_write_files_the_digest_is_complete_with_a_note(records: RedisPostRecords) -> None:
+def test_without_leave_to_write_files_the_digest_is_complete_with_a_note(records: Digests) -> None:
     with SlackEmulator(scopes=SCOPES - {"files:write"}) as slack:
         published = publish(messenger_of(slack), records, Build())
         again = publish(messenger_of(slack), records, Build())
@@ -203,13 +203,13 @@ def test_without_leave_to_write_files_the_digest_is_complete_with_a_note(records
 UNREAD = SCOPES - {"channels:history", "groups:history", "im:history"}
 
 
-def test_without_leave_to_read_a_first_try_posts(records: RedisPostRecords) -> None:
+def test_without_leave_to_read_a_first_try_posts(records: Digests) -> None:
     with SlackEmulator(scopes=UNREAD) as slack:
         publish(messenger_of(slack), records, Build())
         assert standing(slack).parts == list(PARTS)
 
 
-def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(records: RedisPostRecords) -> None:
+def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(records: Digests) -> None:
     with SlackEmulator(scopes=UNREAD) as slack:
         slack.fail_next("chat.postMessage", hang_up=True, after_effect=True)
         for _ in range(2):

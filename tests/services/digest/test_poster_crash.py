@@ -11,19 +11,19 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.domain.errors import SlackRefused, SlackUnavailable
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.records import Digests, digest_store
 from tests.services.digest.posting import (
     COMPLETE,
-    EDITION,
+    SPEC,
     Build,
     Crash,
     Fragile,
     Fuse,
     messenger_of,
+    poster_of,
     publish,
-    publisher,
     rendered,
     standing,
 )
@@ -45,11 +45,11 @@ STEPS = [
 
 
 @pytest.fixture
-def records(store: Redis) -> RedisPostRecords:
-    return RedisPostRecords(store)
+def records(store: Redis) -> Digests:
+    return digest_store(store)
 
 
-def test_the_lists_are_those_of_a_whole_run(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_the_lists_are_those_of_a_whole_run(slack: SlackEmulator, records: Digests) -> None:
     fuse = Fuse()
     publish(Fragile(messenger_of(slack), fuse), Fragile(records, fuse), Build())
     assert [method for method, _ in slack.calls] == CALLS
@@ -58,7 +58,7 @@ def test_the_lists_are_those_of_a_whole_run(slack: SlackEmulator, records: Redis
 
 @pytest.mark.parametrize(("step", "with_effect"), list(product(range(1, len(STEPS) + 1), (False, True))))
 def test_a_process_that_dies_at_any_step_is_finished_by_the_next(
-    slack: SlackEmulator, records: RedisPostRecords, step: int, with_effect: bool
+    slack: SlackEmulator, records: Digests, step: int, with_effect: bool
 ) -> None:
     fuse = Fuse(step, with_effect)
     build = Build()
@@ -75,7 +75,7 @@ def test_a_process_that_dies_at_any_step_is_finished_by_the_next(
 
 @pytest.mark.parametrize(("call", "with_effect"), list(product(range(1, len(CALLS) + 1), (False, True))))
 def test_a_network_that_goes_away_at_any_call_leaves_a_digest_that_is_finished_later(
-    slack: SlackEmulator, records: RedisPostRecords, call: int, with_effect: bool
+    slack: SlackEmulator, records: Digests, call: int, with_effect: bool
 ) -> None:
     fuse = Fuse(call, with_effect, HangUp, for_good=True)
     slack.before, slack.after = fuse.before, fuse.after
@@ -91,7 +91,7 @@ def test_a_network_that_goes_away_at_any_call_leaves_a_digest_that_is_finished_l
 
 @pytest.mark.parametrize(("call", "with_effect"), list(product(range(1, len(CALLS) + 1), (False, True))))
 def test_one_lost_answer_does_not_double_or_lose_anything(
-    slack: SlackEmulator, records: RedisPostRecords, call: int, with_effect: bool
+    slack: SlackEmulator, records: Digests, call: int, with_effect: bool
 ) -> None:
     fuse = Fuse(call, with_effect, HangUp)
     slack.before, slack.after = fuse.before, fuse.after
@@ -108,17 +108,17 @@ WRITING = ["chat.postMessage", "files.getUploadURLExternal", "files.completeUplo
 @pytest.mark.parametrize("after_effect", [False, True])
 @pytest.mark.parametrize("method", WRITING)
 def test_a_server_error_on_a_writing_call_is_mended_in_the_same_run(
-    slack: SlackEmulator, records: RedisPostRecords, method: str, after_effect: bool
+    slack: SlackEmulator, records: Digests, method: str, after_effect: bool
 ) -> None:
     slack.fail_next(method, status=503, after_effect=after_effect)
     sleeps = Sleeps()
-    publisher(messenger_of(slack), records, sleeps).publish(EDITION, Build())
+    poster_of(messenger_of(slack), records, sleeps).post(SPEC, Build())
     assert (standing(slack), list(sleeps)) == (COMPLETE, [1.0])
 
 
 @pytest.mark.parametrize("after_effect", [False, True])
 def test_a_server_error_on_the_upload_is_mended_in_the_same_run(
-    slack: SlackEmulator, records: RedisPostRecords, after_effect: bool
+    slack: SlackEmulator, records: Digests, after_effect: bool
 ) -> None:
     slack.fail_next(UPLOAD, status=503, after_effect=after_effect)
     publish(messenger_of(slack), records, Build())
@@ -126,16 +126,16 @@ def test_a_server_error_on_the_upload_is_mended_in_the_same_run(
 
 
 def test_a_server_that_stays_away_is_tried_three_times_with_growing_pauses(
-    slack: SlackEmulator, records: RedisPostRecords
+    slack: SlackEmulator, records: Digests
 ) -> None:
     slack.fail_next("chat.postMessage", status=503, times=99)
     sleeps = Sleeps()
     with pytest.raises(SlackUnavailable):
-        publisher(messenger_of(slack), records, sleeps).publish(EDITION, Build())
+        poster_of(messenger_of(slack), records, sleeps).post(SPEC, Build())
     assert (len(slack.list_calls_to("chat.postMessage")), list(sleeps)) == (3, [1.0, 2.0])
 
 
-def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records: Digests) -> None:
     build = Build(rendered("Before"), rendered("After", ("another part",)))
     slack.fail_next("chat.getPermalink", status=503)
     with pytest.raises(SlackUnavailable):
@@ -144,7 +144,7 @@ def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records:
     assert (standing(slack).leads, standing(slack).parts) == (["Before"], list(COMPLETE.parts))
 
 
-def test_what_was_planned_and_never_posted_is_built_anew(slack: SlackEmulator, records: RedisPostRecords) -> None:
+def test_what_was_planned_and_never_posted_is_built_anew(slack: SlackEmulator, records: Digests) -> None:
     build = Build(rendered("Facts alone"), rendered("With a model"))
     slack.fail_next("chat.postMessage", error="restricted_action")
     with pytest.raises(SlackRefused):
@@ -155,7 +155,7 @@ def test_what_was_planned_and_never_posted_is_built_anew(slack: SlackEmulator, r
 
 @pytest.mark.parametrize("step", range(6, len(STEPS) + 1))
 def test_records_that_were_lost_after_the_lead_do_not_repeat_it(
-    slack: SlackEmulator, records: RedisPostRecords, store: Redis, step: int
+    slack: SlackEmulator, records: Digests, store: Redis, step: int
 ) -> None:
     fuse = Fuse(step, with_effect=True)
     with pytest.raises(Crash):
@@ -166,7 +166,7 @@ def test_records_that_were_lost_after_the_lead_do_not_repeat_it(
 
 
 def test_records_that_were_lost_long_after_the_lead_and_a_try_that_broke_off_do_not_repeat_it(
-    slack: SlackEmulator, records: RedisPostRecords, store: Redis
+    slack: SlackEmulator, records: Digests, store: Redis
 ) -> None:
     publish(messenger_of(slack), records, Build())
     store.flushall()

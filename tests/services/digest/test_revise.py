@@ -13,27 +13,26 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.messenger import slack_client
 from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
 from bot.render.digest.post import Rendered
 from bot.services.digest.poster import Published
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.helpers.records import Digests, digest_store, memory_digests, read_hash
 from tests.services.digest.posting import (
-    EDITION,
     HOME,
     PARTS,
+    SPEC,
     Build,
     Crash,
     Fragile,
     Fuse,
     MemoryMessenger,
-    MemoryRecords,
     Standing,
     messenger_of,
     post,
+    poster_of,
     publish,
-    publisher,
     rendered,
     standing,
 )
@@ -48,12 +47,12 @@ REVISED = Standing(["After"], ["One", "Two", "Three", "Four"], [REPORT, CORRECTE
 
 
 @pytest.fixture
-def records(store: Redis) -> RedisPostRecords:
-    return RedisPostRecords(store)
+def records(store: Redis) -> Digests:
+    return digest_store(store)
 
 
 @pytest.fixture
-def posted(slack: SlackEmulator, records: RedisPostRecords) -> SlackEmulator:
+def posted(slack: SlackEmulator, records: Digests) -> SlackEmulator:
     """A Slack in which the digest stands as it was before."""
     publish(messenger_of(slack), records, Build(BEFORE))
     return slack
@@ -62,7 +61,7 @@ def posted(slack: SlackEmulator, records: RedisPostRecords) -> SlackEmulator:
 def revise(slack: SlackEmulator, records: Any, made: Rendered = AFTER, fuse: Fuse | None = None) -> Published:
     messenger: Any = messenger_of(slack)
     ends = (messenger, records) if fuse is None else (Fragile(messenger, fuse), Fragile(records, fuse))
-    return publisher(*ends).revise(EDITION, lambda: made)
+    return poster_of(*ends).revise(SPEC, lambda: made)
 
 
 def writes(slack: SlackEmulator) -> list[str]:
@@ -72,7 +71,7 @@ def writes(slack: SlackEmulator) -> list[str]:
 
 
 def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
-    posted: SlackEmulator, records: RedisPostRecords
+    posted: SlackEmulator, records: Digests
 ) -> None:
     before = len(posted.calls)
     found = revise(posted, records)
@@ -82,7 +81,7 @@ def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
     assert [method for method, _ in posted.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
 
 
-def test_what_the_messages_carry_stays(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_what_the_messages_carry_stays(posted: SlackEmulator, records: Digests) -> None:
     def carried() -> list[Any]:
         [lead] = posted.list_messages(HOME)
         parts = [reply for reply in posted.list_replies(HOME, lead["ts"]) if not reply.get("files")]
@@ -95,7 +94,7 @@ def test_what_the_messages_carry_stays(posted: SlackEmulator, records: RedisPost
 
 
 def test_it_is_found_by_its_key_though_the_records_are_lost(
-    posted: SlackEmulator, records: RedisPostRecords, store: Redis
+    posted: SlackEmulator, records: Digests, store: Redis
 ) -> None:
     revise(posted, records)
     store.flushall()
@@ -113,13 +112,13 @@ def test_it_is_found_by_its_key_though_the_records_are_lost(
     ],
 )
 def test_a_thread_of_another_length_is_filled_or_voided(
-    posted: SlackEmulator, records: RedisPostRecords, parts: tuple[str, ...], shown: tuple[str, ...]
+    posted: SlackEmulator, records: Digests, parts: tuple[str, ...], shown: tuple[str, ...]
 ) -> None:
     revise(posted, records, rendered("After", parts))
     assert standing(posted).parts == list(shown)
 
 
-def test_a_thread_that_was_voided_is_filled_again(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_thread_that_was_voided_is_filled_again(posted: SlackEmulator, records: Digests) -> None:
     revise(posted, records, rendered("After", ("One",)))
     revise(posted, records, rendered("Later", ("A", "B", "C")))
     assert standing(posted) == Standing(
@@ -127,15 +126,13 @@ def test_a_thread_that_was_voided_is_filled_again(posted: SlackEmulator, records
     )
 
 
-def test_a_day_that_was_empty_gets_its_thread_and_its_report(
-    slack: SlackEmulator, records: RedisPostRecords
-) -> None:
+def test_a_day_that_was_empty_gets_its_thread_and_its_report(slack: SlackEmulator, records: Digests) -> None:
     publish(messenger_of(slack), records, Build(rendered("Nothing", (), report=False)))
     revise(slack, records)
     assert standing(slack) == replace(REVISED, files=[CORRECTED])
 
 
-def test_what_people_wrote_in_the_thread_stays(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_what_people_wrote_in_the_thread_stays(posted: SlackEmulator, records: Digests) -> None:
     [lead] = posted.list_messages(HOME)
     posted.add_message(HOME, "What is part 2 about?", thread_ts=lead["ts"])
     revise(posted, records, rendered("After", ("One",)))
@@ -145,23 +142,22 @@ def test_what_people_wrote_in_the_thread_stays(posted: SlackEmulator, records: R
 # --- nothing to do
 
 
-def test_what_reads_the_same_is_not_touched(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_what_reads_the_same_is_not_touched(posted: SlackEmulator, records: Digests) -> None:
     before = writes(posted)
     for _ in range(3):
         revise(posted, records, BEFORE)
     assert writes(posted) == before
 
 
-def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, records: RedisPostRecords) -> None:
-    unpriced = post("Engine, 3 merged")
-    first = replace(BEFORE, lead=post("Engine, 3 merged, $0.02"), unpriced=unpriced)
+def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, records: Digests) -> None:
+    first = replace(BEFORE, lead=post("Engine, 3 merged, $0.02"))
     publish(messenger_of(slack), records, Build(first))
     before = writes(slack)
-    revise(slack, records, replace(BEFORE, lead=post("Engine, 3 merged, from cache"), unpriced=unpriced))
+    revise(slack, records, replace(BEFORE, lead=post("Engine, 3 merged, from cache")))
     assert (writes(slack), standing(slack).leads) == (before, ["Engine, 3 merged, $0.02"])
 
 
-def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, records: Digests) -> None:
     revise(posted, records, replace(AFTER, attachment=BEFORE.attachment))
     assert standing(posted) == replace(REVISED, files=[REPORT])
     revise(posted, records, LATER)
@@ -170,19 +166,18 @@ def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, reco
 
 
 def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
-    posted: SlackEmulator, records: RedisPostRecords
+    posted: SlackEmulator, records: Digests
 ) -> None:
     found = revise(posted, records, replace(BEFORE, gaps=("no overview",), merged=4))
     assert (found.gaps, found.merged) == (("no overview",), 4)
     assert publish(messenger_of(posted), records, Build()).gaps == ("no overview",)
 
 
-def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records: RedisPostRecords) -> None:
-    known = {name: value for name, value in records.load(KEY).items() if name in {"lead", "done", "begun"}}
-    older = MemoryRecords({KEY: known})
-    assert publish(messenger_of(posted), older, Build()) == replace(
-        publish(messenger_of(posted), records, Build()), merged=None
-    )
+def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records: Digests, store: Redis) -> None:
+    known = {name: value for name, value in read_hash(store, KEY).items() if name in {"lead", "done", "begun"}}
+    older = memory_digests({KEY: known})
+    found, usual = (publish(messenger_of(posted), each, Build()) for each in (older, records))
+    assert (found.address, found.already, found.gaps, found.merged) == (usual.address, True, (), None)
     revise(posted, older)
     assert standing(posted) == REVISED
 
@@ -191,11 +186,11 @@ def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records
 
 STEPS = [
     *("team", "load_each", "load", "save", "edit", "find_posts", "edit", "edit", "edit", "post"),
-    *("has_attachment", "attach", "save", "load"),
+    *("has_attachment", "attach", "save"),
 ]
 
 
-def test_the_list_of_steps_is_that_of_a_whole_revision(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_the_list_of_steps_is_that_of_a_whole_revision(posted: SlackEmulator, records: Digests) -> None:
     fuse = Fuse()
     revise(posted, records, AFTER, fuse)
     assert fuse.calls == STEPS
@@ -207,14 +202,14 @@ LATER = rendered("Later", ("One", "Two", "Three", "Four"))
 @pytest.mark.parametrize(
     ("step", "again"),
     [
-        *(pytest.param(step, AFTER, id=f"{step}-to-the-same") for step in range(4, len(STEPS))),
+        *(pytest.param(step, AFTER, id=f"{step}-to-the-same") for step in range(4, len(STEPS) + 1)),
         *(pytest.param(step, LATER, id=f"{step}-to-something-else") for step in (5, 10, 12, 13)),
         *(pytest.param(step, BEFORE, id=f"{step}-back-to-what-it-was") for step in (4, 5, 9, 12, 13)),
     ],
 )
 @pytest.mark.slow
 def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
-    posted: SlackEmulator, records: RedisPostRecords, step: int, again: Rendered
+    posted: SlackEmulator, records: Digests, step: int, again: Rendered
 ) -> None:
     with pytest.raises(Crash):
         revise(posted, records, AFTER, Fuse(step, with_effect=True))
@@ -223,7 +218,7 @@ def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
     void = [MOVED] * (len(found.parts) - len(again.thread))
     assert (found.leads, found.parts) == ([again.lead.text], [*(part.text for part in again.thread), *void])
     # a correction that was attached stays; one that was not is not needed by what is as it was
-    attached, ended = STEPS.index("attach") + 1, len(STEPS) - 1
+    attached, ended = STEPS.index("attach") + 1, len(STEPS)
     corrections = (step >= attached or again is not BEFORE) + (step >= ended and again is not AFTER)
     assert found.files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"][: 1 + corrections]
 
@@ -235,7 +230,7 @@ CALLS = [
 ]
 
 
-def test_the_list_of_calls_is_that_of_a_whole_revision(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_the_list_of_calls_is_that_of_a_whole_revision(posted: SlackEmulator, records: Digests) -> None:
     before = len(posted.calls)
     revise(posted, records)
     assert [method for method, _ in posted.calls[before:]] == CALLS
@@ -245,7 +240,7 @@ def test_the_list_of_calls_is_that_of_a_whole_revision(posted: SlackEmulator, re
 @pytest.mark.parametrize("call", range(1, len(CALLS) + 1))
 @pytest.mark.slow
 def test_a_lost_answer_doubles_and_loses_nothing(
-    posted: SlackEmulator, records: RedisPostRecords, call: int, for_good: bool
+    posted: SlackEmulator, records: Digests, call: int, for_good: bool
 ) -> None:
     fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
     posted.before, posted.after = fuse.before, fuse.after
@@ -260,7 +255,7 @@ def test_a_lost_answer_doubles_and_loses_nothing(
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "files.completeUploadExternal"])
 @pytest.mark.parametrize("after_effect", [False, True])
 def test_a_server_error_is_mended_by_the_next_try(
-    posted: SlackEmulator, records: RedisPostRecords, method: str, after_effect: bool
+    posted: SlackEmulator, records: Digests, method: str, after_effect: bool
 ) -> None:
     posted.fail_next(method, status=503, after_effect=after_effect)
     with suppress(SlackUnavailable):
@@ -276,7 +271,7 @@ def test_a_server_error_is_mended_by_the_next_try(
     ("closed", "opened"), [("archive_channel", "unarchive_channel"), ("remove_bot", "invite_bot")]
 )
 def test_a_channel_that_is_closed_is_left_alone_until_it_is_open(
-    posted: SlackEmulator, records: RedisPostRecords, closed: str, opened: str
+    posted: SlackEmulator, records: Digests, closed: str, opened: str
 ) -> None:
     before = standing(posted)
     getattr(posted, closed)(HOME)
@@ -293,7 +288,7 @@ def delete(slack: SlackEmulator, ts: str) -> None:
     slack_client(slack.token, slack.url).chat_delete(channel=HOME, ts=ts)
 
 
-def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records: Digests) -> None:
     [lead] = posted.list_messages(HOME)
     delete(posted, lead["ts"])
     before = len(posted.list_calls_to("chat.postMessage"))
@@ -303,7 +298,7 @@ def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records:
     assert len(posted.list_calls_to("chat.postMessage")) == before
 
 
-def test_a_part_that_was_deleted_is_there_again(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_a_part_that_was_deleted_is_there_again(posted: SlackEmulator, records: Digests) -> None:
     [lead] = posted.list_messages(HOME)
     gone = posted.list_replies(HOME, lead["ts"])[1]
     assert key_of(gone) == f"{KEY}#2"
@@ -312,7 +307,7 @@ def test_a_part_that_was_deleted_is_there_again(posted: SlackEmulator, records: 
     assert sorted(standing(posted).parts) == sorted(REVISED.parts)
 
 
-def test_without_leave_to_write_files_the_messages_are_edited(records: RedisPostRecords) -> None:
+def test_without_leave_to_write_files_the_messages_are_edited(records: Digests) -> None:
     with SlackEmulator(scopes=SCOPES - {"files:write"}) as slack:
         publish(messenger_of(slack), records, Build(BEFORE))
         revise(slack, records)
@@ -323,15 +318,15 @@ def test_without_leave_to_write_files_the_messages_are_edited(records: RedisPost
 
 
 def test_what_another_process_revises_is_left_to_it() -> None:
-    messenger, records = MemoryMessenger(), MemoryRecords()
+    messenger, records = MemoryMessenger(), memory_digests()
     publish(messenger, records, Build(BEFORE))
     records.busy = True
     with pytest.raises(InProgress):
-        publisher(messenger, records).revise(EDITION, lambda: AFTER)
+        poster_of(messenger, records).revise(SPEC, lambda: AFTER)
     assert [text for *_, text in messenger.messages] == ["Before", *PARTS]
 
 
-def test_revisions_that_come_at_once_are_one(posted: SlackEmulator, records: RedisPostRecords) -> None:
+def test_revisions_that_come_at_once_are_one(posted: SlackEmulator, records: Digests) -> None:
     posted.latency = 0.01
     start = threading.Barrier(3)
 

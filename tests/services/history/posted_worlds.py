@@ -8,23 +8,24 @@ from datetime import timedelta
 from typing import Any
 
 from localslack.state.workspace import Json
-from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.history import RedisHistory
-from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.render.digest.post import render
-from bot.services.digest.poster import Publisher
+from bot.services.digest.poster import DigestPoster
+from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import Chronicle
 from bot.services.history.outcome_watcher import EVERY, Aftermath
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
+from tests.helpers.records import digest_store
 from tests.render.accepted import strings
-from tests.services.digest.posting import EDITION, HOME, Fragile, Fuse, messenger_of
+from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of
 from tests.services.doubles import KnownPulls, Sleeps
 from tests.services.subscriptions.scheduled import Outbox, Wall, key_of
 
@@ -36,7 +37,6 @@ SHOWN: tuple[dict[str, Any], ...] = (
 REVERT = pull(9, title='Revert "Faster attention" (#2)', merged_at=NOON + timedelta(hours=22))
 AGAIN = pull(10, title='Revert "Revert "Faster attention" (#2)" (#9)', merged_at=NOON + timedelta(hours=40))
 BEHIND = " — reverted after 22.0 h by #9"
-_EDITION = TypeAdapter(Edition)
 
 
 @dataclass
@@ -51,20 +51,22 @@ class Desk:
     amends: Outbox = field(default_factory=Outbox)
 
     def __post_init__(self) -> None:
-        self.records: Any = self._fragile(RedisPostRecords(self.store))
+        self.records: Any = self._fragile(digest_store(self.store))
         issued, agenda, cache = (
-            self._fragile(made(self.store)) for made in (RedisIssued, RedisAgenda, RedisCache)
+            self._fragile(made(self.store)) for made in (RedisPostedDigestIndex, RedisAgenda, RedisCache)
         )
         history = self._fragile(RedisHistory(self.store))
         chronicle = Chronicle(lambda: history, self._fragile(self.pulls).merged_on, self.wall)
         messenger = self._fragile(messenger_of(self.slack))
-        self.publisher = Publisher(messenger, self.records, self.wall, Sleeps(), self.begin)
-        self.aftermath = Aftermath(chronicle, cache, issued, self.records, self.publisher, agenda, self.wall)
+        digests = DigestRecords(self.records, messenger.team)
+        self.poster = DigestPoster(messenger, digests, self.wall, Sleeps(), self.begin)
+        self.aftermath = Aftermath(chronicle, cache, issued, digests, self.poster, agenda, self.wall)
+        self.digests = digests
 
     def _fragile(self, port: object) -> Any:
         return Fragile(port, self.fuse)
 
-    def begin(self, edition: Edition, key: str) -> None:
+    def begin(self, edition: DigestSpec, key: str) -> None:
         self.aftermath.begin(edition, key)
 
     # what happens
@@ -73,10 +75,10 @@ class Desk:
         """Post the digest, or finish what another began; its key."""
         entries = [entry(**fields) for fields in SHOWN]
         RedisHistory(self.store).record([found.pull for found in entries])
-        self.publisher.publish(EDITION, lambda: render(digest(*entries)))
-        key = self.publisher.key(EDITION)
-        self.records.save(key, edition=_EDITION.dump_json(EDITION).decode())
-        return key
+        found = self.digests.track(SPEC)
+        made = self.poster.post(found, lambda: render(digest(*entries))).record
+        self.records.save(found.key, made, made.note_posting(SPEC, ""))
+        return found.key
 
     def merge(self, *pulls: PullRequest) -> None:
         """This was merged, and it is time to look."""

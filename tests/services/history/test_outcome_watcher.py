@@ -11,16 +11,21 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords
-from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.connection import RedisCache
+from bot.adapters.redis.history import RedisHistory
+from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.record_store import RedisRecordStore
 from bot.domain.digest.view import WHOLE, View
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.subscriptions.due_items import NextDigest, OutcomeCheck
-from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.digest.records import DigestRecords
+from bot.services.history.merge_timeline import Chronicle
 from bot.services.history.outcome_watcher import EVERY, Aftermath
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
@@ -217,7 +222,7 @@ def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(EVERY)
     aftermath.look(ENGINE, amends)
-    assert list(amends) == [(KEY,)]
+    assert list(amends) == [(KEY, made.wall.now.isoformat())]
     # a call of which nobody knows what it did; a reply is looked for at once
     made.slack.fail_next(method, status=503, after_effect=True)
     with suppress(SlackUnavailable):
@@ -263,14 +268,14 @@ def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[...,
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
     made = posted(bot)
-    aftermath, records = made.wiring.scheduling.aftermath, made.wiring.scheduling.aftermath._records
+    aftermath, records = made.wiring.scheduling.aftermath, made.wiring.scheduling.digests.store
     made.wall.passes(29 * DAY)
     aftermath.look(ENGINE, Outbox())
-    assert records.load(KEY)["posted"]
+    assert records.load(KEY).posted
     made.wall.passes(3 * DAY)
     aftermath.look(ENGINE, Outbox())
     record = records.load(KEY)
-    assert (record["posted"], '"number":2' in record["ratings"]) == ("", True)
+    assert (record.posted, bool(record.ratings and record.ratings.rated[1].number == 2)) == (None, True)
 
 
 def test_a_week_in_which_nobody_looked_is_looked_at(bot: Callable[..., Bot]) -> None:
@@ -355,8 +360,8 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     made.wall.passes(EVERY)
     made.wiring.scheduling.aftermath.look(ENGINE, amends)
     again = bot()
-    for (key,) in amends:
-        again.wiring.scheduling.aftermath.amend(key)
+    for key, looked_at in amends:
+        again.wiring.scheduling.aftermath.amend(key, datetime.fromisoformat(looked_at))
     assert len(told(again)) == 1
     again.turn(EVERY)
     assert (len(told(again)), again.edits()) == (1, 2)
@@ -401,7 +406,7 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
         at = NOON + days * DAY
         made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
     span = Span(LATE.date, LATE.date, LATE.zone)
-    made.wiring.scheduling.delivery.publish(Edition("C0LATE", ENGINE, span))
+    made.wiring.scheduling.delivery.publish(DigestSpec("C0LATE", ENGINE, span))
     made.turn(EVERY)
     assert told(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
     queries = made.github.queries
@@ -409,24 +414,78 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
     assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
 
 
-class Counting(RedisPostRecords):
+class Counting(RedisRecordStore[PostedDigest]):
     """Records; keeps how many were asked for at once."""
 
     def __init__(self, store: Redis) -> None:
-        super().__init__(store)
+        super().__init__(store, POSTED_DIGEST)
         self.asked: list[int] = []
 
-    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+    def load_each(self, keys: Sequence[str]) -> Sequence[PostedDigest]:
         self.asked.append(len(keys))
         return super().load_each(keys)
 
 
 def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
     made = posted(bot)
-    issued, records, scheduling = RedisIssued(store), Counting(store), made.wiring.scheduling
+    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.wiring.scheduling
     for number in range(120):
         issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
     chronicle, cache = made.wiring.looking_back.chronicle, RedisCache(store)
-    aftermath = Aftermath(chronicle, cache, issued, records, scheduling.publisher, scheduling.agenda, made.wall)
+    digests = DigestRecords(records, lambda: "T0TEAM")
+    aftermath = Aftermath(chronicle, cache, issued, digests, scheduling.poster, scheduling.agenda, made.wall)
     aftermath.look(ENGINE, Outbox())
     assert (sum(records.asked), max(records.asked)) == (121, 50)
+
+
+class CountedHistory(RedisHistory):
+    """History; counts how often it was read."""
+
+    def __init__(self, store: Redis) -> None:
+        super().__init__(store)
+        self.reads = 0
+
+    def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        self.reads += 1
+        return super().read(repository, since, until)
+
+
+def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
+    bot: Callable[..., Bot], store: Redis
+) -> None:
+    made, history = bot(), CountedHistory(store)
+    add_large(made)
+    channels = [HOME, *(f"C0MORE{number}" for number in range(4))]
+    for channel in channels[1:]:
+        subscribe(made, channel)
+    made.turn(timedelta(0))
+    scheduling = made.wiring.scheduling
+    chronicle = Chronicle(lambda: history, made.wiring.pulls.merged_on, made.wall)
+    index, cache = RedisPostedDigestIndex(store), RedisCache(store)
+    aftermath = Aftermath(
+        chronicle, cache, index, scheduling.digests, scheduling.poster, scheduling.agenda, made.wall
+    )
+    for number, (back, hours) in enumerate([(2, 22), (9, 30)]):
+        at = NOON + hours * HOUR
+        made.github.add(
+            REPO, pull(9 + number, title=f"Revert #{back}", merged_at=at, updated_at=at, created_at=at)
+        )
+        made.wall.passes(EVERY if number else 2 * EVERY)
+        amends, before = Outbox(), history.reads
+        aftermath.look(ENGINE, amends)
+        assert len(amends) == len(channels)
+        for key, looked_at in amends:
+            made.wall.passes(MINUTE)
+            aftermath.amend(key, datetime.fromisoformat(looked_at))
+        assert history.reads == before + 1
+    assert [len(told(made, channel)) for channel in channels] == [1] * len(channels)
+    # a job that does not say which look it is of, or of one that this process did not make, reads for itself
+    for is_said in (False, True):
+        made.wall.passes(MINUTE)
+        before = history.reads
+        aftermath.amend(KEY, made.wall.now if is_said else None)
+        assert history.reads == before + 1
+    before = history.reads
+    made.wall.passes(timedelta(hours=2))
+    aftermath.amend(KEY, made.wall.now - timedelta(hours=2))
+    assert history.reads == before + 1, "too long ago"

@@ -71,7 +71,8 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.DELIVER, made.DeliveryPayload("1a2b3c4d", NOON)),
     (kinds.MEND, made.DigestPayload("digest:T:C:octo/engine:2026-02-28")),
     (kinds.WATCH, made.RepositoryPayload(ENGINE)),
-    (kinds.AMEND, made.DigestPayload("digest:T:C:octo/engine:2026-02-28")),
+    (kinds.AMEND, made.AmendPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
+    (kinds.AMEND, made.AmendPayload("digest:T:C:octo/engine:2026-02-28")),
     (kinds.END, made.LostJobPayload(LostJob("id", "summary", Loss.FAILED, NOON), ASKER)),
     (kinds.END, made.LostJobPayload(LostJob("id", "questions", Loss.ENDLESS, NOON), place="C0DIGEST:100.1")),
 ]
@@ -88,6 +89,11 @@ def test_what_a_job_carries_is_read_as_it_was_written(kind: JobType[Any], payloa
     written = json.loads(json.dumps(kind.encode(payload)))
     assert written["version"] == 2
     assert kind.decode([written], CONTEXT) == payload
+
+
+@pytest.mark.parametrize("arguments", [["digest:T:C"], [{"version": 2, "key": "digest:T:C"}]], ids=["1", "2"])
+def test_an_amendment_that_does_not_say_which_look_asked_for_it_is_read(arguments: list[Any]) -> None:
+    assert kinds.AMEND.decode(arguments, CONTEXT) == made.AmendPayload("digest:T:C", looked_at=None)
 
 
 @pytest.mark.parametrize(

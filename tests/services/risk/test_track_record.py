@@ -12,17 +12,21 @@ import pytest
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.connection import Patience, RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.connection import Patience, RedisCache, connect
 from bot.adapters.redis.history import RedisHistory
-from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
+from bot.adapters.redis.record_store import RedisRecordStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import Rated, Ratings
 from bot.domain.track_record.score import Score, Tally, Verdict
+from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.digest.records import DigestRecords
 from bot.services.risk.track_record import Kept, Scoring
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import closed_port
+from tests.helpers.records import Digests, digest_store, plant
 
 HOUR, DAYS = timedelta(hours=1), timedelta(days=1)
 OTHER = Repository("octo", "other")
@@ -44,16 +48,16 @@ def rated(number: int, days: float = 0, *, listed: bool = False) -> Rated:
 
 
 @dataclass
-class Counting(RedisPostRecords):
+class Counting(RedisRecordStore[PostedDigest]):
     """Records; keeps how many were asked for at once."""
 
     store: Redis
     asked: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        super().__init__(self.store)
+        super().__init__(self.store, POSTED_DIGEST)
 
-    def load_each(self, keys: Sequence[str]) -> Sequence[dict[str, str]]:
+    def load_each(self, keys: Sequence[str]) -> Sequence[PostedDigest]:
         self.asked.append(len(keys))
         return super().load_each(keys)
 
@@ -66,7 +70,7 @@ class Bot:
     now: datetime = NOW
 
     def __post_init__(self) -> None:
-        self.records = RedisPostRecords(self.store)
+        self.records = digest_store(self.store)
         self.cache = RedisCache(self.store)
         self.history = RedisHistory(self.store)
 
@@ -74,8 +78,8 @@ class Bot:
     def scoring(self) -> Scoring:
         return self.scoring_on(self.records)
 
-    def scoring_on(self, records: RedisPostRecords) -> Scoring:
-        kept = Kept(RedisIssued(self.store), records, self.history)
+    def scoring_on(self, records: Digests) -> Scoring:
+        kept = Kept(RedisPostedDigestIndex(self.store), DigestRecords(records, lambda: "T0TEAM"), self.history)
         return Scoring(lambda: kept, self.cache, lambda: self.now)
 
     def posted(
@@ -85,8 +89,8 @@ class Bot:
         day = replace(DAY, date=DAY.date + days * DAYS)
         key = f"digest:T1:{channel}:{repository}:{day.date}"
         ratings = _RATINGS.dump_json(Ratings("rules.v2", shown)).decode()
-        self.records.save(key, ratings=ratings, done=(day.end + 9 * HOUR).isoformat(), text="Engine")
-        RedisIssued(self.store).add(repository, day.end, key)
+        plant(self.records, key, ratings_json=ratings, posted_at=day.end + 9 * HOUR, text="Engine")
+        RedisPostedDigestIndex(self.store).add(repository, day.end, key)
         return key
 
     def score(self, span: Span = WEEK, repository: Repository = REPOSITORY) -> Score:
@@ -122,7 +126,7 @@ def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, .
     shown = [(rated(1, listed=True),), (rated(1), rated(2, listed=True)), (rated(1), rated(2), rated(3))]
     for place, time in enumerate(order):
         key = bot.posted(*shown[time], channel=f"C{place}")
-        bot.records.save(key, done=(DAY.end + (9 + time) * HOUR).isoformat())
+        plant(bot.records, key, posted_at=DAY.end + (9 + time) * HOUR)
     found = bot.score()
     assert (found.digests, found.listed, found.others) == (3, Tally(2, 1), Tally(1))
 
@@ -150,7 +154,7 @@ def test_digests_from_before_scores_were_kept_are_told_and_unfinished_ones_are_n
     bot.posted(rated(1))
     for channel, field_ in (("C2", "ratings"), ("C3", "done"), ("C4", "done")):
         bot.store.hdel(bot.posted(rated(2), channel=channel), field_)
-    bot.records.save(bot.posted(rated(2), channel="C5"), ratings='{"version": 1}')
+    plant(bot.records, bot.posted(rated(2), channel="C5"), ratings_json='{"version": 1}')
     bot.store.delete(bot.posted(rated(2), channel="C6"))
     found = bot.score()
     assert (found.digests, found.shown.pulls, found.unrated) == (1, 1, 2)

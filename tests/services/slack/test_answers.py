@@ -27,14 +27,14 @@ from bot.domain.history.outcomes import TakenBack
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import Score, Tally
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
 from bot.services.digest.builder import DailyDigest
-from bot.services.digest.composer import Editions
+from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers import Answers
 from bot.services.slack.replies import Answer
@@ -67,9 +67,9 @@ def scored(repository: Repository, span: Span) -> Score:
     return Score(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
 
 
-def days_by(daily: DailyDigest) -> Callable[[Edition], CatchUp]:
+def days_by(daily: DailyDigest) -> Callable[[DigestSpec], CatchUp]:
     """What builds overviews for readers who expect the zone of these tests."""
-    return Editions(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).days
+    return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).days
 
 
 def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:

@@ -15,7 +15,7 @@ import pytest
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.adapters.redis.connection import RedisCache
 from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.slack_request import Visit
@@ -35,6 +35,7 @@ from bot.services.summaries.reader import Reader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse
 from tests.services.doubles import KnownPulls, Summaries, visit
 
@@ -57,7 +58,7 @@ class Desk:
     def details(self, fuse: Fuse | None = None, entries: Any = None) -> Details:
         client = slack_client(self.slack.token, self.slack.url)
         views: Any = SlackViews(client)
-        records = RedisPostRecords(self.store)
+        records = answer_store(self.store)
         now = datetime.fromtimestamp(START, UTC)
         replies = Replies(SlackMessenger(client), SlackWhispers(client), records, lambda: now)
         return Details(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)

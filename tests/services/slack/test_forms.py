@@ -10,7 +10,6 @@ import pytest
 from localslack.state.workspace import START, Json
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.slack_request import Visit
@@ -19,6 +18,7 @@ from bot.services.slack.forms import Forms
 from bot.services.slack.replies import Replies
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME
 from tests.services.subscriptions.subscribers import OPEN, OTHERS, OWN, PRIVATE, REPOSITORIES, USUAL, Team, ask
 
@@ -33,7 +33,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
 def forms(team: Team) -> Forms:
     client = slack_client(team.slack.token, team.slack.url)
     now = datetime.fromtimestamp(START, UTC)
-    replies = Replies(SlackMessenger(client), SlackWhispers(client), RedisPostRecords(team.store), lambda: now)
+    replies = Replies(SlackMessenger(client), SlackWhispers(client), answer_store(team.store), lambda: now)
     return Forms(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
 
 

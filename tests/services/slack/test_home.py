@@ -23,6 +23,7 @@ from bot.services.operations.budget import Budget
 from bot.services.operations.health import Healths
 from bot.services.slack.home import Home
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.records import plant
 from tests.services.subscriptions.subscribers import (
     ANGELES,
     FIXED,
@@ -70,8 +71,7 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[
 def posted(team: Team, subscription: Subscription, due: datetime, text: str) -> None:
     """As the publisher records it."""
     address = f"https://emulated.slack.com/archives/{subscription.channel}/p1"
-    record = {"done": due.isoformat(), "text": text, "address": address}
-    team.records.save(key_of(subscription.edition(due)), **record)
+    plant(team.records, key_of(subscription.digest_spec(due)), posted_at=due, text=text, address=address)
 
 
 def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> None:
@@ -143,7 +143,7 @@ def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
 
 def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
     made = team.subscribe()
-    team.records.save(key_of(made.edition(at(2, 9))), begun="now", plan="{}")
+    plant(team.records, key_of(made.digest_spec(at(2, 9))), begun_at=at(2, 9), plan_json="{}")
     assert show(team)[1].startswith("None was posted yet.")
 
 

@@ -14,7 +14,6 @@ from localslack.methods.response_urls import RESPONSE, USES
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.ephemeral import SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
@@ -36,7 +35,8 @@ from bot.render.conversations.notices import describe_error
 from bot.services.slack.replies import Answer, Replies
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import is_one_sentence
-from tests.services.digest.posting import HOME, MemoryMessenger, MemoryRecords, post
+from tests.helpers.records import answer_store, memory_answers
+from tests.services.digest.posting import HOME, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, visit
 
 NOW = datetime.fromtimestamp(START, UTC)
@@ -66,7 +66,7 @@ class Office:
 
     def replies(self, now: datetime = NOW) -> Replies:
         client = slack_client(self.slack.token, self.slack.url)
-        records = RedisPostRecords(self.store, timedelta(days=1))
+        records = answer_store(self.store)
         return Replies(SlackMessenger(client), SlackWhispers(client), records, lambda: now)
 
     def asked(self, channel: str = HOME, **fields: Any) -> Visit:
@@ -245,7 +245,7 @@ def test_threads_that_run_different_visits_do_not_wait_for_each_other(office: Of
 
 def test_a_visit_that_another_process_answers_is_left_to_it() -> None:
     messenger, make = MemoryMessenger(), Make()
-    busy = Replies(messenger, MemoryWhispers(), MemoryRecords(busy=True), lambda: NOW)
+    busy = Replies(messenger, MemoryWhispers(), memory_answers(busy=True), lambda: NOW)
     with pytest.raises(InProgress):
         busy.give(visit(), "summary", Audience.CHANNEL, make)
     assert (messenger.messages, make.count) == ([], 0)
@@ -461,7 +461,7 @@ def test_without_the_scope_to_write_the_asker_gets_the_answer_by_the_response_ur
 
 def test_a_notice_is_what_is_typed_and_nothing_more() -> None:
     whispers = MemoryWhispers()
-    replies = Replies(MemoryMessenger(), whispers, MemoryRecords(), lambda: NOW)
+    replies = Replies(MemoryMessenger(), whispers, memory_answers(), lambda: NOW)
     replies.tell(visit(), "Which *pull* request? Write <@U1> & its number, such as 35617.")
     assert only_text(whispers) == "Which *pull* request? Write <@U1> & its number, such as 35617."
 
@@ -479,7 +479,7 @@ class BusyMessenger(MemoryMessenger):
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.SHARED])
 def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot(audience: Audience) -> None:
     whispers = MemoryWhispers()
-    replies = Replies(BusyMessenger(), whispers, MemoryRecords(), lambda: NOW)
+    replies = Replies(BusyMessenger(), whispers, memory_answers(), lambda: NOW)
     with pytest.raises(SlackUnavailable):
         replies.give(visit(), "summary", audience, Make())
     assert whispers.said == []

@@ -14,14 +14,14 @@ from localslack.methods.response_urls import RESPONSE
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords
 from bot.adapters.slack.ephemeral import SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
 from bot.services.slack.replies import Answer, Replies
 from tests.emulators.slack.server import SCOPES, SlackEmulator
-from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, MemoryRecords, post
+from tests.helpers.records import answer_store, memory_answers
+from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, visit
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ class Office:
 
     def replies(self, fuse: Fuse | None = None, now: datetime = NOW) -> Replies:
         client = slack_client(self.slack.token, self.slack.url)
-        records = RedisPostRecords(self.store, timedelta(days=1))
+        records = answer_store(self.store)
         ports: list[Any] = [SlackMessenger(client), SlackWhispers(client), records]
         messenger, whispers, kept = (Fragile(port, fuse) if fuse else port for port in ports)
         return Replies(messenger, whispers, kept, lambda: now)
@@ -268,7 +268,7 @@ class Unread(MemoryMessenger):
 def test_a_channel_that_can_not_be_read_for_another_reason_is_not_posted_to_blindly(code: str) -> None:
     messenger = Unread()
     messenger.code = code
-    replies = Replies(messenger, MemoryWhispers(), MemoryRecords(), lambda: NOW)
+    replies = Replies(messenger, MemoryWhispers(), memory_answers(), lambda: NOW)
     for _ in range(3):
         with suppress(PrdigestError):
             replies.give(visit(), "summary", Audience.CHANNEL, Make())

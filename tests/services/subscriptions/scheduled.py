@@ -11,23 +11,26 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords
-from bot.domain.operations.incident import Kind, Trouble
+from bot.adapters.redis.connection import RedisCache
+from bot.domain.operations.incident import Incident, Kind
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
-from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.ports import Messenger
 from bot.render.digest.post import Rendered
 from bot.services.digest.builder import DailyDigest
-from bot.services.digest.composer import Editions
-from bot.services.digest.poster import Publisher
-from bot.services.subscriptions.delivery import Delivery
+from bot.services.digest.composer import DigestComposer
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.poster import DigestPoster
+from bot.services.digest.records import DigestRecords
+from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
-from tests.services.digest.posting import EDITION, HOME, Fragile, Fuse, messenger_of, rendered
+from tests.helpers.records import digest_store, report_store
+from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of, rendered
 from tests.services.doubles import Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
@@ -35,7 +38,7 @@ DUE = TIMING.due_on(DAY.date + timedelta(days=1))
 DAILY = Subscription(HOME, REPOSITORY, TIMING, by="U0ADA")
 ADMIN = "C0ADMIN"
 MINUTE = timedelta(minutes=1)
-KEY = EDITION.key("T0TEAM")
+KEY = SPEC.key("T0TEAM")
 
 
 @dataclass
@@ -62,15 +65,15 @@ class Outbox(list[tuple[Any, ...]]):
         self.append(arguments)
 
 
-class Kitchen(Editions):
+class Kitchen(DigestComposer):
     """Builds what is on its list, the last one again and again; what is an error is raised."""
 
     def __init__(self, *made: Rendered | BaseException) -> None:
         super().__init__(cast("DailyDigest", None), str, lambda _: None)
         self.made = list(made) or [rendered()]
-        self.built: list[tuple[Edition, tuple[str, ...]]] = []
+        self.built: list[tuple[DigestSpec, tuple[str, ...]]] = []
 
-    def build(self, edition: Edition, notes: Any = ()) -> Rendered:
+    def build(self, edition: DigestSpec, notes: Any = ()) -> Rendered:
         self.built.append((edition, tuple(notes)))
         next_one = self.made[0] if len(self.made) == 1 else self.made.pop(0)
         if isinstance(next_one, BaseException):
@@ -104,17 +107,18 @@ class Desk:
         self.agenda: Any = self._fragile(RedisAgenda(self.store))
         self.journal: Any = self._fragile(RedisJournal(self.store))
         self.cache: Any = self._fragile(RedisCache(self.store))
-        self.records: Any = self._fragile(RedisPostRecords(self.store))
-        reports: Any = self._fragile(RedisPostRecords(self.store, lifetime=timedelta(days=30)))
+        self.records: Any = self._fragile(digest_store(self.store))
+        reports: Any = self._fragile(report_store(self.store))
         self.messenger: Any = self._fragile(self.messenger_as(messenger_of(self.slack)))
-        self.publisher = Publisher(self.messenger, self.records, self.wall, Sleeps())
-        self.watchdog = Watchdog(self.agenda, self.cache, reports, self.messenger, self.admin)
+        self.digests = DigestRecords(self.records, self.messenger.team)
+        self.poster = DigestPoster(self.messenger, self.digests, self.wall, Sleeps())
+        self.watchdog = Watchdog(self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin)
         self.directory = Directory(self.subscriptions, None)
-        self.delivery = Delivery(
+        self.delivery = DigestDelivery(
             self.directory,
-            self.publisher,
+            self.poster,
             self.kitchen,
-            self.records,
+            self.digests,
             self.agenda,
             self.journal,
             self.watchdog,
@@ -123,8 +127,7 @@ class Desk:
         self.schedule = Schedule(
             self.directory,
             self.agenda,
-            self.records,
-            self.publisher.digests,
+            self.digests,
             self.cache,
             self.journal,
             self.watchdog,
@@ -133,6 +136,9 @@ class Desk:
 
     def _fragile(self, port: object) -> Any:
         return port if self.fuse is None else Fragile(port, self.fuse)
+
+    def is_posted(self, key: str) -> bool:
+        return bool(self.records.load(key).is_posted)
 
     # what happens
 
@@ -166,18 +172,18 @@ class Desk:
         return list(reversed(RedisJournal(self.store).recent(100)))
 
     @property
-    def record(self) -> dict[str, str]:
+    def record(self) -> PostedDigest:
         """Of the digest of DAY."""
-        return RedisPostRecords(self.store).load(KEY)
+        return digest_store(self.store).load(KEY)
 
     def planned(self, item: DueItem) -> datetime | None:
         return RedisAgenda(self.store).at(item)
 
 
-def trouble(number: int = 0, **fields: Any) -> Trouble:
+def trouble(number: int = 0, **fields: Any) -> Incident:
     """A digest that is not there yet; each number is of another channel."""
     channel = f"C{number:04}"
-    made = Trouble(
+    made = Incident(
         key=f"digest:T0TEAM:{channel}:octo/engine:2026-02-28",
         kind=Kind.MISSING,
         title=f"octo/engine, part {number}",

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords
+from bot.adapters.redis.connection import RedisCache
 from bot.adapters.slack.directory import SlackPlaces
 from bot.adapters.slack.ephemeral import SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
@@ -19,10 +19,11 @@ from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.subscriptions.request import Which, Wish
 from bot.ports import Post
 from bot.render.blocks import terminal
+from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.access_control import Admission, Allowed
 from bot.services.slack.replies import Replies
@@ -33,7 +34,8 @@ from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY
-from tests.services.digest.posting import HOME, MemoryMessenger, MemoryRecords
+from tests.helpers.records import MemoryRecords, answer_store, memory_digests, memory_reports, plant
+from tests.services.digest.posting import HOME, MemoryMessenger
 from tests.services.doubles import CountingLimiter, visit
 
 WEB = Repository("Acme", "web.app")
@@ -65,7 +67,7 @@ class Team:
     now: datetime = NOON
     allowed: Allowed = EVERYBODY
     fixed: Subscription | None = FIXED
-    records: MemoryRecords = field(default_factory=MemoryRecords)
+    records: MemoryRecords[PostedDigest] = field(default_factory=memory_digests)
 
     def __post_init__(self) -> None:
         self.slack.add_channel(FIXED.channel, "fixed")
@@ -90,9 +92,7 @@ class Team:
     @property
     def replies(self) -> Replies:
         client = slack_client(self.slack.token, self.slack.url)
-        return Replies(
-            SlackMessenger(client), SlackWhispers(client), RedisPostRecords(self.store), lambda: self.now
-        )
+        return Replies(SlackMessenger(client), SlackWhispers(client), answer_store(self.store), lambda: self.now)
 
     def subscribe(
         self, text: str = "", channel: str = HOME, user: str = "U0ADA", target: str = "", replaces: str = ""
@@ -123,16 +123,18 @@ class Team:
                 found = self.directory.get(name)
                 if found is None or found.is_paused:
                     return
-                edition = found.edition(datetime.fromisoformat(due))
-                if "done" not in self.records.load(key_of(edition)):
-                    self.records.save(key_of(edition), done="1")
+                spec = found.digest_spec(datetime.fromisoformat(due))
+                if not self.records.load(key_of(spec)).is_posted:
+                    plant(self.records, key_of(spec), posted_at=self.now)
                     local = self.now.astimezone(found.timing.zone)
                     if name != FIXED.id:
-                        posted.append((f"{local:%d %H:%M}", str(edition.span)))
+                        posted.append((f"{local:%d %H:%M}", str(spec.span)))
 
-        watchdog = Watchdog(self.agenda, self.cache, self.records, MemoryMessenger(), "C0ADMIN")
+        watchdog = Watchdog(
+            self.agenda, self.cache, memory_reports(), lambda _: False, MemoryMessenger(), "C0ADMIN"
+        )
         schedule = Schedule(
-            self.directory, self.agenda, self.records, self.digests, self.cache, self.journal, watchdog, 24 * _HOUR
+            self.directory, self.agenda, self.digests, self.cache, self.journal, watchdog, 24 * _HOUR
         )
         while self.now < until:
             schedule.tick(self.now, Worker(), Worker(), Worker())
@@ -142,7 +144,7 @@ class Team:
         return posted
 
 
-def key_of(edition: Edition) -> str:
+def key_of(edition: DigestSpec) -> str:
     return edition.key(TEAM)
 
 

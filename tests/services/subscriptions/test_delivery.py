@@ -24,12 +24,14 @@ from bot.domain.errors import (
 )
 from bot.domain.operations.run import Outcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import Rendered
+from bot.services.digest.posted_digest import DigestState, PostedDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
-from tests.services.digest.posting import EDITION, HOME, PARTS, Crash, Fuse, Standing, rendered, standing
+from tests.helpers.records import plant
+from tests.services.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, rendered, standing
 from tests.services.subscriptions.scheduled import (
     ADMIN,
     DAILY,
@@ -95,7 +97,8 @@ def test_a_digest_that_is_due_is_posted_and_written_down(desk: Desk) -> None:
     assert standing(desk.slack) == POSTED
     [run] = desk.runs
     assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, Outcome.POSTED, "")
-    assert {"done", "edition", "lead", "address"} <= desk.record.keys()
+    record = desk.record
+    assert (record.state, record.spec, bool(record.lead and record.address)) == (DigestState.POSTED, SPEC, True)
     assert desk.planned(DigestRepair(KEY)) is None
     assert reports(desk.slack, ADMIN) == []
 
@@ -113,7 +116,8 @@ def test_what_nobody_wants_any_more_is_not_posted(desk: Desk, happens: str) -> N
     else:
         desk.subscriptions.remove(DAILY.id)
     desk.deliver()
-    assert (standing(desk.slack), desk.runs, desk.kitchen.built, desk.record) == (Standing([], [], []), [], [], {})
+    assert (standing(desk.slack), desk.runs, desk.kitchen.built) == (Standing([], [], []), [], [])
+    assert desk.record == PostedDigest()
 
 
 def test_a_channel_that_was_renamed_is_posted_to_as_before(desk: Desk) -> None:
@@ -126,10 +130,10 @@ def test_a_channel_that_was_renamed_is_posted_to_as_before(desk: Desk) -> None:
 
 def test_days_that_were_skipped_are_named_in_the_next_digest(desk: Desk) -> None:
     skipped = Span(DAY.date - timedelta(days=3), DAY.date - timedelta(days=1), DAY.zone)
-    desk.records.save(KEY, skipped=str(skipped))
+    plant(desk.records, KEY, skipped=str(skipped))
     desk.deliver()
     [(edition, notes)] = desk.kitchen.built
-    assert edition == EDITION
+    assert edition == SPEC
     command = "/prdigest 2026-02-25..2026-02-27 repo:octo/engine tz:America/Los_Angeles"
     assert notes == (
         f"Not posted, as I was away for too long: 25 – 27 February 2026. To see it: {command}",  # noqa: RUF001
@@ -164,7 +168,7 @@ def test_what_was_begun_is_finished_though_it_was_skipped(desk: Desk) -> None:
     desk.deliver()
     desk.agenda.put(NextDigest(DAILY.id), DUE + 24 * HOUR)
     desk.deliver()
-    assert (standing(desk.slack), "done" in desk.record) == (POSTED, True)
+    assert (standing(desk.slack), desk.record.is_posted) == (POSTED, True)
 
 
 # --- what goes wrong
@@ -283,9 +287,9 @@ def test_what_goes_wrong_is_written_down_and_the_digest_is_posted_once_by_a_late
     undo = breaks(desk)
     desk.deliver()
     record = desk.record
-    assert (record["error"], record["person"], record["tries"]) == (sentence, person, "1")
-    assert datetime.fromisoformat(record["retry"]) == DUE + minutes * MINUTE
-    assert "done" not in record
+    assert (record.error, record.needs_person, record.tries) == (sentence, bool(person), 1)
+    assert record.retry_at == DUE + minutes * MINUTE
+    assert not record.is_posted
     [run] = desk.runs
     assert (run.outcome, run.detail) == (Outcome.FAILED, sentence)
     undo()
@@ -298,7 +302,7 @@ def test_what_goes_wrong_is_written_down_and_the_digest_is_posted_once_by_a_late
 def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk: Desk) -> None:
     desk.slack.fail_next("chat.postMessage", retry_after=720)
     desk.deliver()
-    retry = datetime.fromisoformat(desk.record["retry"])
+    retry = desk.record.retry_at
     assert retry == desk.wall.now + 12 * MINUTE
     assert len(desk.slack.list_calls_to("chat.postMessage")) == 1, "it is not asked again before"
     desk.wall.now = retry
@@ -323,11 +327,12 @@ def test_tries_come_at_growing_pauses(desk: Desk, error: Exception, minutes: lis
     pauses = []
     for _ in minutes:
         desk.deliver()
-        retry = datetime.fromisoformat(desk.record["retry"])
+        retry = desk.record.retry_at
+        assert retry
         pauses.append((retry - desk.wall.now) / MINUTE)
         desk.wall.now = retry
     assert pauses == minutes
-    assert desk.record["tries"] == str(len(minutes))
+    assert desk.record.tries == len(minutes)
 
 
 def test_the_journal_has_a_failure_once_until_it_is_another(desk: Desk) -> None:
@@ -349,7 +354,7 @@ def test_a_store_that_is_away_is_left_to_the_queue(desk: Desk) -> None:
     desk.kitchen.made = [StoreUnavailable("Away.")]
     with pytest.raises(StoreUnavailable):
         desk.deliver()
-    assert (desk.runs, desk.record) == ([], {})
+    assert (desk.runs, desk.record) == ([], PostedDigest())
 
 
 def test_what_another_worker_is_at_is_no_failure(desk: Desk) -> None:
@@ -357,12 +362,13 @@ def test_what_another_worker_is_at_is_no_failure(desk: Desk) -> None:
 
     class Slow(Kitchen):
         def build(self, *arguments: Any) -> Rendered:
-            desk.records.save(KEY, begun="2026-03-01T17:00:01+00:00")
+            plant(desk.records, KEY, begun_at=DUE)
             return full()
 
     slow = replace(desk, kitchen=Slow())
     slow.deliver()
-    assert (standing(desk.slack), desk.runs, list(desk.record)) == (Standing([], [], []), [], ["begun"])
+    assert (standing(desk.slack), desk.runs) == (Standing([], [], []), [])
+    assert desk.record == PostedDigest(version=1, begun_at=DUE)
 
 
 # --- what is told of it
@@ -378,7 +384,7 @@ def test_what_a_person_has_to_mend_is_told_at_once_and_edited_when_it_is_posted(
     desk.slack.invite_bot(HOME)
     for _ in range(14):
         desk.turn()
-    address = desk.record["address"]
+    address = desk.record.address
     assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: posted after all, {address}."]
     assert standing(desk.slack) == POSTED
 
@@ -392,7 +398,7 @@ def test_what_mends_itself_is_told_when_it_is_late(desk: Desk) -> None:
         desk.turn()
     assert told(desk) == ["is not posted yet: GitHub can't be reached: try again. Next try 2026-03-01 17:18 UTC."]
     # tried at 9:00, 9:01, 9:03, 9:08 and 9:18
-    assert desk.record["tries"] == "5"
+    assert desk.record.tries == 5
     desk.kitchen.made = [full()]
     for _ in range(20):
         desk.turn()
@@ -415,7 +421,7 @@ def test_a_late_digest_that_somebody_asks_for_ends_what_was_told(desk: Desk) -> 
     for _ in range(18):
         desk.turn()
     desk.kitchen.made = [full()]
-    desk.delivery.publish(EDITION)
+    desk.delivery.publish(SPEC)
     desk.turn()
     assert told(desk)[0].startswith("✓")
 
@@ -450,8 +456,8 @@ def test_an_empty_day_is_told_where_all_before_had_something(
     for days, merged in enumerate(before, 1):
         if merged is not None:
             back = timedelta(days=days)
-            span = replace(EDITION.span, first=DAY.date - back, last=DAY.date - back)
-            desk.records.save(replace(EDITION, span=span).key("T0TEAM"), merged=str(merged))
+            span = replace(SPEC.span, first=DAY.date - back, last=DAY.date - back)
+            plant(desk.records, replace(SPEC, span=span).key("T0TEAM"), merged=merged)
     desk.kitchen.made = [with_gaps(rendered("Nothing merged", (), report=False), merged=0)]
     for minutes in range(3):
         desk.turn(MINUTE if minutes else timedelta(0))
@@ -467,8 +473,8 @@ def test_an_empty_day_is_told_where_all_before_had_something(
 def test_a_surprise_is_looked_at_again_and_ends_if_it_was_one(desk: Desk, is_late: bool) -> None:
     for days in range(1, 8):
         back = timedelta(days=days)
-        span = replace(EDITION.span, first=DAY.date - back, last=DAY.date - back)
-        desk.records.save(replace(EDITION, span=span).key("T0TEAM"), merged="3")
+        span = replace(SPEC.span, first=DAY.date - back, last=DAY.date - back)
+        plant(desk.records, replace(SPEC, span=span).key("T0TEAM"), merged=3)
     empty = with_gaps(rendered("Nothing merged", (), report=False), merged=0)
     desk.kitchen.made = [empty, full() if is_late else empty]
     for minutes in range(8):
@@ -507,7 +513,7 @@ def test_a_gap_that_is_filled_is_edited_told_and_done(desk: Desk, tries: int) ->
     desk.kitchen.made = [*[gap] * tries, full()]
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515][:tries]
-    address = desk.record["address"]
+    address = desk.record.address
     assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: complete now, {address}."]
     assert outcomes(desk) == ["posted", "mended"]
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
@@ -560,7 +566,7 @@ def test_a_store_that_is_away_while_it_is_looked_at_is_left_to_the_queue(desk: D
 
 def test_a_digest_that_somebody_asked_for_is_mended_too(desk: Desk) -> None:
     desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP), full()]
-    desk.delivery.publish(EDITION)
+    desk.delivery.publish(SPEC)
     desk.turn(5 * MINUTE)
     assert (standing(desk.slack).leads, told(desk)) == (["Engine"], [])
 
@@ -579,10 +585,9 @@ def late_and_incomplete(desk: Desk, fuse: Fuse) -> Desk:
 
 
 DELIVERY = [
-    *("team", "load_each", "at", "team", "load_each", "team", "load_each", "load", "find_posts"),
-    *("load", "claim", "save", "post", "save", "post"),
-    *("post", "post", "attach", "permalink", "save", "load", "note", "add", "get", "put", "drop", "get", "put"),
-    *("save", "team", "load_each", "add", "at", "get", "add", "get", "add", "move"),
+    *("team", "load_each", "at", "load", "find_posts", "claim", "save", "post", "save", "post"),
+    *("post", "post", "attach", "permalink", "save", "note", "add", "get", "put", "drop", "get", "put"),
+    *("save", "add", "at", "get", "add", "get", "add", "move"),
 ]
 WRITTEN = DELIVERY.index("note") + 1
 
@@ -610,8 +615,8 @@ def test_a_worker_that_dies_after_any_step_is_followed_by_one_that_ends_the_same
 
 
 MENDING = [
-    *("load", "team", "load_each", "load", "load", "save", "edit", "find_posts", "edit", "edit", "edit"),
-    *("has_attachment", "attach", "save", "load", "drop", "note", "get", "put", "drop", "get", "put"),
+    *("load", "load", "save", "edit", "find_posts", "edit", "edit", "edit"),
+    *("has_attachment", "attach", "save", "drop", "note", "get", "put", "drop", "get", "put"),
 ]
 
 
@@ -644,8 +649,7 @@ def test_a_worker_that_dies_while_it_mends_is_followed_by_one_that_ends_the_same
 
 
 FAILING = [
-    *("team", "load_each", "at", "team", "load_each", "team", "load_each", "load", "find_posts"),
-    *("load", "load", "note", "save"),
+    *("team", "load_each", "at", "load", "find_posts", "load", "note", "save"),
 ]
 
 
@@ -659,8 +663,9 @@ def test_a_worker_that_dies_while_it_writes_down_a_failure_is_followed_by_one_th
         replace(desk, fuse=fuse).deliver()
     assert fuse.calls == FAILING[:step]
     desk.deliver()
-    assert (desk.record["error"], desk.record["person"]) == (str(AWAY), "")
-    assert datetime.fromisoformat(desk.record["retry"]) > DUE
+    assert (desk.record.error, desk.record.needs_person) == (str(AWAY), False)
+    assert desk.record.retry_at
+    assert desk.record.retry_at > DUE
     assert set(outcomes(desk)) == {"failed"}
     desk.kitchen.made = [full()]
     desk.deliver()
@@ -669,20 +674,20 @@ def test_a_worker_that_dies_while_it_writes_down_a_failure_is_followed_by_one_th
 
 # --- digests that were asked for by hand
 
-TOKYO = replace(EDITION, span=replace(EDITION.span, zone=ZoneInfo("Asia/Tokyo")))
+TOKYO = replace(SPEC, span=replace(SPEC.span, zone=ZoneInfo("Asia/Tokyo")))
 
 
 def test_a_digest_of_another_zone_by_hand_does_not_take_the_place_of_the_one_that_is_due(desk: Desk) -> None:
     by_hand = desk.delivery.publish(TOKYO)
     desk.turn()
     assert standing(desk.slack).leads == ["Engine", "Engine"]
-    assert desk.record["address"] != by_hand.address
-    assert desk.delivery.publish(EDITION).address == desk.record["address"]
+    assert desk.record.address != by_hand.address
+    assert desk.delivery.publish(SPEC).address == desk.record.address
     assert desk.delivery.publish(TOKYO).address == by_hand.address
 
 
 def test_a_digest_of_the_same_interval_by_hand_is_the_one_that_is_due(desk: Desk) -> None:
-    same = replace(EDITION, span=replace(EDITION.span, zone=ZoneInfo("America/Tijuana")))
+    same = replace(SPEC, span=replace(SPEC.span, zone=ZoneInfo("America/Tijuana")))
     assert not desk.delivery.publish(same).already
     assert desk.turn() == (0, 0)
     assert standing(desk.slack) == POSTED
@@ -698,22 +703,22 @@ def test_who_moves_to_another_zone_once_a_digest_stands_gets_the_next_day_there(
 # --- what a version before recorded, when dates alone made up the key
 
 
-class DatedEdition(Edition):
+class DatedEdition(DigestSpec):
     """An edition as that version knew it."""
 
     def key(self, team: str) -> str:
         return self.dated_key(team)
 
 
-BEFORE = DatedEdition(EDITION.channel, EDITION.repository, EDITION.span)
+BEFORE = DatedEdition(SPEC.channel, SPEC.repository, SPEC.span)
 OLD_KEY = BEFORE.key("T0TEAM")
 
 
 def test_what_a_version_before_posted_is_not_posted_again(desk: Desk) -> None:
     desk.delivery.publish(BEFORE)
     assert desk.turn() == (0, 0)
-    assert desk.delivery.publish(EDITION).already
-    assert (standing(desk.slack), desk.record) == (POSTED, {})
+    assert desk.delivery.publish(SPEC).already
+    assert (standing(desk.slack), desk.record) == (POSTED, PostedDigest())
 
 
 def test_what_a_version_before_posted_in_one_zone_keeps_no_other_zone_from_its_own(desk: Desk) -> None:
@@ -728,7 +733,7 @@ def test_what_a_version_before_began_is_finished_not_begun_again(desk: Desk) -> 
         dying.delivery.publish(BEFORE)
     assert standing(desk.slack).leads == ["Engine"]
     desk.turn()
-    assert (standing(desk.slack), desk.record) == (POSTED, {})
+    assert (standing(desk.slack), desk.record) == (POSTED, PostedDigest())
 
 
 def test_what_a_version_before_posted_incomplete_is_mended(desk: Desk) -> None:

@@ -14,9 +14,10 @@ from localslack.loopback import HangUp
 from localslack.rules.live_text import find_links, find_mentions
 from redis import Redis
 
-from bot.domain.operations.incident import Kind, Trouble
+from bot.domain.operations.incident import Incident, Kind
 from bot.ports import Messenger
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.helpers.records import plant
 from tests.render.hostile_days import TOKENS
 from tests.services.digest.posting import Crash, Fuse
 from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, Wall, key_of, reports, shown, trouble
@@ -59,8 +60,8 @@ def only(slack: SlackEmulator, channel: str = ADMIN) -> list[str]:
 
 
 def test_a_trouble_is_told_with_its_reason_and_the_next_try(desk: Desk) -> None:
-    desk.watchdog.note(trouble())
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble())
+    desk.watchdog.notify(SOON)
     assert only(desk.slack) == [
         TOLD,
         f"{LINE}GitHub is away: try again in a few minutes. Next try 2026-03-01 17:05 UTC.",
@@ -69,36 +70,36 @@ def test_a_trouble_is_told_with_its_reason_and_the_next_try(desk: Desk) -> None:
 
 
 def test_what_happens_within_half_a_minute_is_told_together(desk: Desk) -> None:
-    desk.watchdog.note(trouble(1))
-    desk.watchdog.speak(DUE + timedelta(seconds=29))
+    desk.watchdog.report(trouble(1))
+    desk.watchdog.notify(DUE + timedelta(seconds=29))
     assert reports(desk.slack, ADMIN) == []
-    desk.watchdog.note(trouble(2, at=DUE + timedelta(seconds=20)))
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble(2, at=DUE + timedelta(seconds=20)))
+    desk.watchdog.notify(SOON)
     assert only(desk.slack)[0] == "2 digests need a look"
 
 
 def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
     for at in range(120):
-        desk.watchdog.note(trouble(at=DUE + at * MINUTE, reason=f"Reason {at}"))
-        of(desk).watchdog.speak(DUE + (at + 1) * MINUTE)
+        desk.watchdog.report(trouble(at=DUE + at * MINUTE, reason=f"Reason {at}"))
+        of(desk).watchdog.notify(DUE + (at + 1) * MINUTE)
     assert "Reason 0" in only(desk.slack)[1]
     assert desk.slack.list_calls_to("chat.update") == []
 
 
 def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
     for kind in (Kind.MISSING, Kind.SKIPPED, Kind.INCOMPLETE):
-        desk.watchdog.note(trouble(kind=kind, retry=None))
-    desk.watchdog.speak(SOON)
+        desk.watchdog.report(trouble(kind=kind, retry=None))
+    desk.watchdog.notify(SOON)
     said = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
     assert said[0] == "3 digests need a look"
     assert sorted(said[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
 
 
 def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
-    desk.watchdog.note(trouble(kind=Kind.LOST, retry=None))
-    desk.watchdog.note(trouble(1, kind=Kind.LOST, channel="", retry=None))
-    desk.watchdog.note(trouble(2))
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble(kind=Kind.LOST, retry=None))
+    desk.watchdog.report(trouble(1, kind=Kind.LOST, channel="", retry=None))
+    desk.watchdog.report(trouble(2))
+    desk.watchdog.notify(SOON)
     said = only(desk.slack)
     assert said[0] == "1 digest and 2 jobs need a look"
     assert "was given up" in said[2]
@@ -111,9 +112,9 @@ def test_clocks_that_come_at_once_tell_it_once(desk: Desk) -> None:
     def run(own: Desk) -> None:
         start.wait()
         for number in range(3):
-            own.watchdog.note(trouble(number))
+            own.watchdog.report(trouble(number))
         start.wait()
-        own.watchdog.speak(SOON)
+        own.watchdog.notify(SOON)
 
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(run, [of(desk) for _ in range(5)]))
@@ -145,8 +146,8 @@ def test_the_first_place_that_takes_it_is_told(desk: Desk, admin: str, to: str, 
     for name, fields in REFUSALS.items():
         if fields:
             desk.slack.add_channel(f"C0{name}", name, **fields)
-    of(desk, admin=admin).watchdog.note(trouble(to=to))
-    of(desk, admin=admin).watchdog.speak(SOON)
+    of(desk, admin=admin).watchdog.report(trouble(to=to))
+    of(desk, admin=admin).watchdog.notify(SOON)
     places = [name for name in desk.slack.workspace.channels if reports(desk.slack, name)]
     assert places == [is_told]
 
@@ -159,22 +160,22 @@ def test_a_subscriber_who_can_not_be_written_to_leaves_it_to_the_channel(
         slack.add_channel("C0000", "engine")
         slack.fail_next("conversations.open", error="user_not_found" if scopes == SCOPES else "missing_scope")
         desk = Desk(slack, store, wall)
-        desk.watchdog.note(trouble(to="U0GONE"))
-        desk.watchdog.speak(SOON)
+        desk.watchdog.report(trouble(to="U0GONE"))
+        desk.watchdog.notify(SOON)
         assert only(slack, "C0000")[0] == TOLD
 
 
 def test_what_nobody_takes_is_tried_again_an_hour_later(desk: Desk) -> None:
     own = of(desk, admin="C0NOWHERE")
-    own.watchdog.note(trouble(1))
+    own.watchdog.report(trouble(1))
     for minutes in range(1, 61):
-        own.watchdog.speak(DUE + minutes * MINUTE)
+        own.watchdog.notify(DUE + minutes * MINUTE)
     tries = len(desk.slack.list_calls_to("chat.postMessage"))
     assert tries == 2, "of the admins' channel and of the digest's own"
     desk.slack.add_channel("C0001", "engine-1")
     for minutes in (61, 62, 200):
-        own.watchdog.note(trouble(1))
-        own.watchdog.speak(DUE + minutes * MINUTE)
+        own.watchdog.report(trouble(1))
+        own.watchdog.notify(DUE + minutes * MINUTE)
     assert only(desk.slack, "C0001")[0] == TOLD
 
 
@@ -183,21 +184,21 @@ def test_what_nobody_takes_is_tried_again_an_hour_later(desk: Desk) -> None:
 
 def test_a_hundred_at_once_are_one_message_whatever_channels_they_are_of(desk: Desk) -> None:
     for number in range(100):
-        desk.watchdog.note(trouble(number, to=f"U0USER{number % 7}"))
-    desk.watchdog.speak(SOON)
+        desk.watchdog.report(trouble(number, to=f"U0USER{number % 7}"))
+    desk.watchdog.notify(SOON)
     title, *lines = only(desk.slack)
     assert title == "100 digests need a look"
     assert [line.partition(" for ")[0] for line in lines[:10]] == [f"octo/engine, part {n}" for n in range(10)]
     assert lines[10:] == ["and 90 more: prdigest doctor lists them"]
-    desk.watchdog.speak(SOON + MINUTE)
+    desk.watchdog.notify(SOON + MINUTE)
     assert len(desk.slack.list_calls_to("chat.postMessage")) == 1
 
 
 def test_each_subscriber_is_told_of_their_own_in_one_message(desk: Desk) -> None:
     own = of(desk, admin="")
     for number in range(6):
-        own.watchdog.note(trouble(number, to="U0ADA" if number % 2 else "U0BOB"))
-    own.watchdog.speak(SOON)
+        own.watchdog.report(trouble(number, to="U0ADA" if number % 2 else "U0BOB"))
+    own.watchdog.notify(SOON)
     told = {place: [line[18:19] for line in only(desk.slack, place)[1:]] for place in ("D0ADA", "D0BOB")}
     assert told == {"D0ADA": ["1", "3", "5"], "D0BOB": ["0", "2", "4"]}
 
@@ -205,8 +206,8 @@ def test_each_subscriber_is_told_of_their_own_in_one_message(desk: Desk) -> None
 def test_those_whom_the_admins_do_not_take_are_told_each_in_their_place(desk: Desk) -> None:
     own = of(desk, admin="C0NOWHERE")
     for number, to in enumerate(["U0ADA", "U0BOB", "U0ADA"]):
-        own.watchdog.note(trouble(number, to=to))
-    own.watchdog.speak(SOON)
+        own.watchdog.report(trouble(number, to=to))
+    own.watchdog.notify(SOON)
     assert [len(only(desk.slack, place)) - 1 for place in ("D0ADA", "D0BOB")] == [2, 1]
 
 
@@ -214,13 +215,13 @@ def test_those_whom_the_admins_do_not_take_are_told_each_in_their_place(desk: De
 
 
 def settle(desk: Desk, number: int, how: str = "posted after all") -> None:
-    desk.watchdog.settle(trouble(number).key, Kind.MISSING, how, SOON)
+    desk.watchdog.resolve(trouble(number).key, Kind.MISSING, how, SOON)
 
 
 def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
     for number in range(3):
-        desk.watchdog.note(trouble(number, reason="Away"))
-    desk.watchdog.speak(SOON)
+        desk.watchdog.report(trouble(number, reason="Away"))
+    desk.watchdog.notify(SOON)
     before = reports(desk.slack, ADMIN)[0]
     lines = [f"octo/engine, part {n} for C000{n} is not posted yet: Away. Next try 2026-03-01 17:05 UTC."
              for n in range(3)]  # fmt: skip
@@ -228,7 +229,7 @@ def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
     for number, expected in ((1, [lines[0], ended[1], lines[2]]), (0, [*ended[:2], lines[2]]), (2, ended)):
         settle(desk, number)
         for _ in range(2):
-            desk.watchdog.speak(SOON + MINUTE)
+            desk.watchdog.notify(SOON + MINUTE)
         assert only(desk.slack)[1:] == expected
     assert len(desk.slack.list_calls_to("chat.update")) == 3
     assert key_of(reports(desk.slack, ADMIN)[0]) == key_of(before)
@@ -236,47 +237,47 @@ def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
 
 def test_ends_of_the_same_moment_are_one_edit(desk: Desk) -> None:
     for number in range(40):
-        desk.watchdog.note(trouble(number))
-    desk.watchdog.speak(SOON)
+        desk.watchdog.report(trouble(number))
+    desk.watchdog.notify(SOON)
     for number in range(40):
         settle(desk, number)
-    desk.watchdog.speak(SOON + MINUTE)
+    desk.watchdog.notify(SOON + MINUTE)
     assert len(desk.slack.list_calls_to("chat.update")) == 1
 
 
 def test_what_ended_before_anybody_was_told_is_not_told(desk: Desk) -> None:
-    desk.watchdog.note(trouble())
+    desk.watchdog.report(trouble())
     settle(desk, 0)
-    desk.watchdog.note(trouble())
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble())
+    desk.watchdog.notify(SOON)
     assert reports(desk.slack, ADMIN) == []
 
 
 def test_what_was_never_noted_does_not_end(desk: Desk) -> None:
     settle(desk, 0)
-    desk.watchdog.speak(SOON)
+    desk.watchdog.notify(SOON)
     assert (reports(desk.slack, ADMIN), desk.slack.list_calls_to("chat.update")) == ([], [])
 
 
 def test_an_end_is_told_once_and_is_the_end(desk: Desk) -> None:
-    desk.watchdog.note(trouble())
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble())
+    desk.watchdog.notify(SOON)
     settle(desk, 0, "the first")
     settle(desk, 0, "the second")
-    desk.watchdog.speak(SOON + MINUTE)
-    desk.watchdog.note(trouble(at=SOON + 2 * MINUTE))
-    desk.watchdog.speak(SOON + 5 * MINUTE)
+    desk.watchdog.notify(SOON + MINUTE)
+    desk.watchdog.report(trouble(at=SOON + 2 * MINUTE))
+    desk.watchdog.notify(SOON + 5 * MINUTE)
     assert only(desk.slack)[1] == "✓ octo/engine, part 0 for C0000: the first."
 
 
 @pytest.mark.parametrize("error", ["message_not_found", "cant_update_message", "is_archived"])
 def test_a_message_that_is_gone_is_edited_no_more(desk: Desk, error: str) -> None:
-    desk.watchdog.note(trouble())
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble())
+    desk.watchdog.notify(SOON)
     desk.slack.fail_next("chat.update", error=error)
     settle(desk, 0)
     for minutes in range(1, 5):
-        desk.watchdog.speak(SOON + minutes * MINUTE)
+        desk.watchdog.notify(SOON + minutes * MINUTE)
     assert (len(desk.slack.list_calls_to("chat.update")), len(reports(desk.slack, ADMIN))) == (1, 1)
 
 
@@ -297,20 +298,20 @@ class Meanwhile:
 
 def test_what_ends_while_it_is_told_is_edited(desk: Desk) -> None:
     own = of(desk, messenger_as=lambda messenger: Meanwhile(messenger, lambda: settle(desk, 0)))
-    own.watchdog.note(trouble())
-    own.watchdog.speak(SOON)
-    own.watchdog.speak(SOON + MINUTE)
+    own.watchdog.report(trouble())
+    own.watchdog.notify(SOON)
+    own.watchdog.notify(SOON + MINUTE)
     assert only(desk.slack)[1] == "✓ octo/engine, part 0 for C0000: posted after all."
 
 
 def test_what_was_noted_as_it_ended_is_not_told(desk: Desk) -> None:
     """The clock had read the record, then the worker was done, then the clock noted what it had read."""
     settle(desk, 0)
-    desk.records.save(trouble().key, done="2026-03-01T17:00:05+00:00")
-    desk.watchdog.note(trouble())
-    desk.watchdog.note(trouble(kind=Kind.INCOMPLETE))
+    plant(desk.records, trouble().key, posted_at=DUE)
+    desk.watchdog.report(trouble())
+    desk.watchdog.report(trouble(kind=Kind.INCOMPLETE))
     for minutes in range(5):
-        desk.watchdog.speak(SOON + minutes * MINUTE)
+        desk.watchdog.notify(SOON + minutes * MINUTE)
     assert [line[:45] for line in only(desk.slack)] == [TOLD, "octo/engine, part 0 for C0000 was posted inco"]
 
 
@@ -323,30 +324,30 @@ def test_what_slack_does_not_answer_is_told_once_by_the_next_tick(
     desk: Desk, method: str, after_effect: bool
 ) -> None:
     own = of(desk, admin="U0BOSS")
-    own.watchdog.note(trouble())
+    own.watchdog.report(trouble())
     desk.slack.fail_next(method, status=503, after_effect=after_effect)
     for minutes in range(3):
-        of(own).watchdog.speak(SOON + minutes * MINUTE)
+        of(own).watchdog.notify(SOON + minutes * MINUTE)
     assert only(desk.slack, "D0BOSS")[0] == TOLD
 
 
 def test_an_edit_that_slack_does_not_answer_is_made_by_the_next_tick(desk: Desk) -> None:
-    desk.watchdog.note(trouble())
-    desk.watchdog.speak(SOON)
+    desk.watchdog.report(trouble())
+    desk.watchdog.notify(SOON)
     desk.slack.fail_next("chat.update", status=503)
     settle(desk, 0)
-    desk.watchdog.speak(SOON + MINUTE)
-    desk.watchdog.speak(SOON + 2 * MINUTE)
+    desk.watchdog.notify(SOON + MINUTE)
+    desk.watchdog.notify(SOON + 2 * MINUTE)
     assert only(desk.slack)[1].startswith("✓")
 
 
 def two_told(desk: Desk, at: int = 0) -> None:
     """Two troubles are told, of which one then ends."""
     for number in range(2):
-        desk.watchdog.note(trouble(number, at=DUE + at * MINUTE))
-    desk.watchdog.speak(SOON + at * MINUTE)
+        desk.watchdog.report(trouble(number, at=DUE + at * MINUTE))
+    desk.watchdog.notify(SOON + at * MINUTE)
     settle(desk, 0)
-    desk.watchdog.speak(SOON + (at + 1) * MINUTE)
+    desk.watchdog.notify(SOON + (at + 1) * MINUTE)
 
 
 def steps_of(desk: Desk) -> int:
@@ -369,9 +370,9 @@ def test_a_clock_that_dies_after_any_step_tells_nothing_twice(desk: Desk, step: 
     with pytest.raises(Crash):
         two_told(of(desk, fuse=fuse))
     # what else goes wrong until the next tick must not make it another message
-    desk.watchdog.note(trouble(2, at=DUE))
+    desk.watchdog.report(trouble(2, at=DUE))
     two_told(desk, at=2)
-    desk.watchdog.speak(SOON + 5 * MINUTE)
+    desk.watchdog.notify(SOON + 5 * MINUTE)
     told = [line for message in reports(desk.slack, ADMIN) for line in shown(message)[1:]]
     names = sorted(line.removeprefix("✓ ").partition(" for ")[0] for line in told)
     expected = [f"octo/engine, part {number}" for number in range(3)]
@@ -386,7 +387,7 @@ def test_slack_that_goes_away_in_the_middle_of_many_messages_gets_each_once(desk
     own = of(desk, admin="")
     people = [f"U0P{number}" for number in range(3)]
     for number, to in enumerate(people):
-        own.watchdog.note(trouble(number, to=to))
+        own.watchdog.report(trouble(number, to=to))
     made = {"count": 0}
 
     def hook(method: str, _arguments: object) -> None:
@@ -395,9 +396,9 @@ def test_slack_that_goes_away_in_the_middle_of_many_messages_gets_each_once(desk
             raise HangUp
 
     desk.slack.after = hook
-    own.watchdog.speak(SOON)
+    own.watchdog.notify(SOON)
     desk.slack.after = None
-    own.watchdog.speak(SOON + MINUTE)
+    own.watchdog.notify(SOON + MINUTE)
     assert [len(reports(desk.slack, f"D{to[1:]}")) for to in people] == [1, 1, 1]
 
 
@@ -407,9 +408,9 @@ def test_slack_that_goes_away_in_the_middle_of_many_messages_gets_each_once(desk
 def test_no_text_of_others_comes_alive(desk: Desk) -> None:
     for number, token in enumerate(TOKENS):
         hostile = replace(trouble(number), title=f"octo/engine {token} x", reason=f"GitHub said {token} x")
-        desk.watchdog.note(replace(hostile, at=DUE + number // 10 * MINUTE))
+        desk.watchdog.report(replace(hostile, at=DUE + number // 10 * MINUTE))
     for minutes in range(1, len(TOKENS) // 10 + 2):
-        desk.watchdog.speak(DUE + minutes * MINUTE)
+        desk.watchdog.notify(DUE + minutes * MINUTE)
     said = reports(desk.slack, ADMIN)
     assert sum(len(shown(message)) - 1 for message in said) == len(TOKENS)
     for message in said:
@@ -419,10 +420,10 @@ def test_no_text_of_others_comes_alive(desk: Desk) -> None:
 
 def test_the_longest_texts_are_taken(desk: Desk) -> None:
     for number in range(12):
-        desk.watchdog.note(_longest(trouble(number)))
-    desk.watchdog.speak(SOON)
+        desk.watchdog.report(_longest(trouble(number)))
+    desk.watchdog.notify(SOON)
     assert len(only(desk.slack)) == 12
 
 
-def _longest(found: Trouble) -> Trouble:
+def _longest(found: Incident) -> Incident:
     return replace(found, title="W" * 4_000, reason="😀 " * 4_000)

@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisPostRecords, connect
+from bot.adapters.redis.connection import connect
 from bot.domain.conversations.commands import Repositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import SUBSCRIPTIONS, TICKED
@@ -25,6 +25,7 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Wish
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import zone_of
+from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.slack.access_control import Admission, Allowed
 from bot.services.subscriptions.editor import Subscribing
@@ -33,6 +34,7 @@ from bot.services.subscriptions.permissions import Rights
 from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.records import digest_store, plant, report_store
 from tests.services.aging_cache import AgingCache
 from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
 from tests.services.doubles import CountingLimiter, visit
@@ -50,7 +52,7 @@ FRIDAY = DUE + 3 * A_DAY
 
 
 def key(subscription: Subscription, due: datetime) -> str:
-    return subscription.edition(due).key(TEAM)
+    return subscription.digest_spec(due).key(TEAM)
 
 
 def days_of(key: str) -> str:
@@ -84,9 +86,12 @@ class Tower:
         self.kept = RedisSubscriptions(self.store)
         self.agenda = RedisAgenda(self.store)
         self.journal = RedisJournal(self.store)
-        self.records = RedisPostRecords(self.store)
+        self.records = digest_store(self.store)
         self.cache = AgingCache(self.store, lambda: self.now)
         self.schedule = self.started()
+
+    def is_posted(self, key: str) -> bool:
+        return self.records.load(key).is_posted
 
     def started(self, fuse: Fuse | None = None, store: Redis | None = None) -> Schedule:
         """A clock that has just started."""
@@ -96,12 +101,11 @@ class Tower:
             return Fragile(port, fuse) if fuse else port
 
         agenda: Any = fragile(RedisAgenda(used))
-        records: Any = fragile(RedisPostRecords(used))
-        watchdog = Watchdog(agenda, self.cache, records, self.messenger, ADMIN)
+        records: Any = fragile(digest_store(used))
+        watchdog = Watchdog(agenda, self.cache, fragile(report_store(used)), self.is_posted, self.messenger, ADMIN)
         return Schedule(
             Directory(fragile(RedisSubscriptions(used)), self.fixed),
             agenda,
-            records,
             DigestRecords(records, lambda: TEAM),
             fragile(self.cache),
             fragile(RedisJournal(used)),
@@ -122,7 +126,7 @@ class Tower:
         return self.digests.sent[before:]
 
     def done(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
-        self.records.save(key(subscription, due), done="some time")
+        plant(self.records, key(subscription, due), posted_at=due)
 
     def at(self, subscription: Subscription = DAILY) -> datetime | None:
         return self.agenda.at(NextDigest(subscription.id))
@@ -209,12 +213,12 @@ def test_a_digest_that_failed_is_sent_again_at_the_time_of_its_next_try(tower: T
     tower.plan(DAILY)
     tower.tick()
     retry = DUE + 5 * MINUTE
-    tower.records.save(key(DAILY, DUE), error="GitHub is away", tries="1", retry=retry.isoformat())
+    plant(tower.records, key(DAILY, DUE), error="GitHub is away", tries=1, retry_at=retry)
     assert tower.tick(4 * MINUTE) == []
     assert tower.tick(1 * MINUTE) == SENT
     assert tower.tick(1 * MINUTE) == []
     later = tower.now + 30 * MINUTE
-    tower.records.save(key(DAILY, DUE), tries="2", retry=later.isoformat())
+    plant(tower.records, key(DAILY, DUE), tries=2, retry_at=later)
     assert tower.tick(29 * MINUTE) == []
     assert tower.tick(1 * MINUTE) == SENT
 
@@ -359,7 +363,7 @@ def test_what_is_too_late_is_told_noted_and_named_by_the_next(tower: Tower) -> N
     tower.tick(late)
     assert tower.at() == DUE + A_DAY
     assert tower.skipped == [key(DAILY, DUE)]
-    assert tower.records.load(key(DAILY, DUE + A_DAY)) == {"skipped": "2026-02-23"}
+    assert tower.records.load(key(DAILY, DUE + A_DAY)) == PostedDigest(version=1, skipped="2026-02-23")
     # the next is a minute late and comes with what it has to say
     assert tower.tick(MINUTE) == [(DAILY.id, (DUE + A_DAY).isoformat())]
     assert len(tower.told) == 1
@@ -384,7 +388,7 @@ def test_what_is_days_too_late_is_skipped_together(
     tower.now = due
     tower.tick(away + MINUTE)
     assert tower.at() == after
-    assert tower.records.load(key(subscription, after))["skipped"] == days
+    assert tower.records.load(key(subscription, after)).skipped == days
     assert [days_of(each) for each in tower.skipped] == [days]
 
 
@@ -394,7 +398,7 @@ def test_what_was_skipped_is_carried_on_until_something_is_posted(tower: Tower) 
     tower.tick(A_DAY)
     tower.tick(2 * A_DAY)
     assert tower.at() == DUE + 4 * A_DAY
-    assert tower.records.load(key(DAILY, DUE + 4 * A_DAY))["skipped"] == "2026-02-23..2026-02-26"
+    assert tower.records.load(key(DAILY, DUE + 4 * A_DAY)).skipped == "2026-02-23..2026-02-26"
     # each is told of once, as its own days
     assert [days_of(each) for each in tower.skipped] == [
         "2026-02-23",
@@ -415,7 +419,7 @@ def test_a_digest_that_stands_is_never_skipped_however_late_that_is_seen(tower: 
 
 def test_why_it_was_skipped_is_what_went_wrong_last(tower: Tower) -> None:
     tower.plan(DAILY)
-    tower.records.save(key(DAILY, DUE), error="GitHub is away", tries="9", retry=DUE.isoformat())
+    plant(tower.records, key(DAILY, DUE), error="GitHub is away", tries=9, retry_at=DUE)
     tower.tick(A_DAY + MINUTE)
     assert [run.detail for run in tower.journal.recent(9)] == ["GitHub is away"]
 
@@ -423,7 +427,7 @@ def test_why_it_was_skipped_is_what_went_wrong_last(tower: Tower) -> None:
 def test_a_subscription_that_only_people_can_mend_is_paused_when_it_is_skipped(tower: Tower) -> None:
     tower.plan(DAILY)
     refused = "I am not in that channel"
-    tower.records.save(key(DAILY, DUE), error=refused, person="1", tries="1", retry=DUE.isoformat())
+    plant(tower.records, key(DAILY, DUE), error=refused, needs_person=True, tries=1, retry_at=DUE)
     tower.tick(A_DAY)
     assert tower.kept.get(DAILY.id) == DAILY
     tower.tick(MINUTE)
@@ -436,7 +440,7 @@ def test_a_subscription_that_only_people_can_mend_is_paused_when_it_is_skipped(t
 def test_the_subscription_of_the_settings_is_never_paused(store: Redis) -> None:
     tower = Tower(store, fixed=FIXED)
     tower.agenda.put(NextDigest(FIXED.id), DUE)
-    tower.records.save(key(FIXED, DUE), error="not in that channel", person="1", tries="1", retry=DUE.isoformat())
+    plant(tower.records, key(FIXED, DUE), error="not in that channel", needs_person=True, tries=1, retry_at=DUE)
     tower.tick(A_DAY + MINUTE)
     assert [run.detail for run in tower.journal.recent(9)] == ["not in that channel"]
     assert tower.tick(MINUTE) == [(FIXED.id, (DUE + A_DAY).isoformat())]
@@ -483,7 +487,7 @@ def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: 
     assert following is not None
     due = tower.at(following)
     assert due is not None
-    assert tower.records.load(key(following, due))["skipped"] == "2025-12-06"
+    assert tower.records.load(key(following, due)).skipped == "2025-12-06"
 
 
 # --- what takes long
@@ -507,8 +511,8 @@ def test_what_takes_long_is_told_after_a_quarter_of_an_hour(tower: Tower, starte
 
 def test_what_only_people_can_mend_is_told_at_once(tower: Tower) -> None:
     tower.plan(DAILY)
-    retry = (DUE + 15 * MINUTE).isoformat()
-    tower.records.save(key(DAILY, DUE), error="not in that channel", person="1", tries="1", retry=retry)
+    retry = DUE + 15 * MINUTE
+    plant(tower.records, key(DAILY, DUE), error="not in that channel", needs_person=True, tries=1, retry_at=retry)
     tower.tick()
     tower.tick(MINUTE)
     assert len(tower.told) == 1
@@ -625,7 +629,7 @@ def morning(tower: Tower) -> None:
     tower.plan(DAILY, STANDING, at=NEXT)
     tower.plan(LOST, CLOSED, PAUSED, MOVED)
     tower.done(STANDING, NEXT)
-    tower.records.save(key(CLOSED, DUE), error="not in that channel", person="1", tries="1")
+    plant(tower.records, key(CLOSED, DUE), error="not in that channel", needs_person=True, tries=1)
     tower.agenda.put(DigestRepair(key(STANDING, DUE)), DUE)
     tower.now = NEXT + MINUTE
 
@@ -638,7 +642,7 @@ def outcome(tower: Tower) -> dict[str, Any]:
         "sent": sorted(set(tower.digests.sent)),
         "mended": sorted(set(tower.mends.sent)),
         "paused": sorted(each.channel for each in tower.kept.all() if each.is_paused),
-        "named": [tower.records.load(key(each, NEXT)).get("skipped") for each in (LOST, CLOSED)],
+        "named": [tower.records.load(key(each, NEXT)).skipped for each in (LOST, CLOSED)],
         "told": sum(text.count("will not be posted") for text in tower.told),
     }
 

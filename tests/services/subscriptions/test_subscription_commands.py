@@ -18,7 +18,7 @@ from bot.domain.time.day import LocalDay
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
 from bot.services.digest.builder import DailyDigest
-from bot.services.digest.composer import Editions
+from bot.services.digest.composer import DigestComposer
 from bot.services.jobs.job_types import preview_of
 from bot.services.slack.replies import Replies
 from bot.services.subscriptions.subscription_commands import Regular
@@ -27,6 +27,7 @@ from bot.services.summaries.reader import Reader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.records import memory_answers
 from tests.services.digest.posting import HOME, MemoryMessenger
 from tests.services.doubles import KnownPulls, MemoryCache, MemoryWhispers, Summaries
 from tests.services.subscriptions.subscribers import (
@@ -57,11 +58,11 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
     return Overview(f"{len(entries)} on {day.date}.")
 
 
-def editions(pulls: KnownPulls = PULLS) -> Editions:
+def editions(pulls: KnownPulls = PULLS) -> DigestComposer:
     reader = Reader(pulls, Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
     daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
-    return Editions(daily, lambda named: named.name, lambda _: ANGELES)
+    return DigestComposer(daily, lambda named: named.name, lambda _: ANGELES)
 
 
 @pytest.fixture
@@ -192,7 +193,7 @@ class DeafOnce(MemoryWhispers):
 def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Team, verb: str) -> None:
     team.subscribe()
     deaf, kept = DeafOnce(), MemoryCache()
-    replies = Replies(MemoryMessenger(), deaf, team.records, lambda: team.now)
+    replies = Replies(MemoryMessenger(), deaf, memory_answers(), lambda: team.now)
 
     def job() -> None:
         request = read_words(verb, "")

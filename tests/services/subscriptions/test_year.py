@@ -7,7 +7,6 @@ subscribed to.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ import pytest
 
 from bot.domain.operations.incident import Kind
 from bot.domain.operations.run import Outcome, Run
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
+from bot.services.digest.posted_digest import PostedDigest
 from tests.helpers.builders import REPOSITORY
 from tests.services.subscriptions.year import ADMIN, AWAY, BACK, END, MINUTE, SKEWS, TEAM, WINDOW, Posted, Year
 from tests.services.subscriptions.year_people import (
@@ -50,12 +50,12 @@ class Told:
     posted: dict[str, list[Posted]]
     reports: dict[str, list[str]]
     """The ids of the troubles that each message told of, by its key."""
-    records: dict[str, dict[str, str]]
+    records: dict[str, PostedDigest]
     """Those of digests that had days to name that were never posted."""
     messages: list[str]
     runs: Sequence[Run]
     figures: dict[str, int]
-    by_hand: Mapping[str, Edition]
+    by_hand: Mapping[str, DigestSpec]
     """What people asked for by themselves, by its key."""
 
     @property
@@ -83,13 +83,13 @@ def told(year: Year, people: People, client: QuickRedis) -> Told:
         # the simulation goes on for a while, so that the last ones can be posted
         if each.due < END:
             posted[each.name].append(each)
-    load = year.parts.records.load
-    reports = {key: load(key) for key in keys_of(client, "report:*") if key != "report:begun"}
+    load, load_report = year.parts.records.load, year.parts.reports.load
+    reports = {key: load_report(key) for key in keys_of(client, "report:*") if key != "report:begun"}
     records = {key: load(key) for key in keys_of(client, "digest:*") if client.hexists(key, "skipped")}
     return Told(
         people.all,
         posted,
-        {key: json.loads(record["names"]) for key, record in reports.items()},
+        {key: list(report.incidents) for key, report in reports.items()},
         records,
         [key for channel, _, key, _ in year.parts.messenger.messages if channel == ADMIN],
         year.parts.journal.recent(1_000),
@@ -132,7 +132,7 @@ def first_after_outage(subscriber: Subscriber) -> Digest | None:
 def key_of(subscriber: Subscriber, days: Sequence[date], zone: str) -> str:
     """Where the record of a digest of these days is."""
     span = Span(days[0], days[-1], walls(zone).zone)
-    return Edition(subscriber.channel, REPOSITORY, span, subscriber.view).key(TEAM)
+    return DigestSpec(subscriber.channel, REPOSITORY, span, subscriber.view).key(TEAM)
 
 
 def key_of_lost(subscriber: Subscriber) -> str:
@@ -216,7 +216,7 @@ def test_the_next_digest_names_what_was_skipped(year: Told) -> None:
         if unposted and after:
             first, last = str(unposted[0]), str(unposted[-1])
             wanted[key_of(each, after.days, after.zone)] = first if first == last else f"{first}..{last}"
-    assert {key: record["skipped"] for key, record in year.records.items() if "done" in record} == wanted
+    assert {key: record.skipped for key, record in year.records.items() if record.is_posted} == wanted
 
 
 def test_what_people_ask_for_by_hand_in_other_zones_is_posted_beside_it(year: Told) -> None:

@@ -60,8 +60,8 @@ class Bot:
             scheduling.delivery.mend(key)
         for (name,) in watches:
             scheduling.aftermath.look(Repository.parse(name), amends)
-        for (key,) in amends:
-            scheduling.aftermath.amend(key)
+        for key, looked_at in amends:
+            scheduling.aftermath.amend(key, datetime.fromisoformat(looked_at))
         return len(mends)
 
     def run(self, minutes: int, pause: int = 5) -> list[float]:

@@ -26,11 +26,11 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisPostRecords, packed
+from bot.adapters.redis.connection import packed
 from bot.domain.keyspace.keys import AGENDA
 from bot.domain.operations.incident import Kind
 from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Edition, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import zone_of
 from bot.ports.slack_directory import Person, Place
@@ -42,6 +42,7 @@ from bot.services.subscriptions.permissions import Rights
 from bot.services.subscriptions.repository import Directory
 from bot.services.subscriptions.scheduler import Schedule
 from tests.helpers.builders import REPOSITORY
+from tests.helpers.records import digest_store, report_store
 from tests.services.aging_cache import DatedCache
 from tests.services.digest.posting import Crash, Fragile, Fuse, MemoryMessenger
 from tests.services.doubles import CountingLimiter
@@ -133,18 +134,22 @@ class Parts:
 
     def __init__(self, client: Redis, now: Moment) -> None:
         self.agenda = RedisAgenda(client)
-        self.records = RedisPostRecords(client)
+        self.records = digest_store(client)
+        self.reports = report_store(client)
         self.cache = DatedCache(now)
         self.journal = RedisJournal(client)
         self.messenger = MemoryMessenger()
         kept = RedisSubscriptions(client)
         self.directory = Directory(kept, FIXED)
-        self.watchdog = Watchdog(self.agenda, self.cache, self.records, self.messenger, ADMIN)
+        self.watchdog = Watchdog(self.agenda, self.cache, self.reports, self.is_posted, self.messenger, ADMIN)
         admission = Admission(Allowed(frozenset({TEAM})), CountingLimiter())
         usual = (dt.time(9), zone_of("UTC"))
         places = Everywhere()
         rights = Rights(places, lambda: TEAM)
         self.people = Subscribing(self.directory, kept, self.agenda, places, rights, admission, usual, now)
+
+    def is_posted(self, key: str) -> bool:
+        return self.records.load(key).is_posted
 
     def schedule(self, fuse: Fuse | None = None) -> Schedule:
         """As a process has it that has just started; it dies where the fuse burns."""
@@ -155,7 +160,6 @@ class Parts:
         return Schedule(
             self.directory,
             fragile(self.agenda),
-            fragile(self.records),
             DigestRecords(fragile(self.records), lambda: TEAM),
             fragile(self.cache),
             fragile(self.journal),
@@ -198,7 +202,7 @@ class Workers:
         self._parts = parts
         self._now = now
         self.posted: list[Posted] = []
-        self.by_hand: dict[str, Edition] = {}
+        self.by_hand: dict[str, DigestSpec] = {}
         self.open: set[Job] = set()
         self.refused = 0
 
@@ -212,7 +216,7 @@ class Workers:
             for job, due in zip(jobs, planned, strict=True)
             if due == job.due and job.name in known and not known[job.name].is_paused
         ]
-        editions = {job: known[job.name].edition(job.due) for job in wanted}
+        editions = {job: known[job.name].digest_spec(job.due) for job in wanted}
         ready = {job: edition for job, edition in editions.items() if self._is_over(edition)}
         self.open.difference_update(ready, set(jobs).difference(wanted))
         for (job, edition), is_first in zip(ready.items(), self._claimed(ready.values()), strict=True):
@@ -220,14 +224,14 @@ class Workers:
             if is_first:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
             if self._now() - job.due > 10 * MINUTE:
-                self._parts.watchdog.settle(key, Kind.MISSING, "posted after all", self._now())
+                self._parts.watchdog.resolve(key, Kind.MISSING, "posted after all", self._now())
 
-    def post_by_hand(self, edition: Edition) -> None:
+    def post_by_hand(self, edition: DigestSpec) -> None:
         """As the job of a command does: the first to ask for a digest posts it."""
         if self._claimed([edition]) == [1]:
             self.by_hand[edition.key(TEAM)] = edition
 
-    def _claimed(self, editions: Iterable[Edition]) -> Sequence[int]:
+    def _claimed(self, editions: Iterable[DigestSpec]) -> Sequence[int]:
         """For each whether nobody had posted it; its record says from now on that it stands."""
         done = cast("str", packed(self._now().isoformat()))
         with self._client.pipeline(transaction=False) as together:
@@ -235,14 +239,14 @@ class Workers:
                 together.hsetnx(edition.key(TEAM), "done", done)
             return cast("list[int]", together.execute())
 
-    def _is_over(self, edition: Edition) -> bool:
+    def _is_over(self, edition: DigestSpec) -> bool:
         """Whether its last day is; if not, the next try is in a minute."""
         if edition.span.days[-1].end <= self._now():
             return True
         self.refused += 1
         key, later = edition.key(TEAM), self._now() + MINUTE
-        tries = int(self._parts.records.load(key).get("tries", "0"))
-        self._parts.records.save(key, error="not over", tries=str(tries + 1), retry=later.isoformat())
+        record = self._parts.records.load(key)
+        self._parts.records.save(key, record, record.fail("not over", later, needs_person=False))
         return False
 
 

@@ -15,7 +15,7 @@ from hypothesis import settings
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.digest.view import WHOLE, View
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.subscriptions.request import Which, Wish
 from bot.domain.time.date_range import Span
 from bot.services.subscriptions.editor import Subscribing
@@ -214,7 +214,7 @@ class People:
         days = self._random.choice([1, 1, 2, 5])
         day = (self._year.now().astimezone(zone) - days * DAY).date()
         who = self._random.choice(self.all)
-        edition = Edition(who.channel, REPOSITORY, Span(day, day, zone), who.view)
+        edition = DigestSpec(who.channel, REPOSITORY, Span(day, day, zone), who.view)
         own = {Span(day, day, each).offsets for each in who.zones}
         # what has the same content is the channel's own digest, and may come early
         if edition.span.offsets not in own:

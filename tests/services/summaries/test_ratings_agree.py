@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import HURRIED, RedisCache, RedisPostRecords, connect
+from bot.adapters.redis.connection import HURRIED, RedisCache, connect
 from bot.adapters.redis.history import RedisHistory
 from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
 from bot.adapters.slack.messenger import SlackMessenger, slack_client
@@ -33,6 +33,7 @@ from bot.services.summaries.reader import Reader
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
+from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME
 from tests.services.doubles import KnownPulls, Summaries, visit
 from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
@@ -97,7 +98,7 @@ class House:
     def by_details(self) -> str:
         client = slack_client(self.slack.token, self.slack.url)
         replies = Replies(
-            SlackMessenger(client), SlackWhispers(client), RedisPostRecords(self.store), lambda: self.now
+            SlackMessenger(client), SlackWhispers(client), answer_store(self.store), lambda: self.now
         )
         trigger = self.slack.make_trigger_id()
         url = self.slack.make_response_url(HOME, "U0ASKER")

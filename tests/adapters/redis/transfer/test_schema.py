@@ -8,22 +8,24 @@ import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.connection import RedisPostRecords, connect
+from bot.adapters.redis.connection import connect
 from bot.adapters.redis.feedback import RedisBallot
 from bot.adapters.redis.thread_states import RedisContexts
 from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, family_of, migrate, stamp_importing
 from bot.container import Wiring
 from bot.domain.conversations.thread import Memory, Said
 from bot.domain.errors import StoreUnavailable
-from bot.domain.subscriptions.models import Edition
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.ports import ThreadMessage
-from bot.services.digest.posting_plan import Plan
+from bot.services.digest.posted_digest import PostedDigest
+from bot.services.digest.posting_plan import PostingPlan
 from bot.services.digest.records import DigestRecords
 from bot.services.questions.feedback import Votes
 from bot.services.questions.thread_memory import Memories
@@ -32,6 +34,7 @@ from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.records import digest_store
 from tests.services.doubles import MemoryCache
 
 CHANNEL, THREAD, DIRECT = "C0DIGEST", "100.000000", "D0ADA"
@@ -90,22 +93,21 @@ def test_what_version_1_wrote_is_read(store: Redis) -> None:
     migrate(store)
     memories = Memories(RedisContexts(store), NoSlack())
     attention = Attention(RedisContexts(store))
-    records = RedisPostRecords(store)
+    records = digest_store(store)
     votes = Votes(MemoryCache(), RedisBallot(store), lambda: NOON)
-    edition = Edition(CHANNEL, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
+    spec = DigestSpec(CHANNEL, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
     said = (Said("person", "Who?"), Said("bot", "Ada.", is_short=True))
     assert memories.of(CHANNEL, THREAD, "900.0") == Memory(DIGEST, said, "event:C0DIGEST:100.5")
     assert memories.of(DIRECT, THREAD, "900.0") == Memory("", (Said("bot", LONG),))
     assert not attention.listens(CHANNEL, THREAD, is_own=True)
     assert attention.listens(DIRECT, THREAD, is_own=False)
-    [found] = DigestRecords(records, lambda: "T0TEAM").find([edition])
-    assert found.record == {
-        "begun": "2026-03-01T08:00:00+00:00",
-        "plan": "",
-        "lead": "1772352000.000100",
-        "done": "2026-03-01T08:00:09+00:00",
-    }
-    assert Plan.load(records.load(DIGEST.replace("28", "27"))["plan"]) == Plan({"text": LONG}, (), None)
+    found = DigestRecords(records, lambda: "T0TEAM").track(spec)
+    assert found.record == PostedDigest(
+        begun_at=datetime(2026, 3, 1, 8, tzinfo=UTC),
+        lead="1772352000.000100",
+        posted_at=datetime(2026, 3, 1, 8, 0, 9, tzinfo=UTC),
+    )
+    assert records.load(DIGEST.replace("28", "27")).plan == PostingPlan({"text": LONG}, (), None)
     assert [(vote["verdict"], vote["question"]) for vote in votes.all()] == [("good", "Größe?")]
 
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
-from bot.adapters.redis.connection import RedisCache, RedisPostRecords, connect, packed
+from bot.adapters.redis.connection import RedisCache, connect, packed
 from bot.adapters.redis.feedback import RedisBallot
-from bot.adapters.redis.posted_digests import RedisIssued
+from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.thread_states import RedisContexts
 from bot.adapters.redis.transfer.export_lines import LONGEST
 from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, migrate
@@ -30,6 +30,7 @@ from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.records import plant_hash, read_hash
 
 AT = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
 DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
@@ -81,15 +82,16 @@ def fill(store: Redis) -> None:
     for run in RUNS:
         RedisJournal(store).note(run)
     RedisBallot(store).put("C0DIGEST:101.0:U0ADA", json.dumps({"verdict": "good", "question": HARD}))
-    RedisPostRecords(store).save(DIGEST, begun="now", plan="", lead="100.0", text=LONG)
+    plant_hash(store, DIGEST, begun="now", plan="", lead="100.0", text=LONG)
     RedisContexts(store).put("thread:C0DIGEST:100.0", HARD)
     RedisContexts(store).put("attention:C0DIGEST:100.0", "quiet")
     RedisContexts(store).put("welcomed:U0ASKER", "yes")
-    RedisPostRecords(store).save("history:octo/engine", **{"7": LONG, "8": ""})
-    RedisPostRecords(store).save("backfilled:octo/engine", **{"2026-02-28": "43"})
-    RedisIssued(store).add(Repository("octo", "engine"), NOON, DIGEST)
+    plant_hash(store, "history:octo/engine", **{"7": LONG, "8": ""})
+    plant_hash(store, "backfilled:octo/engine", **{"2026-02-28": "43"})
+    RedisPostedDigestIndex(store).add(Repository("octo", "engine"), NOON, DIGEST)
     RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
-    RedisPostRecords(store, timedelta(days=1)).save("answer:command:1:risks", done="now")
+    plant_hash(store, "answer:command:1:risks", done="now")
+    store.expire("answer:command:1:risks", 86_400)
     store.hset("dramatiq:prdigest.msgs", "1", "{}")
 
 
@@ -99,7 +101,7 @@ def fill(store: Redis) -> None:
 def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None:
     RedisAgenda(store).put(DigestRepair("abc"), NOON)
     RedisContexts(store).put("thread:C0DIGEST:100.0", '{"about":"Größe"}')
-    RedisPostRecords(store).save(DIGEST, lead="100.0", plan="")
+    plant_hash(store, DIGEST, lead="100.0", plan="")
     RedisJournal(store).note(RUNS[0])
     journal = {"at": "2026-02-28T20:00:00Z", "key": DIGEST, "outcome": "posted", "detail": HARD}
     text = json.dumps(journal, ensure_ascii=False, separators=(",", ":"))
@@ -202,10 +204,10 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
     assert RedisAgenda(store).due(NOON) == [(NextDigest(SUBSCRIPTION.id), NOON)]
     assert list(RedisJournal(store).recent(9)) == RUNS[::-1]
     assert [json.loads(vote)["question"] for vote in RedisBallot(store).all()] == [HARD]
-    assert RedisPostRecords(store).load(DIGEST) == {"begun": "now", "plan": "", "lead": "100.0", "text": LONG}
+    assert read_hash(store, DIGEST) == {"begun": "now", "plan": "", "lead": "100.0", "text": LONG}
     assert RedisContexts(store).get("thread:C0DIGEST:100.0") == HARD
     assert RedisContexts(store).get("attention:C0DIGEST:100.0") == "quiet"
-    assert RedisPostRecords(store).load("history:octo/engine") == {"7": LONG, "8": ""}
+    assert read_hash(store, "history:octo/engine") == {"7": LONG, "8": ""}
     assert {store.ttl(key) for key in store.scan_iter()} == {-1}
     assert store.get(SCHEMA_KEY) == b"2"
     assert exported(store) == lines
@@ -360,7 +362,7 @@ def test_overwriting_replaces_what_the_file_holds_and_leaves_the_rest(store: Red
         (DIGEST, "hash", {"lead": "200.0"}), ("journal", "list", ["{}"]), ("thread:new", "string", "")
     )
     assert restored(store, moved, overwrite=True) == {"digest": 1, "journal": 1, "thread": 1}
-    assert RedisPostRecords(store).load(DIGEST) == {"lead": "200.0"}
+    assert read_hash(store, DIGEST) == {"lead": "200.0"}
     assert (store.ttl(DIGEST), store.llen("journal")) == (-1, 1)
     assert RedisContexts(store).get("thread:C0DIGEST:100.0") == HARD
     assert RedisContexts(store).get("thread:new") == ""

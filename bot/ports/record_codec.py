@@ -1,0 +1,109 @@
+"""How a record is stored: a frozen dataclass to and from a hash of strings.
+
+A dataclass declares with :func:`stored` under which field each attribute is kept, and as what; nothing else knows
+the names of the fields. A field that is empty is one that was never written.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from bot.domain.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+_FORM = "form"
+_VERSION = "version"
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[V]):
+    """A kind of value: what stands for nothing, and how a value becomes a string and a value again."""
+
+    default: V
+    dump: Callable[[V], str]
+    load: Callable[[str], V]
+
+
+TEXT: Form[str] = Form("", str, str)
+COUNT: Form[int] = Form(0, str, int)
+FLAG: Form[bool] = Form(False, lambda flag: "1" if flag else "", bool)  # noqa: FBT003 (the value for nothing)
+TEXTS: Form[tuple[str, ...]] = Form((), json.dumps, lambda text: tuple(json.loads(text)))
+INSTANT: Form[datetime | None] = Form(None, lambda at: at.isoformat() if at else "", datetime.fromisoformat)
+# a number that may not be known, unlike one that is nought
+NUMBER: Form[int | None] = Form(None, lambda number: "" if number is None else str(number), int)
+
+
+def stored(name: str, form: Form[V]) -> V:
+    """Declare an attribute that is kept as the field ``name`` of the hash."""
+    made: V = field(default=form.default, metadata={_FORM: (name, form)})
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is kept in one hash; ``version`` is 0 for one that was written before records had one."""
+
+    version: int = stored("version", COUNT)
+
+
+R = TypeVar("R", bound=Record)
+
+
+class RecordCodec(Generic[R]):
+    """Reads and writes records of one kind, at the ``version`` of their fields that is written now."""
+
+    def __init__(self, kind: type[R], version: int) -> None:
+        declared = [(each.name, *each.metadata[_FORM]) for each in fields(kind)]
+        self._forms: dict[str, tuple[str, Form[Any]]] = {name: (key, form) for name, key, form in declared}
+        self._names = {key: name for name, (key, _) in self._forms.items()}
+        self._kind = kind
+        self._version = version
+        # of very many keys, as on a busy minute, most have no record yet
+        self.empty = kind()
+
+    def load(self, hashed: Mapping[str, str]) -> R:
+        """Return the record of a hash, also of one that an earlier version wrote.
+
+        A field that can't be read counts as one that was never written: one bad record shall not keep the clock
+        from all others, and what stands in Slack is found there by its key.
+
+        Raises:
+            StoreUnavailable: a later version wrote it.
+        """
+        if not hashed:
+            return self.empty
+        known = {self._names[key]: text for key, text in hashed.items() if text and key in self._names}
+        record = self._kind(**dict(self._read(known)))
+        if record.version > self._version:
+            raise StoreUnavailable("The store holds records of a newer version: update this process too.")
+        return record
+
+    def _read(self, known: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+        for name, text in known.items():
+            key, form = self._forms[name]
+            try:
+                yield name, form.load(text)
+            except ValueError as error:
+                log.warning("the field %s of a record can't be read: %s", key, error)
+
+    def changes(self, before: R, after: R) -> dict[str, str]:
+        """Return the fields that differ, with the version where it was another; empty where nothing differs."""
+        changed = {
+            key: form.dump(getattr(after, name))
+            for name, (key, form) in self._forms.items()
+            if getattr(after, name) != getattr(before, name)
+        }
+        if changed and before.version != self._version:
+            changed[_VERSION] = str(self._version)
+        return changed
+
+    def claims(self, before: R, after: R) -> dict[str, str]:
+        """Return the same less the version, which others may have written: only who was first may write these."""
+        return {key: text for key, text in self.changes(before, after).items() if key != _VERSION}

@@ -1,0 +1,145 @@
+"""The messages of one digest in its channel: finds them by their keys, posts what is missing, doubles nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.domain.conversations.commands import DigestRequest
+from bot.domain.conversations.thread_subject import About
+from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.ports import Attachment, Messenger, Post
+from bot.ports.slack import SKEW
+from bot.render.conversations.notices import notice
+from bot.services.digest.posting_plan import PostingPlan
+from bot.services.digest.records import TrackedDigest
+
+log = logging.getLogger(__name__)
+
+_TRIES = 3
+_MOVED = "What stood here is part of the messages above now."
+
+
+class DigestThread:
+    """One try at the messages of a digest; ``lead`` is the timestamp of the first, empty before there is one."""
+
+    def __init__(
+        self, messenger: Messenger, sleep: Callable[[float], None], digest: TrackedDigest, lead: str = ""
+    ) -> None:
+        spec = digest.spec
+        self._messenger = messenger
+        self._sleep = sleep
+        self._channel = spec.channel
+        self._key = digest.key
+        # no digest is older than its last day; our own clock would be a worse witness of when it was posted
+        self._since = spec.span.days[-1].start - SKEW
+        self._about = About.DIGEST.of(DigestRequest(spec.repository, spec.span, zone=spec.span.zone))
+        self.lead = lead
+        # nothing can be in the thread of a message that this run posted; looking would need a scope, and a call
+        self._is_new = False
+
+    def find_lead(self, *, is_retry: bool) -> str:
+        """Return the timestamp of the lead message, if there is one. A channel closed to us says so here."""
+        try:
+            return self._messenger.find_posts(self._channel, self._since).get(self._key, "")
+        except SlackRefused as error:
+            # without leave to read the channel a first try is still safe; a second could post twice
+            if error.code != "missing_scope" or is_retry:
+                raise
+            return ""
+
+    def post_lead(self, post: Mapping[str, Any]) -> str:
+        """Post the lead message unless it is there; return its timestamp."""
+        if not self.lead:
+            self._is_new = True
+            self.lead = self._once(
+                lambda: self._messenger.post(self._channel, post, self._key, about=self._about),
+                lambda: self.find_lead(is_retry=True),
+            )
+        return self.lead
+
+    def post_replies(self, posts: tuple[Mapping[str, Any], ...]) -> None:
+        """Post those messages of the thread that are missing, in order."""
+        there = {} if self._is_new else self._find_replies()
+        for key, post in self._keyed(posts).items():
+            if key not in there:
+                self._reply(key, post)
+
+    def revise(self, plan: PostingPlan) -> None:
+        """Edit every message to what the plan says, post what the thread lacks, and void what it has too much."""
+        self._messenger.edit(self._channel, self.lead, plan.lead, self._key, self._about)
+        there = self._find_replies()
+        for key, post in self._keyed(plan.thread).items():
+            if ts := there.pop(key, None):
+                self._messenger.edit(self._channel, ts, post, key)
+            else:
+                self._reply(key, post)
+        for key, ts in there.items():
+            if key.startswith(f"{self._key}#"):
+                self._messenger.edit(self._channel, ts, notice(_MOVED).payload(), key)
+
+    def edit(self, before: PostingPlan | None, after: PostingPlan) -> None:
+        """Edit the messages that read otherwise after than before, or all; one that is gone stays gone."""
+        if before is None or after.lead != before.lead:
+            self._messenger.edit(self._channel, self.lead, after.lead, self._key, self._about)
+        old = self._keyed(before.thread) if before else {}
+        changed = {key: post for key, post in self._keyed(after.thread).items() if old.get(key) != post}
+        there = self._find_replies() if changed else {}
+        for key, post in changed.items():
+            if key in there:
+                self._messenger.edit(self._channel, there[key], post, key)
+
+    def reply_once(self, name: str, post: Post) -> None:
+        """Reply in the thread, once for each name."""
+        key = f"{self._key}!{name}"
+        if key not in self._find_replies():
+            self._reply(key, post.payload())
+
+    def attach(self, file: Attachment | None) -> tuple[str, ...]:
+        """Attach the report unless it is there. A bot without the scope goes without, and says so."""
+        if file is None:
+            return ()
+
+        def upload() -> str:
+            if self._is_new or not find():
+                self._messenger.attach(self._channel, self.lead, file)
+            return file.name
+
+        def find() -> str:
+            return file.name if self._messenger.has_attachment(self._channel, self.lead, file.name) else ""
+
+        try:
+            self._once(upload, find)
+        except SlackRefused as error:
+            if error.code != "missing_scope":
+                raise
+            return (f"The report was not attached. {error}",)
+        return ()
+
+    def _keyed(self, posts: tuple[Mapping[str, Any], ...]) -> dict[str, Mapping[str, Any]]:
+        return {f"{self._key}#{place}": post for place, post in enumerate(posts, 1)}
+
+    def _reply(self, key: str, post: Mapping[str, Any]) -> None:
+        self._once(
+            lambda: self._messenger.post(self._channel, post, key, self.lead),
+            lambda: self._find_replies().get(key, ""),
+        )
+
+    def _find_replies(self) -> dict[str, str]:
+        return self._messenger.find_posts(self._channel, self._since, thread=self.lead)
+
+    def _once(self, act: Callable[[], str], find: Callable[[], str]) -> str:
+        """Act; when it is not known whether that had its effect, look for it before acting again."""
+        for pause in range(1, _TRIES):
+            try:
+                return act()
+            except SlackUnavailable as error:
+                if error.retry_after is not None:
+                    # it had no effect, and what is short was waited for
+                    raise
+                log.info("not known whether Slack took it (%s), looking", error)
+                self._sleep(float(pause))
+            if known := find():
+                return known
+        return act()

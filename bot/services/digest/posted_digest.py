@@ -1,0 +1,235 @@
+"""The record of a digest that is being posted, or was: what a later try, a mend or an amendment goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from pydantic import TypeAdapter
+
+from bot.domain.history.outcomes import TakenBack
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.time.date_range import Span, written_span
+from bot.domain.track_record.posted_ratings import Ratings, completed
+from bot.ports.cached_json import read_back
+from bot.ports.record_codec import COUNT, FLAG, INSTANT, NUMBER, TEXT, TEXTS, Record, RecordCodec, stored
+from bot.services.digest.posting_plan import RATINGS, PostingPlan
+from bot.services.history.merge_timeline import ON
+
+_SPEC = TypeAdapter(DigestSpec)
+
+
+class DigestState(StrEnum):
+    """How far the posting of a digest came; it only ever goes on in this order."""
+
+    NEW = "new"
+    """Nobody has begun; a digest that was only tried or skipped is new too."""
+    PLANNED = "planned"
+    """The messages are recorded, and none may stand."""
+    LEAD_POSTED = "lead posted"
+    """Parts of the thread or the report may be missing."""
+    POSTED = "posted"
+    AMENDED = "amended"
+    """What became of its pull requests since is written behind their lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostedDigest(Record):
+    """A digest of one channel. Texts that end in ``_json`` are read when they are asked for: most are not.
+
+    Times are aware. ``lead`` is the timestamp of the lead message, ``text`` what it says in short. ``gaps`` is
+    what is missing and may be had later. ``plan_json`` are the messages to post, ``posted_json`` those that were,
+    kept as long as they may be amended. ``told`` are the states of the outcomes that the digest told of,
+    ``amended`` those that were written into it since. ``payer`` pays for mending it; empty: the bot. ``mark`` is
+    the fingerprint of the version before: of a rendering. ``skipped`` are days before it that were never posted.
+    """
+
+    begun_at: datetime | None = stored("begun", INSTANT)
+    plan_json: str = stored("plan", TEXT)
+    lead: str = stored("lead", TEXT)
+    posted_at: datetime | None = stored("done", INSTANT)
+    address: str = stored("address", TEXT)
+    text: str = stored("text", TEXT)
+    merged: int | None = stored("merged", NUMBER)
+    gaps: tuple[str, ...] = stored("gaps", TEXTS)
+    fingerprint: str = stored("fingerprint", TEXT)
+    mark: str = stored("shown", TEXT)
+    file_fingerprint: str = stored("filed", TEXT)
+    corrections: int = stored("corrected", COUNT)
+    posted_json: str = stored("posted", TEXT)
+    ratings_json: str = stored("ratings", TEXT)
+    told: tuple[str, ...] = stored("told", TEXTS)
+    amended: str = stored("amended", TEXT)
+    spec_json: str = stored("edition", TEXT)
+    payer: str = stored("payer", TEXT)
+    mends: int = stored("mends", COUNT)
+    tries: int = stored("tries", COUNT)
+    retry_at: datetime | None = stored("retry", INSTANT)
+    error: str = stored("error", TEXT)
+    needs_person: bool = stored("person", FLAG)
+    is_hopeless: bool = stored("hopeless", FLAG)
+    skipped: str = stored("skipped", TEXT)
+
+    @property
+    def state(self) -> DigestState:
+        """How far it came. It follows from what is recorded, so that no crash leaves the two apart."""
+        if self.posted_at:
+            return DigestState.AMENDED if self.amended else DigestState.POSTED
+        if self.lead:
+            return DigestState.LEAD_POSTED
+        return DigestState.PLANNED if self.begun_at or self.plan_json else DigestState.NEW
+
+    @property
+    def is_posted(self) -> bool:
+        """Whether all of it stands."""
+        return self.posted_at is not None
+
+    @property
+    def plan(self) -> PostingPlan | None:
+        """What an earlier try was about to post."""
+        return PostingPlan.load(self.plan_json) if self.plan_json else None
+
+    @property
+    def posted(self) -> PostingPlan | None:
+        """The messages as they were posted, while they may be amended."""
+        return PostingPlan.load(self.posted_json) if self.posted_json else None
+
+    @property
+    def ratings(self) -> Ratings | None:
+        """What the rules said; None where it can't be read."""
+        return read_back(RATINGS, self.ratings_json or None)
+
+    @property
+    def spec(self) -> DigestSpec | None:
+        """Which digest it is; None until the posting was noted."""
+        return read_back(_SPEC, self.spec_json or None)
+
+    def skipped_before(self, zone: ZoneInfo) -> Span | None:
+        """Return the days before it that were never posted, if there are any."""
+        return written_span(self.skipped, zone) if self.skipped else None
+
+    def tells(self, plan: PostingPlan) -> bool:
+        """Whether what stands tells the same as a plan.
+
+        The version before knew digests by their rendering, which a new version makes otherwise: such a digest
+        tells the same where nothing else is missing and its thread reads the same.
+        """
+        if self.fingerprint:
+            return self.fingerprint == plan.fingerprint
+        posted = self.posted if self.mark else None
+        # as it would come out of a record
+        again = PostingPlan.load(plan.dump())
+        return posted is not None and (posted.gaps, posted.thread) == (again.gaps, again.thread)
+
+    def news(self, outcomes: Iterable[TakenBack]) -> list[TakenBack]:
+        """Return what it did not tell of when it was posted, or told otherwise, and came within two weeks."""
+        ratings = self.ratings
+        if ratings is None:
+            return []
+        shown = {rated.number for rated in ratings.rated}
+        return [
+            outcome
+            for outcome in outcomes
+            if (outcome.pull.number in shown or outcome.mark in self.told)
+            and outcome.state not in self.told
+            and outcome.lasted <= ON
+        ]
+
+    # posting
+
+    def begin(self, at: datetime) -> PostedDigest:
+        """Return the record of a try that is about to post."""
+        return replace(self, begun_at=at)
+
+    def record_plan(self, plan: PostingPlan) -> PostedDigest:
+        """Return it planned: from now on a try finishes this text once its lead stands."""
+        return replace(self, plan_json=plan.dump())
+
+    def record_lead(self, lead: str) -> PostedDigest:
+        """Return it with the lead message posted."""
+        return replace(self, lead=lead)
+
+    def complete(self, plan: PostingPlan, address: str, at: datetime) -> PostedDigest:
+        """Return it posted."""
+        return replace(self._show(plan), posted_at=at, plan_json="", address=address, ratings_json=plan.ratings)
+
+    def begin_revision(self) -> PostedDigest:
+        """Return it while it is edited: a try that breaks off leaves a mixture, which tells what no plan does."""
+        return replace(self, fingerprint="", mark="")
+
+    def complete_revision(self, plan: PostingPlan, corrections: int) -> PostedDigest:
+        """Return it edited. A list is held to what was known when it was posted; what it lacked is added."""
+        ratings = _complete_ratings(self.ratings_json, plan.ratings)
+        return replace(self._show(plan), corrections=corrections, ratings_json=ratings)
+
+    def _show(self, plan: PostingPlan) -> PostedDigest:
+        return replace(
+            self,
+            text=plan.lead["text"],
+            merged=plan.merged,
+            gaps=plan.gaps,
+            fingerprint=plan.fingerprint,
+            mark=plan.mark,
+            file_fingerprint=plan.file_fingerprint,
+            posted_json=plan.messages.dump(),
+            told=plan.told,
+            amended="",
+        )
+
+    def amend(self, news: Iterable[TakenBack]) -> PostedDigest:
+        """Return it with what was written into it since; with none, as it was posted."""
+        return replace(self, amended=state_of(news))
+
+    def forget_messages(self) -> PostedDigest:
+        """Return it without the messages, by far the largest part: it is too old to be amended."""
+        return replace(self, posted_json="")
+
+    # scheduling
+
+    def note_posting(self, spec: DigestSpec, payer: str) -> PostedDigest:
+        """Return it after all was noted that follows from a post; ``payer`` asked for it, empty: nobody did."""
+        return replace(self, spec_json=_SPEC.dump_json(spec).decode(), payer=payer)
+
+    def let_bot_pay(self) -> PostedDigest:
+        """Return it mended at the cost of the bot, whoever asked for it."""
+        return replace(self, payer="")
+
+    def restart_mends(self) -> PostedDigest:
+        """Return it as one that nobody has tried to mend yet."""
+        return replace(self, mends=0)
+
+    def count_mend(self) -> PostedDigest:
+        """Return it with one more try to mend it."""
+        return replace(self, mends=self.mends + 1)
+
+    def fail(self, error: str, retry_at: datetime, *, needs_person: bool) -> PostedDigest:
+        """Return it with one more try that ended with an error."""
+        return replace(self, error=error, retry_at=retry_at, needs_person=needs_person, tries=self.tries + 1)
+
+    def give_up(self, error: str) -> PostedDigest:
+        """Return it as one that no try can post."""
+        return replace(self, error=error, is_hopeless=True)
+
+    def follow_skipped(self, days: Span) -> PostedDigest:
+        """Return it as the first digest after days that were never posted."""
+        return replace(self, skipped=str(days))
+
+
+# version 1 is the first that is written; its fields are those of before, and ``fingerprint``
+POSTED_DIGEST = RecordCodec(PostedDigest, version=1)
+
+
+def state_of(news: Iterable[TakenBack]) -> str:
+    """Return what is equal for equal news; empty for none."""
+    return " ".join(sorted(outcome.state for outcome in news))
+
+
+def _complete_ratings(earlier: str, later: str) -> str:
+    """Return what was recorded earlier, with what the digest lacked then."""
+    first, second = read_back(RATINGS, earlier), read_back(RATINGS, later)
+    if first is None or second is None:
+        return earlier or later
+    return RATINGS.dump_json(completed(first, second)).decode()

@@ -1,0 +1,52 @@
+"""The record of a message that tells of incidents: what a later try finishes, and what an end is edited into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from bot.domain.operations.incident import Incident
+from bot.ports.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, stored
+
+
+class ReportState(StrEnum):
+    """How far the message came."""
+
+    NEW = "new"
+    BEGUN = "begun"
+    """It may stand."""
+    POSTED = "posted"
+
+
+@dataclass(frozen=True, slots=True)
+class PostedIncidentReport(Record):
+    """A message in a ``channel``; ``message`` is its timestamp, ``incidents`` are the ids of what it tells of.
+
+    The one of a speaker that is about to post has its ``incidents`` alone.
+    """
+
+    begun_at: datetime | None = stored("begun", INSTANT)
+    channel: str = stored("channel", TEXT)
+    message: str = stored("ts", TEXT)
+    incidents: tuple[str, ...] = stored("names", TEXTS)
+
+    @property
+    def state(self) -> ReportState:
+        """How far it came, which follows from what is recorded."""
+        if self.message:
+            return ReportState.POSTED
+        return ReportState.BEGUN if self.begun_at else ReportState.NEW
+
+    def begin(self, at: datetime) -> PostedIncidentReport:
+        """Return the record of a try that is about to post."""
+        return replace(self, begun_at=at)
+
+    def complete(self, channel: str, message: str, incidents: Iterable[Incident]) -> PostedIncidentReport:
+        """Return it posted."""
+        ids = tuple(incident.id for incident in incidents)
+        return replace(self, channel=channel, message=message, incidents=ids)
+
+
+INCIDENT_REPORT = RecordCodec(PostedIncidentReport, version=1)

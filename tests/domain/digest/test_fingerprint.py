@@ -1,0 +1,137 @@
+"""A fingerprint is another one exactly where the messages of a digest read otherwise."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.digest.fingerprint import fingerprint_of
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
+from bot.domain.digest.multi_day import CatchUp, Unknown
+from bot.domain.digest.view import Only, View
+from bot.domain.history.relands import Try
+from bot.domain.pull_requests.models import Account
+from bot.domain.risk.assessment import Risk
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.models import ChangeType
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay
+from bot.render.digest.post import render, render_days
+from tests.helpers.builders import DAY, NOON, digest, entry, pull, summary
+
+LISTED = Risk(20.0, ("it is large", "its title speaks of speed"), tries=(Try(4, 5),))
+FIRST = replace(entry(1, said=summary(action="Set the flag", risk_reason="It may stall")), risk=LISTED)
+REVERTED = (entry(2), entry(3, title="Revert #2", merged_at=NOON + timedelta(hours=1)))
+BASE = digest(FIRST, *REVERTED, overview=Overview("A calm day.", (Theme("Counting", (1, 2)),)))
+
+
+def of_pull(**fields: Any) -> Digest:
+    """The digest, whose first pull request is another in this."""
+    return _with(replace(FIRST, pull=replace(FIRST.pull, **fields)))
+
+
+def of_summary(**fields: Any) -> Digest:
+    return _with(replace(FIRST, summary=replace(FIRST.summary, **fields)))
+
+
+def of_risk(**fields: Any) -> Digest:
+    return _with(replace(FIRST, risk=replace(LISTED, **fields)))
+
+
+def _with(first: Entry) -> Digest:
+    return replace(BASE, entries=(first, *BASE.entries[1:]))
+
+
+SHOWN = {
+    "title": of_pull(title="Another"),
+    "author": of_pull(author=Account("bea")),
+    "merged by": of_pull(merged_by=Account("bea")),
+    "merged at": of_pull(merged_at=NOON + timedelta(minutes=9)),
+    "size": of_pull(additions=77),
+    "files": of_pull(changed_files=12),
+    "trivial": of_summary(type=ChangeType.TRIVIAL),
+    "headline": of_summary(headline="Another"),
+    "action": of_summary(action="Another"),
+    "claim": of_summary(risk_reason="Another"),
+    "coverage": of_summary(coverage=Coverage.CLIPPED),
+    "fallback": of_summary(fallback="the model is busy"),
+    "reasons": of_risk(reasons=("it is old",)),
+    "band": of_risk(points=13.0),
+    "not listed": of_risk(points=0.0),
+    "without history": of_risk(without_history=True),
+    "tries": of_risk(tries=()),
+    "area": _with(replace(FIRST, area="docs")),
+    "an entry less": replace(BASE, entries=BASE.entries[1:]),
+    "order": replace(BASE, entries=BASE.entries[::-1]),
+    "outcomes": replace(BASE, outcomes=()),
+    "a fate": replace(BASE, outcomes=tuple(replace(each, stands=False) for each in BASE.outcomes)),
+    "name": replace(BASE, name="Motor"),
+    "day": replace(BASE, day=LocalDay(dt.date(2026, 2, 27), DAY.zone)),
+    "zone": replace(BASE, names_zone=True),
+    "overview": replace(BASE, overview=Overview("Another.")),
+    "themes": replace(BASE, overview=Overview("A calm day.")),
+    "without the model": replace(BASE, overview=replace(BASE.overview, fallback="the model is busy")),
+    "count": replace(BASE, count=CountCheck(9, "the commits of main")),
+    "missing": replace(BASE, missing=("what was reverted since is not known",)),
+    "view": replace(BASE, view=View(only=Only.SUBSTANTIAL)),
+    "hidden": replace(BASE, view=View(only=Only.SUBSTANTIAL), hidden=4),
+    "sparing": replace(BASE, is_sparing=True),
+}
+HIDDEN = {
+    "cost": _with(replace(FIRST, cost=0.5)),
+    "unknown cost": replace(BASE, overview=replace(BASE.overview, cost=None)),
+    "cached": _with(replace(FIRST, from_cache=True)),
+    "description": of_pull(body="A longer description."),
+    "patches": of_pull(files=pull(1).without_patches().files),
+    "labels": of_pull(labels=("bug",)),
+    "in the report alone": of_summary(technical_impact="Another.", key_insights="Another."),
+    "fourth reason": of_risk(reasons=LISTED.reasons),
+}
+
+
+@pytest.mark.parametrize("changed", SHOWN.values(), ids=SHOWN)
+def test_what_is_shown_tells_a_digest_from_another(changed: Digest) -> None:
+    assert fingerprint_of(changed) != fingerprint_of(BASE)
+    first, second = render(BASE), render(changed)
+    assert (first.lead, first.thread) != (second.lead, second.thread), "or this would be no case"
+
+
+@pytest.mark.parametrize("changed", HIDDEN.values(), ids=HIDDEN)
+def test_what_is_not_shown_does_not(changed: Digest) -> None:
+    assert fingerprint_of(changed) == fingerprint_of(BASE)
+    assert render(changed).thread == render(BASE).thread
+
+
+def several(*digests: Digest, unknown: tuple[Unknown, ...] = ()) -> CatchUp:
+    return CatchUp(Span(dt.date(2026, 2, 27), DAY.date, DAY.zone), digests, unknown)
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name != "themes"])
+def test_several_days_are_told_apart_by_each_of_them(name: str) -> None:
+    eve = digest(entry(8), day=LocalDay(dt.date(2026, 2, 27), DAY.zone))
+    base, changed = several(eve, BASE), several(eve, SHOWN[name])
+    assert fingerprint_of(changed) != fingerprint_of(base)
+
+
+def test_days_that_are_not_known_and_notes_count() -> None:
+    base = several(BASE)
+    gap = several(BASE, unknown=(Unknown(dt.date(2026, 2, 27), "GitHub is away"),))
+    made: list[Callable[[], str]] = [
+        lambda: fingerprint_of(base),
+        lambda: fingerprint_of(gap),
+        lambda: fingerprint_of(base, ["One"]),
+        lambda: fingerprint_of(base, ["Two"]),
+        lambda: fingerprint_of(BASE),
+    ]
+    assert len({make() for make in made}) == len(made)
+    assert render_days(base, ["One"]).fingerprint == fingerprint_of(base, ["One"])
+
+
+def test_it_is_what_earlier_versions_recorded() -> None:
+    """Another one here edits every digest that is mended after an upgrade."""
+    assert fingerprint_of(BASE) == "3010dcc2426b9425"

@@ -1,0 +1,99 @@
+"""Stores of records for tests: on the store, in a dictionary, and ways to plant and to see what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from redis import Redis
+
+from bot.adapters.redis.connection import packed, unpacked
+from bot.adapters.redis.record_store import RedisRecordStore
+from bot.domain.errors import InProgress
+from bot.ports import RecordStore
+from bot.ports.record_codec import Record, RecordCodec
+from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
+from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
+from bot.services.subscriptions.incident_report import INCIDENT_REPORT, PostedIncidentReport
+
+R = TypeVar("R", bound=Record)
+Digests = RedisRecordStore[PostedDigest]
+
+
+def digest_store(client: Redis) -> Digests:
+    return RedisRecordStore(client, POSTED_DIGEST)
+
+
+def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> RedisRecordStore[AnsweredRequest]:
+    return RedisRecordStore(client, ANSWERED_REQUEST, lifetime)
+
+
+def report_store(client: Redis) -> RedisRecordStore[PostedIncidentReport]:
+    return RedisRecordStore(client, INCIDENT_REPORT, timedelta(days=30))
+
+
+def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
+    """Change some attributes of a record."""
+    before = store.load(key)
+    return store.save(key, before, replace(before, **changes))
+
+
+def plant_hash(client: Redis, key: str, **fields: str) -> None:
+    """Write fields as any version wrote them."""
+    client.hset(key, mapping={name: packed(value) for name, value in fields.items()})
+
+
+def read_hash(client: Redis, key: str) -> dict[str, str]:
+    """All fields that are kept."""
+    found: Any = client.hgetall(key)
+    return {name.decode(): unpacked(value) for name, value in found.items()}
+
+
+@dataclass
+class MemoryRecords(Generic[R]):
+    """``RecordStore`` in a dictionary of hashes; ``busy`` as if another process held every record."""
+
+    codec: RecordCodec[R]
+    kept: dict[str, dict[str, str]] = field(default_factory=dict)
+    busy: bool = False
+
+    def load(self, key: str) -> R:
+        return self.codec.load(self.kept.get(key, {}))
+
+    def load_each(self, keys: Sequence[str]) -> Sequence[R]:
+        return [self.load(key) for key in keys]
+
+    def save(self, key: str, before: R, after: R) -> R:
+        if changes := self.codec.changes(before, after):
+            self.kept.setdefault(key, {}).update(changes)
+        return after
+
+    def claim(self, key: str, before: R, after: R) -> R:
+        kept, claimed = self.kept.setdefault(key, {}), self.codec.claims(before, after)
+        if any(name in kept for name in claimed):
+            raise InProgress(f"{key} is being posted.")
+        kept.update(claimed)
+        return after
+
+    @contextmanager
+    def exclusive(self, key: str) -> Iterator[None]:
+        if self.busy:
+            raise InProgress(f"{key} is being posted.")
+        yield
+
+
+def memory_digests(
+    kept: dict[str, dict[str, str]] | None = None, *, busy: bool = False
+) -> MemoryRecords[PostedDigest]:
+    return MemoryRecords(POSTED_DIGEST, kept or {}, busy)
+
+
+def memory_answers(*, busy: bool = False) -> MemoryRecords[AnsweredRequest]:
+    return MemoryRecords(ANSWERED_REQUEST, busy=busy)
+
+
+def memory_reports() -> MemoryRecords[PostedIncidentReport]:
+    return MemoryRecords(INCIDENT_REPORT)
