@@ -31,8 +31,8 @@ class Rendered:
     """The messages of a digest. A day without merges has no thread and no report.
 
     ``merged`` counts all merges, shown or not; ``gaps`` are the parts that are missing and may become available.
-    ``fingerprint`` is that of the digest's data: equal for digests that show the same. ``ratings`` are the ratings of
-    what is shown, ``Rendered.told`` the states of the outcomes that the digest shows.
+    ``fingerprint`` is that of the digest's data: equal for digests that show the same. ``ratings`` are the ratings
+    of what is shown, ``Rendered.told`` the states of the outcomes that the digest shows.
     """
 
     lead: Post
@@ -51,25 +51,31 @@ class Rendered:
 
 def render(digest: Digest, notes: Sequence[str] = ()) -> Rendered:
     """Render the digest of a day for Slack, with ``notes`` in small print."""
-    lead_post, fingerprint = _noted(lead(digest), notes), fingerprint_of(digest, notes)
+    top_post, fingerprint = _noted(lead(digest), notes), fingerprint_of(digest, notes)
     if not digest.entries:
-        return Rendered(lead_post, (), None, digest.merged, digest.gaps, fingerprint)
+        return Rendered(top_post, (), None, digest.merged, digest.gaps, fingerprint)
     menu = details_of(entry.pull for entry in _worth_opening(digest))
     file = _attachment([digest], str(digest.day.date))
     return Rendered(
-        below(lead_post, menu, ask()), thread(digest), file, digest.merged, digest.gaps, fingerprint, *_kept(digest)
+        below(top_post, menu, ask()),
+        thread(digest),
+        file,
+        digest.merged,
+        digest.gaps,
+        fingerprint,
+        *_kept(digest),
     )
 
 
 def render_days(catch_up: CatchUp, notes: Sequence[str] = ()) -> Rendered:
     """Render several days for Slack: one lead message, and every pull request in its thread."""
-    lead_post, fingerprint = _noted(catch_up_post(catch_up), notes), fingerprint_of(catch_up, notes)
+    top_post, fingerprint = _noted(catch_up_post(catch_up), notes), fingerprint_of(catch_up, notes)
     if not catch_up.whole.entries:
-        return Rendered(lead_post, (), None, catch_up.merged, catch_up.gaps, fingerprint)
+        return Rendered(top_post, (), None, catch_up.merged, catch_up.gaps, fingerprint)
     menu = details_of(entry.pull for entry in _worth_opening(catch_up.whole))
     file = _attachment(catch_up.digests, str(catch_up.span))
     return Rendered(
-        below(lead_post, menu, ask()),
+        below(top_post, menu, ask()),
         threads(catch_up.digests),
         file,
         catch_up.merged,
