@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from benchmarks.table import Table
-from bot.adapters.embedded import embedded_url
+from bot.adapters.embedded import start_embedded_url
 from bot.adapters.redis import RedisAgenda, RedisCache, RedisJournal, RedisSubscriptions, connect
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -78,6 +78,6 @@ def _seconds(act: Callable[[], None]) -> float:
 
 @contextmanager
 def _store() -> Iterator[Redis]:
-    with tempfile.TemporaryDirectory() as folder, connect(embedded_url(Path(folder))) as store:
+    with tempfile.TemporaryDirectory() as folder, connect(start_embedded_url(Path(folder))) as store:
         store.ping()
         yield store

@@ -16,7 +16,7 @@ from math import ceil
 from pathlib import Path
 
 from benchmarks.table import Table
-from bot.adapters.embedded import embedded_url
+from bot.adapters.embedded import start_embedded_url
 from bot.adapters.redis import connect
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
@@ -48,7 +48,7 @@ class Run:
 @contextmanager
 def empty_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
-        url = embedded_url(Path(folder))
+        url = start_embedded_url(Path(folder))
         with connect(url) as keeper, world(url) as there:
             keeper.ping()
             yield there

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from benchmarks.table import Table
-from bot.adapters.records.cleaning import file_of
-from bot.domain.summaries.diff_packing import pack
+from bot.adapters.records.cleaning import parse_file
+from bot.domain.summaries.diff_packing import pack_diff
 
 T = TypeVar("T")
 
@@ -25,8 +25,8 @@ def measure_a_large_patch(table: Table) -> None:
     lines = "\n".join(f"+line {number}" for number in range(LINES))
     patch = f"@@ -0,0 +1,{LINES} @@\n{lines}"
     sent = {"filename": "engine/core.py", "status": "added", "additions": LINES, "patch": patch}
-    file, kept, _ = _traced(lambda: file_of(sent))
-    _, _, peak = _traced(lambda: pack([file], BUDGET, 1))
+    file, kept, _ = _traced(lambda: parse_file(sent))
+    _, _, peak = _traced(lambda: pack_diff([file], BUDGET, 1))
     print(f"a patch of {LINES:,} lines: {len(patch) / _MEGABYTE:.1f} MB sent")
     table.row("memory that is kept of it", kept, MOST_KEPT, "MB")
     table.row("peak of memory while it is packed for a model", peak, MOST_PACKING, "MB")

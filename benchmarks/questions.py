@@ -97,7 +97,7 @@ def asked(there: World, wire: HttpTransport, thread: str, question: str) -> Aske
     eventually(lambda: _ended(there) > ended)
     there.slack.before = None
     used = [usage_of(each) for each in there.claude.usages[before:]]
-    total = sum(each.prompt for each in used)
+    total = sum(each.prompt_tokens for each in used)
     new = 1 - sum(each.cache_read for each in used) / total
     return Asked(
         total,

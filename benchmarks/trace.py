@@ -31,8 +31,8 @@ from benchmarks.table import Table
 from bot.clock import Clock
 from bot.container import Wiring
 from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
-from bot.processes import running
-from bot.services.operations.deadlines import Ending
+from bot.processes import run_processes
+from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.emulators.github.store import changed_file, pull
@@ -178,9 +178,9 @@ def office(wall: Wall) -> Iterator[Office]:
             "PORT": str(closed_port()),
         }
         os.environ.update({**there.settings, **own})
-        settings, ending = load_settings(), Ending()
+        settings, ending = load_settings(), ShutdownSignal()
         wiring = stack.enter_context(closing(Wiring(settings, wall, Sleeps())))
-        port = stack.enter_context(running(settings, wiring, wall, ending, "127.0.0.1"))
+        port = stack.enter_context(run_processes(settings, wiring, wall, ending, "127.0.0.1"))
         jobs = stack.enter_context(closing(Jobs(wiring, wiring.store, COMMANDS.jobs)))
         queues = delivery_queue(jobs), repair_queue(jobs), watch_queue(jobs)
         clock = Clock(wiring.scheduling.schedule, *queues, wall, ending)

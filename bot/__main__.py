@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-_FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
+_FAILURE_CODE, _USAGE_CODE, _INTERRUPTED_CODE = 1, 2, 130
 
 
 def main() -> int:
@@ -14,12 +14,12 @@ def main() -> int:
     The codes are 0 for success, 1 for a failure, 2 for wrong usage or settings and 130 for an interruption.
     """
     try:
-        return _run()
+        return _run_command()
     except KeyboardInterrupt:
-        return _interrupted()
+        return _report_interruption()
 
 
-def _run() -> int:
+def _run_command() -> int:
     """Run the command and return its exit code; print the sentence of an error that is meant for people."""
     # imported here, so that Ctrl-C during this half second ends in one sentence too
     import click  # noqa: PLC0415
@@ -27,30 +27,34 @@ def _run() -> int:
     from bot.domain.errors import PrdigestError, UsageError  # noqa: PLC0415
 
     try:
-        from bot.cli import run  # noqa: PLC0415
+        from bot.cli import run_cli  # noqa: PLC0415
 
-        run()
+        run_cli()
     except (UsageError, click.UsageError) as error:
-        return _say(error.format_message() if isinstance(error, click.ClickException) else str(error), _USAGE)
+        return _print_error(
+            error.format_message() if isinstance(error, click.ClickException) else str(error), _USAGE_CODE
+        )
     except PrdigestError as error:
-        return _say(str(error), _FAILURE)
+        return _print_error(str(error), _FAILURE_CODE)
     except click.ClickException as error:
-        return _say(error.format_message(), _FAILURE)
+        return _print_error(error.format_message(), _FAILURE_CODE)
     except click.Abort:
-        return _interrupted()
+        return _report_interruption()
     except BrokenPipeError:
         # the reader of our output has closed the pipe; the interpreter would report that once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _FAILURE
+        return _FAILURE_CODE
     return 0
 
 
-def _interrupted() -> int:
+def _report_interruption() -> int:
     """Print that the command was interrupted and return the exit code of that."""
-    return _say("Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED)
+    return _print_error(
+        "Interrupted; what was posted stays, and running it again goes on from there.", _INTERRUPTED_CODE
+    )
 
 
-def _say(sentence: str, code: int) -> int:
+def _print_error(sentence: str, code: int) -> int:
     """Print a sentence to stderr and return ``code``."""
     print(sentence, file=sys.stderr)  # noqa: T201 (the one place where errors are printed)
     return code

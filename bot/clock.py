@@ -11,18 +11,18 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from bot.domain.errors import PrdigestError
 from bot.ports import Queue
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending, Stopping
+from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.subscriptions.scheduler import Schedule
 
 log = logging.getLogger(__name__)
 
 
-_EVERY = timedelta(minutes=1)
+_TICK_INTERVAL = timedelta(minutes=1)
 # seconds; the next tick, a minute later, continues where this one was interrupted
-_TICK = 50.0
+_TICK_TIMEOUT = 50.0
 
 
-class _SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]
+class _ClockResetScheduler(BackgroundScheduler):  # type: ignore[misc]
     """A scheduler that keeps running when the computer's clock is set back.
 
     The library waits in monotonic time and plans by the computer's clock: after the clock is set back by two
@@ -33,7 +33,7 @@ class _SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]
         """Run what is due; make a job due at once if its next run is further away than the interval."""
         now = datetime.now(UTC)
         for job in self.get_jobs():
-            if job.next_run_time > now + _EVERY:
+            if job.next_run_time > now + _TICK_INTERVAL:
                 log.warning("the computer's clock was set back to %s", now.isoformat(timespec="seconds"))
                 job.modify(next_run_time=now)
         return super()._process_jobs()  # type: ignore[no-any-return]
@@ -49,10 +49,10 @@ class Clock:
         mends: Queue,
         watches: Queue,
         now: Callable[[], datetime],
-        ending: Ending | None = None,
+        ending: ShutdownSignal | None = None,
     ) -> None:
         """Take the queues that a tick fills; ``ending`` interrupts a tick."""
-        self._ending = ending or Ending()
+        self._ending = ending or ShutdownSignal()
         self._schedule = schedule
         self._digests = digests
         self._mends = mends
@@ -62,20 +62,20 @@ class Clock:
     def tick(self) -> None:
         """Put what is due on the queues. If a service is unavailable, leave it to the next minute's tick."""
         try:
-            with deadlines.within(_TICK, self._ending):
+            with deadlines.bound_work(_TICK_TIMEOUT, self._ending):
                 self._schedule.tick(self._now(), self._digests, self._mends, self._watches)
-        except Stopping:
+        except ProcessShutdown:
             log.info("the clock stops in the middle of a tick; the next one goes on from there")
         except PrdigestError as error:
             log.warning("the clock missed a minute: %s", error)
 
     def start(self) -> BackgroundScheduler:
         """Tick at once and then every minute, in a thread of the scheduler."""
-        scheduler = _SteadyScheduler(timezone="UTC")
+        scheduler = _ClockResetScheduler(timezone="UTC")
         scheduler.add_job(
             self.tick,
             "interval",
-            seconds=_EVERY.total_seconds(),
+            seconds=_TICK_INTERVAL.total_seconds(),
             next_run_time=self._now(),
             coalesce=True,
             misfire_grace_time=None,

@@ -14,34 +14,34 @@ from bot.clock import Clock
 from bot.container import Wiring, required
 from bot.domain.errors import SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.keys import READY
-from bot.http_server import serving
+from bot.http_server import serve_app
 from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending, Stopping
+from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.settings import Settings
-from bot.web import MOST_BYTES, add_events, bolt_app, socket_mode, web_app
+from bot.web import MAX_REQUEST_BYTES, add_events_route, connect_socket_mode, create_bolt_app, create_web_app
 from handlers import COMMANDS, CommandRegistry, RequestIntake
 
 log = logging.getLogger(__name__)
 
 # seconds that running jobs have after SIGTERM; then they are interrupted and return to their queue
-_LAST_WORK = 12.0
+_JOB_GRACE = 12.0
 # seconds for that return. With those for requests the sum stays below the twenty that a process has to end
-_PUTTING_BACK = 4.0
+_REQUEUE_TIME = 4.0
 # seconds between two calls to a Slack that does not answer
-_ASK_AGAIN = 5.0
+_SLACK_RETRY_INTERVAL = 5.0
 # a web process serves the world; Slack's signature guards it
-_EVERYWHERE = "0.0.0.0"  # noqa: S104
-_SECRET = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
+_ALL_INTERFACES = "0.0.0.0"  # noqa: S104
+_SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
 def run_clock(wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Run the clock process: enqueue what is due, every minute."""
-    stop_event = told_to_stop()
-    with ended_in_time(stop_event) as ending:
-        _claim(wiring, stop_event)
-        with _clock(wiring, now, ending):
-            _wait("clock", stop_event)
+    stop_event = listen_for_stop_signals()
+    with limit_shutdown(stop_event) as ending:
+        _claim_store(wiring, stop_event)
+        with _start_clock(wiring, now, ending):
+            _wait_for_stop("clock", stop_event)
 
 
 def run_worker(settings: Settings, wiring: Wiring) -> None:
@@ -49,57 +49,59 @@ def run_worker(settings: Settings, wiring: Wiring) -> None:
 
     A job that runs at SIGTERM is finished, or returns to its queue if it takes too long.
     """
-    stop_event = told_to_stop()
-    with ended_in_time(stop_event) as ending:
-        _claim(wiring, stop_event)
-        with _workers(settings, wiring, ending):
-            _wait("worker", stop_event)
+    stop_event = listen_for_stop_signals()
+    with limit_shutdown(stop_event) as ending:
+        _claim_store(wiring, stop_event)
+        with _start_workers(settings, wiring, ending):
+            _wait_for_stop("worker", stop_event)
 
 
 def run_web(settings: Settings, wiring: Wiring) -> None:
     """Run the web process: receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
-    stop_event = told_to_stop()
-    with ended_in_time(stop_event):
-        _claim(wiring, stop_event, settings.port)
-        with _web(settings, wiring):
-            _wait("web", stop_event)
+    stop_event = listen_for_stop_signals()
+    with limit_shutdown(stop_event):
+        _claim_store(wiring, stop_event, settings.port)
+        with _serve_web(settings, wiring):
+            _wait_for_stop("web", stop_event)
 
 
 def run_all(settings: Settings, wiring: Wiring, now: Callable[[], datetime]) -> None:
     """Run all of them in this process."""
-    stop_event = told_to_stop()
-    with ended_in_time(stop_event) as ending:
-        _claim(wiring, stop_event, settings.port)
-        with running(settings, wiring, now, ending):
-            _wait("prdigest", stop_event)
+    stop_event = listen_for_stop_signals()
+    with limit_shutdown(stop_event) as ending:
+        _claim_store(wiring, stop_event, settings.port)
+        with run_processes(settings, wiring, now, ending):
+            _wait_for_stop("prdigest", stop_event)
 
 
-def _claim(wiring: Wiring, stop_event: threading.Event, port: int | None = None) -> None:
+def _claim_store(wiring: Wiring, stop_event: threading.Event, port: int | None = None) -> None:
     """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
 
     Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
 
     Raises:
         NotSetUp: the store belongs to another workspace.
-        Stopping: the process ends.
+        ProcessShutdown: the process ends.
     """
     try:
-        wiring.ownership.claim()
+        wiring.ownership.claim_store()
     except SlackUnavailable as error:
         with ExitStack() as parts:
             if port is not None:
-                parts.enter_context(serving(web_app(lambda: False), _EVERYWHERE, port, MOST_BYTES))
-            _claim_later(wiring, stop_event, error)
+                parts.enter_context(
+                    serve_app(create_web_app(lambda: False), _ALL_INTERFACES, port, MAX_REQUEST_BYTES)
+                )
+            _retry_claim(wiring, stop_event, error)
 
 
-def _claim_later(wiring: Wiring, stop_event: threading.Event, reason: SlackUnavailable) -> None:
-    """Claim the store as soon as Slack answers. Raises Stopping if the process ends before that."""
+def _retry_claim(wiring: Wiring, stop_event: threading.Event, reason: SlackUnavailable) -> None:
+    """Claim the store as soon as Slack answers. Raises ProcessShutdown if the process ends before that."""
     while True:
         log.warning("waiting for Slack, which has to say whose bot this is: %s", reason)
-        if stop_event.wait(_ASK_AGAIN):
-            raise Stopping
+        if stop_event.wait(_SLACK_RETRY_INTERVAL):
+            raise ProcessShutdown
         try:
-            wiring.ownership.claim()
+            wiring.ownership.claim_store()
         except SlackUnavailable as error:
             reason = error
         else:
@@ -107,26 +109,26 @@ def _claim_later(wiring: Wiring, stop_event: threading.Event, reason: SlackUnava
 
 
 @contextmanager
-def ended_in_time(stop_event: threading.Event, last_work: float = _LAST_WORK) -> Iterator[Ending]:
+def limit_shutdown(stop_event: threading.Event, last_work: float = _JOB_GRACE) -> Iterator[ShutdownSignal]:
     """Yield an ending that comes ``last_work`` seconds after ``stop_event`` is set.
 
     It also applies to the block itself.
 
     At that moment the block ends without an error, and running jobs are interrupted, whatever they wait for.
     """
-    ending, is_through = Ending(), threading.Event()
+    ending, is_through = ShutdownSignal(), threading.Event()
 
     def wait() -> None:
         stop_event.wait()
         if not is_through.wait(last_work):
             log.info("what is not done goes back")
-            ending.end()
+            ending.trigger()
 
     threading.Thread(target=wait, daemon=True, name="ending").start()
     try:
-        with deadlines.within(math.inf, ending):
+        with deadlines.bound_work(math.inf, ending):
             yield ending
-    except Stopping:
+    except ProcessShutdown:
         log.info("stopped before it was ready")
     finally:
         is_through.set()
@@ -134,13 +136,13 @@ def ended_in_time(stop_event: threading.Event, last_work: float = _LAST_WORK) ->
 
 
 @contextmanager
-def running(
+def run_processes(
     settings: Settings,
     wiring: Wiring,
     now: Callable[[], datetime],
-    ending: Ending,
-    host: str = _EVERYWHERE,
-    last_work: float = _LAST_WORK,
+    ending: ShutdownSignal,
+    host: str = _ALL_INTERFACES,
+    last_work: float = _JOB_GRACE,
     commands: CommandRegistry = COMMANDS,
 ) -> Iterator[int]:
     """Run all of them in this process until the end of the block; yield the port of the web process on ``host``.
@@ -148,15 +150,15 @@ def running(
     ``last_work`` is the number of seconds that running jobs have at the end; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_workers(settings, wiring, ending, commands, last_work))
-        port = parts.enter_context(_web(settings, wiring, commands, host))
+        parts.enter_context(_start_workers(settings, wiring, ending, commands, last_work))
+        port = parts.enter_context(_serve_web(settings, wiring, commands, host))
         # last: who reads its first digest can press a button of it
-        parts.enter_context(_clock(wiring, now, ending))
+        parts.enter_context(_start_clock(wiring, now, ending))
         yield port
 
 
 @contextmanager
-def _clock(wiring: Wiring, now: Callable[[], datetime], ending: Ending) -> Iterator[None]:
+def _start_clock(wiring: Wiring, now: Callable[[], datetime], ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     _ = wiring.repositories
     jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
@@ -171,12 +173,12 @@ def _clock(wiring: Wiring, now: Callable[[], datetime], ending: Ending) -> Itera
 
 
 @contextmanager
-def _workers(
+def _start_workers(
     settings: Settings,
     wiring: Wiring,
-    ending: Ending,
+    ending: ShutdownSignal,
     commands: CommandRegistry = COMMANDS,
-    last_work: float = _LAST_WORK,
+    last_work: float = _JOB_GRACE,
 ) -> Iterator[None]:
     wiring.prepare()
     jobs = Jobs(wiring, wiring.store, commands.jobs, ending)
@@ -187,7 +189,7 @@ def _workers(
         yield
     finally:
         # at the same time, so that quick workers do not wait for slow ones
-        timeout_ms = round((last_work + _PUTTING_BACK) * 1_000)
+        timeout_ms = round((last_work + _REQUEUE_TIME) * 1_000)
         stopping = [threading.Thread(target=worker.stop, args=(timeout_ms,)) for worker in workers]
         for thread in stopping:
             thread.start()
@@ -197,20 +199,22 @@ def _workers(
 
 
 @contextmanager
-def _web(
-    settings: Settings, wiring: Wiring, commands: CommandRegistry = COMMANDS, host: str = _EVERYWHERE
+def _serve_web(
+    settings: Settings, wiring: Wiring, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES
 ) -> Iterator[int]:
-    bolt = bolt_app(wiring.slack, _intake(wiring, commands), commands)
+    bolt = create_bolt_app(wiring.slack, _intake(wiring, commands), commands)
     if settings.slack_app_token is None:
-        app = web_app(lambda: _answers(wiring))
-        add_events(app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SECRET))
-        with serving(app, host, settings.port, MOST_BYTES) as port:
+        app = create_web_app(lambda: _is_store_writable(wiring))
+        add_events_route(
+            app, bolt, required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
+        )
+        with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
         return
-    with socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
+    with connect_socket_mode(bolt, settings.slack_app_token.get_secret_value()) as is_connected:
         log.info("connected in Socket Mode")
-        app = web_app(lambda: is_connected() and _answers(wiring))
-        with serving(app, host, settings.port, MOST_BYTES) as port:
+        app = create_web_app(lambda: is_connected() and _is_store_writable(wiring))
+        with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
 
 
@@ -228,7 +232,7 @@ def _intake(wiring: Wiring, commands: CommandRegistry) -> RequestIntake:
     )
 
 
-def _answers(wiring: Wiring) -> bool:
+def _is_store_writable(wiring: Wiring) -> bool:
     """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""
     try:
         wiring.hurried_cache.put(READY.key(), "1", READY.lifetime)
@@ -237,7 +241,7 @@ def _answers(wiring: Wiring) -> bool:
     return True
 
 
-def told_to_stop() -> threading.Event:
+def listen_for_stop_signals() -> threading.Event:
     """Return an event that is set by SIGTERM, Ctrl-C or SIGHUP.
 
     An ignored SIGHUP, as under nohup, stays ignored.
@@ -253,7 +257,7 @@ def told_to_stop() -> threading.Event:
     return stop_event
 
 
-def _wait(name: str, stop_event: threading.Event) -> None:
+def _wait_for_stop(name: str, stop_event: threading.Event) -> None:
     """Wait for the stop signal; log the start and the stop of the process."""
     log.info("%s started", name)
     stop_event.wait()

@@ -28,19 +28,19 @@ from handlers.payloads import UNREADABLE, BadPayload, check, unreadable
 log = logging.getLogger(__name__)
 
 # the largest requests of Slack have some tens of kilobytes
-MOST_BYTES = 1_000_000
-_LISTENERS = 16  # requests handled at the same time
-_REFUSED = "a request that can't be used: %s"
+MAX_REQUEST_BYTES = 1_000_000
+_LISTENER_THREADS = 16  # requests handled at the same time
+_REFUSED_REQUEST_MESSAGE = "a request that can't be used: %s"
 # seconds; a connection that is lost silently is noticed after about six of them: a minute with the default of ten
-_PING = 1
+_PING_INTERVAL = 1
 _NAME = "prdigest"
-_APP_TOKEN = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
+_APP_TOKEN_HINT = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
 # Bolt reads the environment too. With the first two, which are often copied from the app's settings, it would
 # ignore the token.
-_NOT_FOR_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
+_VARIABLES_HIDDEN_FROM_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
 
 
-def bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry) -> App:
+def create_bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry) -> App:
     """Bolt with every listener. It answers Slack only when a listener is through, so that the job is durable.
 
     It answers Slack only when a listener has returned, so that the job is durable.
@@ -50,7 +50,7 @@ def bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry
     Raises:
         SlackRefused, SlackUnavailable: the token is not accepted.
     """
-    for name in _NOT_FOR_BOLT:
+    for name in _VARIABLES_HIDDEN_FROM_BOLT:
         os.environ.pop(name, None)
     with translate_slack_errors():
         # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
@@ -59,10 +59,10 @@ def bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry
     return app
 
 
-def web_app(is_ready: Callable[[], bool]) -> Flask:
+def create_web_app(is_ready: Callable[[], bool]) -> Flask:
     """Create the app with ``/healthz`` (the process is alive) and ``/readyz`` (it can handle requests)."""
     app = Flask(__name__)
-    app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
 
     @app.get("/healthz")
     def healthz() -> ResponseReturnValue:
@@ -75,7 +75,7 @@ def web_app(is_ready: Callable[[], bool]) -> Flask:
     return app
 
 
-def add_events(app: Flask, bolt: App, signing_secret: str) -> None:
+def add_events_route(app: Flask, bolt: App, signing_secret: str) -> None:
     """Add the route ``/slack/events`` for requests that Slack has signed.
 
     A request with a valid signature that is no request of Slack gets a 400, and a line in the log.
@@ -85,16 +85,16 @@ def add_events(app: Flask, bolt: App, signing_secret: str) -> None:
     @app.post("/slack/events")
     def events() -> ResponseReturnValue:
         try:
-            _require_text(request.get_data())
+            _require_utf8(request.get_data())
             if not _is_from_slack(request, verifier):
                 return "", 401
-            return to_flask_response(bolt.dispatch(_read(lambda: to_bolt_request(request))))
+            return to_flask_response(bolt.dispatch(_parse_request(lambda: to_bolt_request(request))))
         except BadPayload as error:
-            log.warning(_REFUSED, error)
+            log.warning(_REFUSED_REQUEST_MESSAGE, error)
             return "", 400
 
 
-def _require_text(body: bytes) -> None:
+def _require_utf8(body: bytes) -> None:
     """Check that a body is UTF-8, as Slack writes it; of any other body not even the signature can be checked.
 
     Raises:
@@ -106,7 +106,7 @@ def _require_text(body: bytes) -> None:
         raise BadPayload(unreadable(error)) from error
 
 
-def _read(parse: Callable[[], BoltRequest]) -> BoltRequest:
+def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
     """Parse a request into a form that every listener can handle.
 
     Raises:
@@ -130,25 +130,25 @@ def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
         return False
 
 
-class _CheckedSocket(SocketModeHandler):
+class _ValidatingSocketModeHandler(SocketModeHandler):
     """A Socket Mode handler that acknowledges requests that can't be used, and drops them."""
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
         """Handle one request from the connection."""
         start = time.time()
         try:
-            bolt_request = _read(
+            bolt_request = _parse_request(
                 lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
             )
         except BadPayload as error:
-            log.warning(_REFUSED, error)
+            log.warning(_REFUSED_REQUEST_MESSAGE, error)
             client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
         else:
             send_response(client, req, self.app.dispatch(bolt_request), start)
 
 
 @contextmanager
-def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
+def connect_socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
     """Open the connection for requests without a public address. Yield a function that says whether it is open.
 
     The connection reopens by itself when Slack closes it.
@@ -156,9 +156,11 @@ def socket_mode(bolt: App, app_token: str) -> Iterator[Callable[[], bool]]:
     Raises:
         SlackRefused, SlackUnavailable: it can't be opened.
     """
-    handler = _CheckedSocket(bolt, app_token, concurrency=_LISTENERS, ping_interval=_PING)
+    handler = _ValidatingSocketModeHandler(
+        bolt, app_token, concurrency=_LISTENER_THREADS, ping_interval=_PING_INTERVAL
+    )
     try:
-        with translate_slack_errors(token=_APP_TOKEN):
+        with translate_slack_errors(token=_APP_TOKEN_HINT):
             handler.connect()  # type: ignore[no-untyped-call]
         yield handler.client.is_connected
     finally:

@@ -18,7 +18,7 @@ import click
 
 from bot.container import Wiring
 from bot.container.providers import choose_provider, model_access
-from bot.domain.errors import NotSetUp, PrdigestError
+from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import marks_of
 from evals.cases import Suite, load
@@ -69,7 +69,7 @@ def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool
         settings = load_settings()
         provider = choose_provider(settings)
         if model_access(settings, provider) is None:
-            raise NotSetUp(f"Set {provider.key_variable}: there is nothing to judge without a model.")
+            raise ConfigurationError(f"Set {provider.key_variable}: there is nothing to judge without a model.")
         marks = [mark for suite in suites for mark in _asked(suite, settings, as_json=as_json)]
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error

@@ -16,15 +16,15 @@ from evals.scoring import Mark, mark
 
 
 class Silent:
-    """``Display`` that nobody looks at."""
+    """``AnswerDisplay`` that nobody looks at."""
 
-    def status(self, doing: str) -> None:
+    def show_status(self, doing: str) -> None:
         """Nothing."""
 
-    def show(self, text: str) -> None:
+    def append_text(self, text: str) -> None:
         """Nothing."""
 
-    def replace(self, text: str) -> None:
+    def replace_text(self, text: str) -> None:
         """Nothing."""
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import LocalDay, date_of, zone_of
+from bot.domain.time.day import LocalDay, parse_date, parse_zone
 
 
 def _pattern(text: str) -> str:
@@ -69,11 +69,11 @@ class Suite(_Part):
 
     @property
     def zone(self) -> ZoneInfo:
-        return zone_of(self.timezone)
+        return parse_zone(self.timezone)
 
     @property
     def day(self) -> LocalDay:
-        return LocalDay(date_of(self.date), self.zone)
+        return LocalDay(parse_date(self.date), self.zone)
 
     def __str__(self) -> str:
         return f"{self.repository} {self.date}"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.domain.errors import UsageError
-from bot.domain.history.repairs import repairs_among
-from bot.domain.history.reverts import reverts_among
+from bot.domain.history.repairs import find_repairs
+from bot.domain.history.reverts import find_reverts
 from bot.domain.pull_requests.models import GHOST, PullRequest, Repository
-from bot.domain.text.strings import one_line
+from bot.domain.text.strings import collapse_lines
 
 HISTORY, LABELS = "history-2025.jsonl.gz", "labels-2025.csv"
 _REPOSITORY = Repository("vllm-project", "vllm")
@@ -61,7 +61,7 @@ class Pack:
 
     def table(self) -> Iterator[str]:
         """The figures, then what was found though it is not so, then what was missed."""
-        titles = {pull.number: one_line(pull.title) for pull in self.pulls}
+        titles = {pull.number: collapse_lines(pull.title) for pull in self.pulls}
         yield f"reverted: {self.reverts.counts}"
         yield f"named fix: {self.repairs.counts}"
         found = (self.reverts, self.repairs)
@@ -85,8 +85,8 @@ def load(folder: Path) -> Pack:
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is no data pack: it needs {HISTORY} and {LABELS}.") from error
     pulls = tuple(_pull(json.loads(line)) for line in lines)
-    reverts = frozenset((found.number, found.by) for found in reverts_among(pulls))
-    repairs = frozenset((found.number, found.by) for found in repairs_among(pulls))
+    reverts = frozenset((found.number, found.by) for found in find_reverts(pulls))
+    repairs = frozenset((found.number, found.by) for found in find_repairs(pulls))
     return Pack(pulls, Found(_pairs(labels, "reverted_by"), reverts), Found(_pairs(labels, "fixed_by"), repairs))
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from bot.domain.errors import PrdigestError
-from bot.domain.evaluation.labels import Window
-from bot.domain.time.day import date_of, zone_of
+from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.time.day import parse_date, parse_zone
 from bot.render.risk import evaluation as render
-from bot.services.risk.evaluation import evaluate
+from bot.services.risk.evaluation import evaluate_history
 from evals.pack import history_in
 
 PACK = Path(__file__).parents[2] / "shared" / "risk"
@@ -35,10 +35,10 @@ def risk(
 ) -> None:
     """Measure the risk list on the record in PACK, by labels R, H and Y."""
     try:
-        window = Window(date_of(since), date_of(until), zone_of(timezone))
-        found = evaluate(history_in(pack, by_titles=reverts == "titles"), window)
+        window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone(timezone))
+        found = evaluate_history(history_in(pack, by_titles=reverts == "titles"), window)
     except PrdigestError as error:
         raise click.ClickException(str(error)) from error
     if scores:
-        scores.write_text(render.scores(found), encoding="utf-8")
-    click.echo(render.as_json(found) if for_scripts else render.table(found))
+        scores.write_text(render.format_scores(found), encoding="utf-8")
+    click.echo(render.format_evaluation_json(found) if for_scripts else render.format_table(found))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.text.issue_numbers import NUMBER
+from bot.domain.text.issue_numbers import NUMBER_PATTERN
 from evals.cases import Case
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
@@ -76,7 +76,7 @@ def total(marks: Iterable[Mark]) -> Total:
 
 
 def _checks(case: Case, text: str) -> list[tuple[str, bool]]:
-    named = {int(found["number"]) for found in re.finditer(NUMBER, text)}
+    named = {int(found["number"]) for found in re.finditer(NUMBER_PATTERN, text)}
     others = ", ".join(f"#{number}" for number in sorted(named - set(case.names)))
     return [
         *((f"does not name #{number}", number in named) for number in case.names),

@@ -11,17 +11,17 @@ from bot.domain.conversations.commands import ParseContext, Repositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import ASKED
-from bot.domain.text.strings import shorten
-from bot.domain.time.day import Today
+from bot.domain.text.strings import truncate_text
+from bot.domain.time.day import TodayProvider
 from bot.ports import Cache, Line
-from bot.render.blocks.mrkdwn import escape
-from bot.render.conversations.notices import describe_error, regret
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.conversations.notices import describe_error, render_error
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import TELL
 from bot.services.jobs.payloads import SentencePayload
 from bot.services.questions.thread_muting import Attention
-from bot.services.slack.access_control import Admission
-from bot.services.slack.welcomes import Welcomes
+from bot.services.slack.access_control import AccessControl
+from bot.services.slack.welcomes import WelcomeLog
 
 log = logging.getLogger(__name__)
 
@@ -31,16 +31,16 @@ _LONGEST = 600
 
 @dataclass(frozen=True)
 class RequestIntake:
-    """What the listeners need. ``zone_of`` gives the time zone of a channel, None where it has several."""
+    """What the listeners need. ``parse_zone`` gives the time zone of a channel, None where it has several."""
 
     jobs: JobQueue
-    admission: Admission
+    admission: AccessControl
     repositories: Repositories
     cache: Cache
     line: Line
     attention: Attention
-    welcomes: Welcomes
-    today: Today
+    welcomes: WelcomeLog
+    today: TodayProvider
     zone_of: Callable[[str], ZoneInfo | None]
 
     def context_of(self, request: SlackRequest) -> ParseContext:
@@ -56,16 +56,16 @@ class RequestIntake:
         try:
             words = self.cache.get(_key(request))
             if words is None:
-                words = self.admission.refusal(request) or accept()
+                words = self.admission.explain_refusal(request) or accept()
                 self._remember(request, words)
         except UsageError as error:
-            return escape(shorten(str(error), _LONGEST))
+            return escape_mrkdwn(truncate_text(str(error), _LONGEST))
         except StoreUnavailable as error:
             log.warning("not taken [%s]: %s", request.reference, error)
-            return regret(error, request.reference).text
+            return render_error(error, request.reference).text
         except Exception as error:
             log.exception("a defect [%s]", request.reference)
-            return regret(error, request.reference).text
+            return render_error(error, request.reference).text
         return words
 
     def handle_event(
@@ -78,10 +78,10 @@ class RequestIntake:
         Raises:
             StoreUnavailable: nothing was taken; Slack, which gets no acknowledgement, delivers it again.
         """
-        if not is_named and self.admission.bar(request):
+        if not is_named and self.admission.explain_exclusion(request):
             return
         if self.cache.get(_key(request)) is None:
-            words = self.admission.refusal(request) or self._accept(request, accept)
+            words = self.admission.explain_refusal(request) or self._accept(request, accept)
             if words:
                 self.jobs.send(TELL, SentencePayload(request, words))
             self._remember(request, words)

@@ -12,7 +12,7 @@ from slack_bolt import App, BoltContext
 
 from bot.domain.conversations.slack_text import typed
 from bot.domain.conversations.thread import MENTION, is_for_others, is_remark
-from bot.domain.text.redaction import without_secrets
+from bot.domain.text.redaction import redact_text
 from handlers import message_intent, requests
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
@@ -66,7 +66,7 @@ def _handle(
     intake: RequestIntake, commands: CommandRegistry, body: dict[str, Any], event: dict[str, Any], bot: str
 ) -> None:
     asker, written = requests.of_message(body, event), str(event.get("text") or "")
-    text = without_secrets(typed(written))
+    text = redact_text(typed(written))
     is_mention = event["type"] == "app_mention" or (event.get("channel_type") != "im" and _names(written, bot))
     is_named = is_mention or event.get("channel_type") == "im"
 

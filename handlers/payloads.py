@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.domain.text.strings import one_line, shorten
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.subscriptions.form import FORM
 from bot.render.subscriptions.form_context import read_form_context
 
@@ -178,7 +178,7 @@ def check(payload: object) -> None:
 
 def unreadable(error: Exception) -> str:
     """What is wrong with what can't be read at all."""
-    return shorten(one_line(f"{type(error).__name__}: {error}"), _LONGEST)
+    return truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), _LONGEST)
 
 
 def _check(payload: object) -> None:
@@ -205,4 +205,4 @@ def _first(error: ValidationError) -> str:
     """The first thing that is wrong, without what was sent."""
     found = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, found["loc"])) or "the payload"
-    return shorten(one_line(f"{place}: {found['msg']}"), _LONGEST)
+    return truncate_text(collapse_lines(f"{place}: {found['msg']}"), _LONGEST)

@@ -26,7 +26,7 @@ def register(app: App, intake: RequestIntake) -> None:
 def welcome(intake: RequestIntake, body: dict[str, Any], event: dict[str, Any]) -> None:
     """Somebody opens the bot's direct messages, perhaps for the first time. Raises StoreUnavailable."""
     asker = requests.of_newcomer(body, event)
-    if not intake.welcomes.has(asker.user):
+    if not intake.welcomes.has_welcomed(asker.user):
         _greet(intake, asker, Greeting.HELLO)
 
 

@@ -13,7 +13,7 @@ from redis import Redis
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from bot.settings import Settings
 from tests.emulators.claude.server import ClaudeEmulator
@@ -135,7 +135,7 @@ def _clean_environment(
 @pytest.fixture(scope="session")
 def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of an embedded Valkey that lives as long as the tests."""
-    url = embedded_url(tmp_path_factory.mktemp("store"))
+    url = start_embedded_url(tmp_path_factory.mktemp("store"))
     with connect(url) as keeper:
         keeper.ping()
         yield url

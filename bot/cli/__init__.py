@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bot.cli.backfill import backfill_command
-from bot.cli.base import wired
+from bot.cli.base import open_wiring
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -30,7 +30,7 @@ def cli() -> None:
 @cli.command("votes")
 def votes_command() -> None:
     """Print the thumbs up and down, each with its question and answer, as lines of JSON."""
-    with wired() as (_, wiring):
+    with open_wiring() as (_, wiring):
         for vote in wiring.talking.votes.all():
             click.echo(json.dumps(vote, ensure_ascii=False))
 
@@ -55,6 +55,6 @@ for command in (
     cli.add_command(command)
 
 
-def run(arguments: list[str] | None = None) -> Any:
+def run_cli(arguments: list[str] | None = None) -> Any:
     """Run a command. Raises what click and the domain raise; :mod:`bot.__main__` turns that into exit codes."""
     return cli.main(arguments, prog_name="prdigest", standalone_mode=False)

@@ -8,21 +8,21 @@ import sys
 import click
 
 from bot.cli.base import (
-    Show,
-    now,
-    progress_bar,
+    ProgressCallback,
+    choose_zone,
+    get_current_time,
+    open_wiring,
     repo_option,
+    require_repository,
+    show_progress_bar,
     timezone_option,
-    wanted_repository,
-    wanted_zone,
-    wired,
 )
 from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.history.backfill import Outcome
+from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import date_of, yesterday
+from bot.domain.time.day import get_yesterday, parse_date
 from bot.render.history import backfill as render
 from bot.services.history.backfill import CostLimit
 from bot.settings import Settings
@@ -49,55 +49,63 @@ def backfill_command(
 ) -> None:
     """Fill history and caches for past days, newest first; run again, it goes on where it was."""
     # without a terminal there is no bar, and each day is a line of the log
-    with wired("WARNING" if sys.stderr.isatty() else "INFO") as (settings, wiring):
-        repository, span = _wanted(settings, repo, since, until, timezone)
+    with open_wiring("WARNING" if sys.stderr.isatty() else "INFO") as (settings, wiring):
+        repository, span = _parse_request(settings, repo, since, until, timezone)
         if not (facts or wiring.has_model):
             click.echo(f"{wiring.provider.key_variable} is not set: filling history and files alone.", err=True)
         limit = CostLimit(max_cost) if wiring.has_model and not facts else None
-        outcomes: list[Outcome] = []
+        outcomes: list[BackfillOutcome] = []
         try:
-            with progress_bar("day", "Days") as show:
-                watch = _Watch(show, len(span), limit, outcomes)
-                for outcome in wiring.looking_back.backfill.fill(repository, span, limit, watch.say):
-                    watch.add(outcome)
+            with show_progress_bar("day", "Days") as show:
+                watch = _ProgressReporter(show, len(span), limit, outcomes)
+                for outcome in wiring.looking_back.backfill.fill_days(
+                    repository, span, limit, watch.show_progress
+                ):
+                    watch.add_outcome(outcome)
         finally:
             # also after an interruption, or when the cost limit is reached
             if outcomes or (limit and limit.spent):
-                click.echo(render.summary(repository, span, outcomes, limit.spent if limit else None))
+                click.echo(render.format_backfill(repository, span, outcomes, limit.spent if limit else None))
     failed = sum(not outcome.is_filled for outcome in outcomes)
     if failed:
-        raise PrdigestError(f"{plural(failed, 'day')} could not be filled: run the same again to try once more.")
+        raise PrdigestError(
+            f"{format_count(failed, 'day')} could not be filled: run the same again to try once more."
+        )
 
 
-class _Watch:
+class _ProgressReporter:
     """A progress display for the days of a backfill."""
 
-    def __init__(self, show: Show, days: int, limit: CostLimit | None, outcomes: list[Outcome]) -> None:
+    def __init__(
+        self, show: ProgressCallback, days: int, limit: CostLimit | None, outcomes: list[BackfillOutcome]
+    ) -> None:
         self._show = show
         self._days = days
         self._limit = limit
         self._outcomes = outcomes
-        self.say("")
+        self.show_progress("")
 
-    def add(self, outcome: Outcome) -> None:
+    def add_outcome(self, outcome: BackfillOutcome) -> None:
         """Count a finished day and show the progress."""
         self._outcomes.append(outcome)
-        log.info("%s", render.line(outcome))
-        self.say("")
+        log.info("%s", render.format_day(outcome))
+        self.show_progress("")
 
-    def say(self, sentence: str) -> None:
+    def show_progress(self, sentence: str) -> None:
         """Show how many days are done, what was read and spent, and ``sentence``."""
         pulls = sum(outcome.pulls for outcome in self._outcomes)
-        summary = render.total(pulls, self._limit.spent if self._limit else None)
+        summary = render.format_total(pulls, self._limit.spent if self._limit else None)
         self._show(len(self._outcomes), self._days, "; ".join(filter(None, (summary, sentence))))
 
 
-def _wanted(
+def _parse_request(
     settings: Settings, repo: str | None, since: str, until: str | None, timezone: str | None
 ) -> tuple[Repository, Span]:
     """Return the repository and the days that the options ask for. Raises UsageError."""
-    repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
-    span = Span(date_of(since), date_of(until) if until else yesterday(now(), zone).date, zone)
+    repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
+    span = Span(
+        parse_date(since), parse_date(until) if until else get_yesterday(get_current_time(), zone).date, zone
+    )
     if span.last < span.first:
         raise UsageError(f"There is no day from {span.first} to {span.last}: give the earlier date as --since.")
     return repository, span

@@ -15,16 +15,16 @@ from tqdm import tqdm
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.redaction import without_secrets
-from bot.domain.time.day import zone_of
+from bot.domain.text.redaction import redact_text
+from bot.domain.time.day import parse_zone
 from bot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from bot.container import Wiring
 
-_OWN = ("bot", "handlers")
+_OWN_PACKAGES = ("bot", "handlers")
 # characters: a traceback of ours has some 3,000
-_LONGEST_RECORD = 20_000
+_MAX_RECORD_LENGTH = 20_000
 
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository; PRDIGEST_REPO if not given.")
 date_option = click.option("--date", metavar="YYYY-MM-DD", help="Local day; yesterday if not given.")
@@ -34,43 +34,43 @@ name_option = click.option(
 )
 
 
-def named_repository(settings: Settings, repo: str | None) -> Repository | None:
+def find_repository(settings: Settings, repo: str | None) -> Repository | None:
     """Return the repository of the option, else that of the settings, else None. Raises UsageError."""
     return Repository.parse(repo, settings.github_web) if repo else settings.prdigest_repo
 
 
-def wanted_repository(settings: Settings, repo: str | None) -> Repository:
+def require_repository(settings: Settings, repo: str | None) -> Repository:
     """Return the repository of the option or the settings. Raises UsageError if neither names one."""
-    repository = named_repository(settings, repo)
+    repository = find_repository(settings, repo)
     if repository is None:
         raise UsageError("Which repository? Give --repo owner/name or set PRDIGEST_REPO.")
     return repository
 
 
-def wanted_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
+def choose_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
     """Return the time zone of the option, else that of the settings. Raises UsageError."""
-    return zone_of(timezone) if timezone else settings.prdigest_timezone
+    return parse_zone(timezone) if timezone else settings.prdigest_timezone
 
 
-class _Discreet(logging.Formatter):
+class _RedactingFormatter(logging.Formatter):
     """A formatter that removes credentials and limits the length: an error may quote the data that it is about."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        text = without_secrets(super().format(record))
-        return text if len(text) <= _LONGEST_RECORD else f"{text[:_LONGEST_RECORD]}… [cut]"
+        text = redact_text(super().format(record))
+        return text if len(text) <= _MAX_RECORD_LENGTH else f"{text[:_MAX_RECORD_LENGTH]}… [cut]"
 
 
-def _is_ours_or_matters(record: logging.LogRecord) -> bool:
+def _is_own_or_important(record: logging.LogRecord) -> bool:
     """Return whether to log a record. The details of libraries hold whole prompts, messages and headers."""
-    return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN
+    return record.levelno >= logging.INFO or record.name.partition(".")[0] in _OWN_PACKAGES
 
 
-def set_up_log(level: str) -> None:
+def configure_logging(level: str) -> None:
     """Send the log of this process to stderr, from ``level`` on."""
     handler = logging.StreamHandler()
-    handler.setFormatter(_Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(_is_ours_or_matters)
+    handler.setFormatter(_RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(_is_own_or_important)
     logging.basicConfig(level=level, handlers=[handler])
     # they report each failed attempt; the result appears in our error or in the coverage line
     for name in ("urllib3", "slack_sdk"):
@@ -81,19 +81,19 @@ def set_up_log(level: str) -> None:
 
 
 @contextmanager
-def wired(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
+def open_wiring(level: str = "WARNING") -> Iterator[tuple[Settings, Wiring]]:
     """Yield the settings and services of one command, and close the services at its end. Raises NotSetUp."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.container import Wiring  # noqa: PLC0415
     from bot.services.operations import deadlines, payer  # noqa: PLC0415
 
     settings = load_settings()
-    set_up_log(settings.prdigest_log_level or level)
-    with closing(Wiring(settings, now, deadlines.sleep)) as wiring, payer.bill_to(payer.OPERATOR):
+    configure_logging(settings.prdigest_log_level or level)
+    with closing(Wiring(settings, get_current_time, deadlines.sleep)) as wiring, payer.bill_to(payer.OPERATOR):
         yield settings, wiring
 
 
-class Show(Protocol):
+class ProgressCallback(Protocol):
     """A function that shows how much of the work is done."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
@@ -101,7 +101,7 @@ class Show(Protocol):
 
 
 @contextmanager
-def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Show]:
+def show_progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[ProgressCallback]:
     """Show a bar on stderr and yield the function that advances it; show nothing if stderr is no terminal."""
     with tqdm(unit=unit, desc=title, leave=False, disable=None, file=sys.stderr) as bar:
 
@@ -114,6 +114,6 @@ def progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[Sho
         yield show
 
 
-def now() -> datetime:
+def get_current_time() -> datetime:
     """Return the current time, in UTC. The commands read the clock nowhere else."""
     return datetime.now(UTC)

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import click
 
-from bot.cli.base import now, repo_option, set_up_log, wanted_repository
+from bot.cli.base import configure_logging, get_current_time, repo_option, require_repository
 from bot.demo.text_demo import demo
 from bot.domain.errors import UsageError
 from bot.settings import load_settings
@@ -31,14 +31,14 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
     if is_text and is_live:
         raise UsageError("--text prints the sample day: leave out --live, or --text.")
     if is_text:
-        for piece in demo(_ask):
+        for piece in demo(_read_line):
             click.echo(piece)
         return
     # the SDKs take most of a second to import; the text and help must not wait for them
     from bot.demo.run import run_demo  # noqa: PLC0415
     from bot.demo.stage import live_stage, sample_stage  # noqa: PLC0415
 
-    set_up_log("WARNING")
+    configure_logging("WARNING")
 
     def started(address: str) -> None:
         stays = "what was read and bought is kept for the next one" if is_live else "nothing stays behind"
@@ -48,13 +48,13 @@ def demo_command(is_text: bool, is_live: bool, repo: str | None, port: int, is_o
 
     if is_live:
         settings = load_settings()
-        run_demo(live_stage(settings, wanted_repository(settings, repo), now), port, started)
+        run_demo(live_stage(settings, require_repository(settings, repo), get_current_time), port, started)
     else:
         run_demo(sample_stage(), port, started)
-    _leave()
+    _exit_process()
 
 
-def _leave() -> None:
+def _exit_process() -> None:
     """End without the threads that still wait for GitHub or for the model: nobody would read the answer."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -62,7 +62,7 @@ def _leave() -> None:
     os._exit(0)
 
 
-def _ask(question: str) -> str | None:
+def _read_line(question: str) -> str | None:
     """Return a line that the user types; None at the end of input."""
     try:
         return input(question).strip() or None

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from bot.cli.base import (
+    choose_zone,
     date_option,
+    find_repository,
+    get_current_time,
     name_option,
-    named_repository,
-    now,
-    progress_bar,
+    open_wiring,
     repo_option,
+    require_repository,
+    show_progress_bar,
     timezone_option,
-    wanted_repository,
-    wanted_zone,
-    wired,
 )
 from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
@@ -28,18 +28,18 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, date_of, yesterday
+from bot.domain.time.day import LocalDay, get_yesterday, parse_date
 from bot.render.blocks import terminal
-from bot.render.digest.post import Rendered, render
-from bot.render.digest.report import report
-from bot.render.summaries.summary_json import summary_json
+from bot.render.digest.post import RenderedDigest, render_digest
+from bot.render.digest.report import render_report
+from bot.render.summaries.summary_json import build_summary_json
 from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.container import Wiring
     from bot.services.digest.builder import DailyDigest
 
-_WITHOUT_MODEL = "{} is not set: summaries are made of facts alone."
+_NO_MODEL_NOTE = "{} is not set: summaries are made of facts alone."
 
 
 @click.command("report")
@@ -52,9 +52,9 @@ def report_command(
     repo: str | None, date: str | None, timezone: str | None, name: str | None, out: Path | None
 ) -> None:
     """Write the Markdown report of a local day."""
-    with wired() as (settings, wiring):
-        selection = _wanted(settings, repo, date, timezone, name)
-        text = report(_digest(wiring, wiring.daily_for_reports, selection))
+    with open_wiring() as (settings, wiring):
+        selection = _parse_selection(settings, repo, date, timezone, name)
+        text = render_report(_build_digest(wiring, wiring.daily_for_reports, selection))
     if out is None:
         sys.stdout.write(text)
         return
@@ -81,22 +81,22 @@ def digest_command(
     dry_run: bool,
 ) -> None:
     """Build the digest of a local day and post it to Slack, once."""
-    with wired() as (settings, wiring):
-        selection = _wanted(settings, repo, date, timezone, name)
+    with open_wiring() as (settings, wiring):
+        selection = _parse_selection(settings, repo, date, timezone, name)
         if dry_run:
             names_zone = selection.day.zone != settings.prdigest_timezone
-            messages = _rendered(wiring, selection, names_zone=names_zone)
-            click.echo(json.dumps(messages.payload(), indent=2, ensure_ascii=False))
+            messages = _render_messages(wiring, selection, names_zone=names_zone)
+            click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
             return
         target = channel or settings.prdigest_channel
         if target is None:
             raise UsageError("To which channel? Give --channel C… or set PRDIGEST_CHANNEL.")
-        wiring.ownership.claim()
+        wiring.ownership.claim_store()
         span = Span(selection.day.date, selection.day.date, selection.day.zone)
         spec = DigestSpec(target, selection.repository, span)
         names_zone = wiring.scheduling.composer.names_zone(spec)
         published = wiring.scheduling.delivery.publish(
-            spec, lambda: _rendered(wiring, selection, names_zone=names_zone)
+            spec, lambda: _render_messages(wiring, selection, names_zone=names_zone)
         )
     for note in published.notes:
         click.echo(note, err=True)
@@ -109,15 +109,21 @@ def digest_command(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
     """Summarise one pull request: 35617, owner/repo#35617 or its address."""
-    with wired() as (settings, wiring):
-        default = named_repository(settings, repo)
+    with open_wiring() as (settings, wiring):
+        default = find_repository(settings, repo)
         reference = parse_reference(pull_request, default, settings.github_web)
-        entry = wiring.entries.read_and_rate(wiring.pulls.pull(reference.repository, reference.number))
-    text = json.dumps(summary_json(entry), indent=2, ensure_ascii=False) if as_json else terminal.summary(entry)
+        entry = wiring.entries.read_and_rate(
+            wiring.pulls.fetch_pull_request(reference.repository, reference.number)
+        )
+    text = (
+        json.dumps(build_summary_json(entry), indent=2, ensure_ascii=False)
+        if as_json
+        else terminal.format_summary(entry)
+    )
     click.echo(text)
 
 
-class _Wanted(NamedTuple):
+class _DigestSelection(NamedTuple):
     """The digest that the options select."""
 
     repository: Repository
@@ -125,23 +131,23 @@ class _Wanted(NamedTuple):
     name: str
 
 
-def _wanted(
+def _parse_selection(
     settings: Settings, repo: str | None, date: str | None, timezone: str | None, name: str | None
-) -> _Wanted:
+) -> _DigestSelection:
     """Return what options, then settings, select; without a date, the last day that is over. Raises UsageError."""
-    repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
-    day = LocalDay(date_of(date), zone) if date else yesterday(now(), zone)
-    return _Wanted(repository, day, name or settings.prdigest_name or repository.name)
+    repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
+    day = LocalDay(parse_date(date), zone) if date else get_yesterday(get_current_time(), zone)
+    return _DigestSelection(repository, day, name or settings.prdigest_name or repository.name)
 
 
-def _rendered(wiring: Wiring, selection: _Wanted, *, names_zone: bool) -> Rendered:
+def _render_messages(wiring: Wiring, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:
     """Render the messages of a digest; its heading names the zone if readers would expect another."""
-    return render(replace(_digest(wiring, wiring.daily, selection), names_zone=names_zone))
+    return render_digest(replace(_build_digest(wiring, wiring.daily, selection), shows_zone=names_zone))
 
 
-def _digest(wiring: Wiring, daily: DailyDigest, selection: _Wanted) -> Digest:
+def _build_digest(wiring: Wiring, daily: DailyDigest, selection: _DigestSelection) -> Digest:
     """Build the digest with a progress bar; say on stderr if there is no model."""
     if not wiring.has_model:
-        click.echo(_WITHOUT_MODEL.format(wiring.provider.key_variable), err=True)
-    with progress_bar() as progress:
+        click.echo(_NO_MODEL_NOTE.format(wiring.provider.key_variable), err=True)
+    with show_progress_bar() as progress:
         return daily.build(selection.repository, selection.day, selection.name, progress)

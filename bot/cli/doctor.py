@@ -8,9 +8,9 @@ import time
 
 import click
 
-from bot.cli.base import now
-from bot.doctor.report import as_json, lines, verdict
-from bot.domain.operations.finding import Finding, Status
+from bot.cli.base import get_current_time
+from bot.doctor.report import format_finding, format_findings_json, format_verdict
+from bot.domain.operations.finding import CheckStatus, Finding
 from bot.settings import usable_settings
 
 
@@ -19,16 +19,16 @@ from bot.settings import usable_settings
 def doctor_command(*, for_scripts: bool) -> None:
     """Check settings, tokens, channels, the store, the clock and the last runs; say what to do."""
     # the SDKs take most of a second to import; help and a mistyped option must not wait for them
-    from bot.doctor.container import doctor  # noqa: PLC0415
+    from bot.doctor.container import open_doctor  # noqa: PLC0415
 
     # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)
     findings: list[Finding] = []
-    with doctor(usable_settings(), now, time.sleep) as checkup:
-        for finding in checkup.findings():
+    with open_doctor(usable_settings(), get_current_time, time.sleep) as checkup:
+        for finding in checkup.run_checks():
             findings.append(finding)
             if not for_scripts:
-                click.echo(lines(finding, sys.stdout.encoding))
-    click.echo(as_json(findings) if for_scripts else verdict(findings))
-    if any(each.status is Status.FAILED for each in findings):
+                click.echo(format_finding(finding, sys.stdout.encoding))
+    click.echo(format_findings_json(findings) if for_scripts else format_verdict(findings))
+    if any(each.status is CheckStatus.FAILED for each in findings):
         sys.exit(1)

@@ -10,20 +10,28 @@ from pathlib import Path
 import click
 
 from bot.adapters.git import GitClone
-from bot.cli.base import now, progress_bar, repo_option, timezone_option, wanted_repository, wanted_zone, wired
+from bot.cli.base import (
+    choose_zone,
+    get_current_time,
+    open_wiring,
+    repo_option,
+    require_repository,
+    show_progress_bar,
+    timezone_option,
+)
 from bot.domain.conversations.commands import USUAL_SCORE, Repositories, ScoreRequest
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.labels import Window
+from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import date_of, today
+from bot.domain.time.day import get_today, parse_date
 from bot.render.risk import evaluation as render
-from bot.render.risk.score import score_lines
-from bot.services.history.clone_history import history_of
-from bot.services.risk.evaluation import evaluate
+from bot.render.risk.score import format_score
+from bot.services.history.clone_history import read_clone_history
+from bot.services.risk.evaluation import evaluate_history
 from bot.settings import load_settings
 
 # the rules look back at most 180 days, and repeated titles are rarely further apart
-_HISTORY = timedelta(days=365)
+_HISTORY_LENGTH = timedelta(days=365)
 
 
 @click.group("risks", help="How good the risk list is.")
@@ -71,15 +79,17 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 
     settings = load_settings()
     repository = Repository.parse(repo, settings.github_web) if repo else None
-    window = Window(date_of(since), date_of(until), wanted_zone(settings, timezone))
-    begin = _begin(window, history_from)
+    window = EvaluationWindow(parse_date(since), parse_date(until), choose_zone(settings, timezone))
+    begin = _choose_history_start(window, history_from)
     _check_writable(scores)
-    with progress_bar("commit", "Commits") as show:
-        history = history_of(GitClone(clone, branch), repository, window, begin, show, path_settings(settings).of)
-    evaluation = evaluate(history, window)
+    with show_progress_bar("commit", "Commits") as show:
+        history = read_clone_history(
+            GitClone(clone, branch), repository, window, begin, show, path_settings(settings).get_path_classes
+        )
+    evaluation = evaluate_history(history, window)
     if scores:
-        _write(scores, render.scores(evaluation))
-    click.echo(render.as_json(evaluation) if for_scripts else render.table(evaluation))
+        _write_text(scores, render.format_scores(evaluation))
+    click.echo(render.format_evaluation_json(evaluation) if for_scripts else render.format_table(evaluation))
 
 
 @risks_group.command("score")
@@ -88,20 +98,20 @@ def evaluate_command(  # noqa: PLR0913 (one argument for each option)
 @timezone_option
 def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
-    with wired() as (settings, wiring):
-        repository, zone = wanted_repository(settings, repo), wanted_zone(settings, timezone)
-        request = ScoreRequest.parse(days, Repositories(repository), today(now(), zone))
-        score = wiring.looking_back.scoring.score(request.repository, request.span)
-        click.echo(f"{repository}, {request.span.title}\n\n{score_lines(score)}")
+    with open_wiring() as (settings, wiring):
+        repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
+        request = ScoreRequest.parse(days, Repositories(repository), get_today(get_current_time(), zone))
+        score = wiring.looking_back.scoring.score_lists(request.repository, request.span)
+        click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")
 
 
-def _begin(window: Window, history_from: str | None) -> dt.date:
+def _choose_history_start(window: EvaluationWindow, history_from: str | None) -> dt.date:
     """Return the first date (UTC) of the history to read. Raises UsageError."""
     if window.until < window.since:
         raise UsageError(f"{window.until} is before {window.since}: give the earlier date as --since.")
     if history_from is None:
-        return window.since - _HISTORY
-    begin = date_of(history_from)
+        return window.since - _HISTORY_LENGTH
+    begin = parse_date(history_from)
     if begin > window.since:
         raise UsageError(f"--history-from {begin} is after {window.since}: give a date before --since.")
     return begin
@@ -115,7 +125,7 @@ def _check_writable(path: Path | None) -> None:
         raise UsageError(f"{path} can't be written: choose another file.")
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     """Write a text file with Unix line ends. Raises UsageError if it can't be written."""
     try:
         path.write_text(text, encoding="utf-8", newline="\n")

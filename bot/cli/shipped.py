@@ -7,22 +7,22 @@ from pathlib import Path
 import click
 
 # the folder of the wheel, and the top of a checkout, which has no copy in that folder
-_PLACES = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
+_SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
 
 
 @click.command("manifest")
 def manifest_command() -> None:
     """Print the manifest that a Slack app is created from."""
-    click.echo(_read_shipped("manifest.json"), nl=False)
+    click.echo(_read_shipped_file("manifest.json"), nl=False)
 
 
 @click.command("env")
 def env_command() -> None:
     """Print .env.example, which explains every setting; save it as .env and fill it in."""
-    click.echo(_read_shipped(".env.example"), nl=False)
+    click.echo(_read_shipped_file(".env.example"), nl=False)
 
 
-def _read_shipped(name: str) -> bytes:
+def _read_shipped_file(name: str) -> bytes:
     """Return the bytes of the file of that name."""
-    place = next(place for place in _PLACES if (place / name).is_file())
+    place = next(place for place in _SHIPPED_FOLDERS if (place / name).is_file())
     return (place / name).read_bytes()

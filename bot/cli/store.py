@@ -13,7 +13,7 @@ from typing import IO
 
 import click
 
-from bot.cli.base import now, progress_bar, wired
+from bot.cli.base import get_current_time, open_wiring, show_progress_bar
 from bot.domain.errors import UsageError
 
 
@@ -33,14 +33,18 @@ def export_command(out: Path | None) -> None:
     missing. To lose nothing, stop the bot first.
     """
     # a bar would stand between the lines on a terminal
-    bar = nullcontext(_unseen) if out is None and sys.stdout.isatty() else progress_bar("record", "Export")
-    with wired() as (_, wiring), bar as progress:
-        lines = (f"{line}\n".encode() for line in wiring.moving.export(now(), progress))
+    bar = (
+        nullcontext(_ignore_progress)
+        if out is None and sys.stdout.isatty()
+        else show_progress_bar("record", "Export")
+    )
+    with open_wiring() as (_, wiring), bar as progress:
+        lines = (f"{line}\n".encode() for line in wiring.moving.export(get_current_time(), progress))
         try:
             if out is None:
-                _print(lines)
+                _print_lines(lines)
             else:
-                _write(out, lines)
+                _replace_file(out, lines)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -62,9 +66,9 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
     the same import ran to its end.
     """
     with (
-        wired() as (_, wiring),
-        progress_bar("record", "Import") as progress,
-        _from_its_beginning(file) as seekable,
+        open_wiring() as (_, wiring),
+        show_progress_bar("record", "Import") as progress,
+        _open_seekable(file) as seekable,
     ):
         counts = wiring.moving.restore(seekable, progress, overwrite=overwrite)
     for name, count in sorted(counts.items()):
@@ -73,18 +77,18 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
         click.echo("The export holds nothing.")
 
 
-def _unseen(done: int, total: int) -> None:
+def _ignore_progress(done: int, total: int) -> None:
     """Show no bar."""
 
 
-def _print(lines: Iterable[bytes]) -> None:
+def _print_lines(lines: Iterable[bytes]) -> None:
     """Write lines to stdout."""
     # Python's own stdout would report what it could not flush once more at exit
     with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as stdout:
         stdout.writelines(lines)
 
 
-def _write(out: Path, lines: Iterable[bytes]) -> None:
+def _replace_file(out: Path, lines: Iterable[bytes]) -> None:
     """Write a file completely or not at all, readable by its owner alone. Raises UsageError and OSError."""
     target = out.resolve()
     if target.exists() and not target.is_file():
@@ -101,7 +105,7 @@ def _write(out: Path, lines: Iterable[bytes]) -> None:
 
 
 @contextmanager
-def _from_its_beginning(file: IO[bytes]) -> Iterator[IO[bytes]]:
+def _open_seekable(file: IO[bytes]) -> Iterator[IO[bytes]]:
     """Yield a file that can be read twice; input from a pipe is copied to a file that nobody else can open."""
     if file.seekable():
         yield file

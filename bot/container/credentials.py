@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth
 from pydantic import SecretStr
 
-from bot.domain.errors import NotSetUp
+from bot.domain.errors import ConfigurationError
 from bot.settings import Settings
 
 
@@ -20,7 +20,9 @@ def github_auth(settings: Settings) -> Auth.Auth:
         key = required(settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file")
         app = Auth.AppAuth(settings.github_app_id, _private_key(key))
         return app.get_installation_auth(settings.github_app_installation_id)
-    raise NotSetUp("Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables.")
+    raise ConfigurationError(
+        "Set GITHUB_TOKEN to a token that may read pull requests, or the GITHUB_APP_… variables."
+    )
 
 
 def _private_key(text: str) -> str:
@@ -29,12 +31,14 @@ def _private_key(text: str) -> str:
         key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
         load_pem_private_key(key.encode(), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise NotSetUp("GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read.") from error
+        raise ConfigurationError(
+            "GITHUB_APP_PRIVATE_KEY is neither a private key nor a file that can be read."
+        ) from error
     return key
 
 
 def required(value: SecretStr | None, name: str, meaning: str) -> str:
     """A secret that the command can't do without. Raises NotSetUp, which names the variable."""
     if value is None:
-        raise NotSetUp(f"Set {name} to {meaning}.")
+        raise ConfigurationError(f"Set {name} to {meaning}.")
     return value.get_secret_value()

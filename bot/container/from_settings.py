@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.files.path_settings import read_paths
+from bot.adapters.files.path_settings import read_path_settings
 from bot.adapters.redis import Patience, connect, connect_embedded
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
@@ -19,7 +19,7 @@ def known_repositories(settings: Settings) -> tuple[Repository, ...]:
 
 def path_settings(settings: Settings) -> PathSettings:
     """Which paths of which repository are what. Raises NotSetUp where the file that says so can't be used."""
-    return read_paths(settings.prdigest_paths) if settings.prdigest_paths else PathSettings()
+    return read_path_settings(settings.prdigest_paths) if settings.prdigest_paths else PathSettings()
 
 
 def fixed_subscription(settings: Settings) -> Subscription | None:

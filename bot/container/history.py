@@ -8,10 +8,10 @@ from bot.adapters.redis import RedisBackfilled, RedisHistory, RedisPostedDigestI
 from bot.container.part import Part
 from bot.domain.operations.usage import Usage
 from bot.ports import History, PullRequests
-from bot.services.history.backfill import Backfill, Summaries
-from bot.services.history.merge_timeline import Chronicle
-from bot.services.history.throttle import Pace
-from bot.services.risk.track_record import Kept, Scoring
+from bot.services.history.backfill import Backfill, SummaryService
+from bot.services.history.merge_timeline import MergeTimeline
+from bot.services.history.throttle import Throttle
+from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 
 # pull requests read at a time: nobody waits for it, and the running bot uses the same token
 _AT_A_TIME = 2
@@ -26,23 +26,23 @@ class LookingBack(Part):
         return RedisHistory(self._root.store, self._root.keys)
 
     @cached_property
-    def chronicle(self) -> Chronicle:
+    def chronicle(self) -> MergeTimeline:
         """What is known besides the days that are asked about."""
         return self.chronicle_of(self._root.pulls)
 
-    def chronicle_of(self, pulls: PullRequests) -> Chronicle:
+    def chronicle_of(self, pulls: PullRequests) -> MergeTimeline:
         """The same with the lists from there."""
-        return Chronicle(lambda: self.history, pulls.merged_on, self._now, self._root.paths.of)
+        return MergeTimeline(lambda: self.history, pulls.list_merged, self._now, self._root.paths.get_path_classes)
 
     @cached_property
-    def scoring(self) -> Scoring:
+    def scoring(self) -> TrackRecordScorer:
         """How good the lists were."""
-        return Scoring(self._kept, self._root.cache, self._now)
+        return TrackRecordScorer(self._kept, self._root.cache, self._now)
 
-    def _kept(self) -> Kept:
+    def _kept(self) -> TrackRecordStores:
         """What was posted and merged. Needs a store that drops nothing by itself."""
         index = RedisPostedDigestIndex(self._root.store, self._root.keys)
-        return Kept(index, self._root.scheduling.digests, self.history)
+        return TrackRecordStores(index, self._root.scheduling.digests, self.history)
 
     @cached_property
     def backfill(self) -> Backfill:
@@ -54,10 +54,10 @@ class LookingBack(Part):
         )
         return Backfill(
             root.pulls,
-            Summaries(root.entries.read, model, dearest) if root.has_model else None,
+            SummaryService(root.entries.read, model, dearest) if root.has_model else None,
             self.history,
             RedisBackfilled(root.store, root.keys),
-            Pace(root.outside.allowances, self._now, self._sleep),
+            Throttle(root.outside.list_allowances, self._now, self._sleep),
             self._now,
             min(settings.prdigest_concurrency, _AT_A_TIME),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import cached_property
 
-from bot.adapters.caching import CachedDays
+from bot.adapters.caching import DayListCache
 from bot.adapters.redis import RedisBallot, RedisContexts, RedisLine
 from bot.adapters.slack import SlackDisplays, SlackThreads
 from bot.container.part import Part
@@ -20,7 +20,7 @@ from bot.services.questions.feedback import Votes
 from bot.services.questions.thread_memory import Memories, posted
 from bot.services.questions.thread_muting import Attention
 from bot.services.slack.replies import Answer
-from bot.services.slack.welcomes import Welcomes
+from bot.services.slack.welcomes import WelcomeLog
 
 
 class Talking(Part):
@@ -57,9 +57,9 @@ class Talking(Part):
         return Attention(RedisContexts(self._root.hurried_store, self._root.keys))
 
     @cached_property
-    def welcomes(self) -> Welcomes:
+    def welcomes(self) -> WelcomeLog:
         """Whom the bot has welcomed, for those who must answer Slack at once."""
-        return Welcomes(RedisContexts(self._root.hurried_store, self._root.keys))
+        return WelcomeLog(RedisContexts(self._root.hurried_store, self._root.keys))
 
     @cached_property
     def votes(self) -> Votes:
@@ -90,8 +90,10 @@ class Talking(Part):
     def archive(self) -> Archive:
         """What questions are answered from."""
         root = self._root
-        pulls = CachedDays(root.pulls, root.cache, self._now)
-        return Archive(pulls, root.reader, root.entries, self._settings.prdigest_concurrency, root.paths.of)
+        pulls = DayListCache(root.pulls, root.cache, self._now)
+        return Archive(
+            pulls, root.reader, root.entries, self._settings.prdigest_concurrency, root.paths.get_path_classes
+        )
 
     @cached_property
     def _answerer(self) -> Answerer | None:

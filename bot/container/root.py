@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 from slack_sdk import WebClient
 
-from bot.adapters.caching import CachedFiles
+from bot.adapters.caching import FileCache
 from bot.adapters.redis import (
     HURRIED,
     Keyspace,
@@ -25,7 +25,7 @@ from bot.adapters.redis import (
     migrate,
     require_durable,
 )
-from bot.adapters.slack import Pace, SlackMessenger, SlackViews, SlackWhispers, slack_client
+from bot.adapters.slack import PostThrottle, SlackEphemeralMessenger, SlackMessenger, SlackViews, make_slack_client
 from bot.container.costs import Costs
 from bot.container.credentials import required
 from bot.container.from_settings import connected, known_repositories, path_settings
@@ -35,23 +35,23 @@ from bot.container.questions import Talking
 from bot.container.sources import LiveSources
 from bot.container.subscriptions import Scheduling
 from bot.domain.conversations.commands import Repositories
-from bot.domain.errors import NotSetUp
+from bot.domain.errors import ConfigurationError
 from bot.domain.keyspace.keys import ANSWER
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.domain.time.day import LocalDay, today
-from bot.ports import Cache, ModelProvider, Outside, PullRequests, RecordStore
+from bot.domain.time.day import LocalDay, get_today
+from bot.ports import Cache, ModelProvider, PullRequests, RecordStore, Sources
 from bot.services.digest.builder import DailyDigest, MakeOverview, Surroundings
 from bot.services.digest.overview import Overviewer, no_overview
 from bot.services.operations.lost_jobs import LostJobs
 from bot.services.operations.metering import MeteredModel
-from bot.services.operations.ownership import Ownership
+from bot.services.operations.ownership import StoreOwnership
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.answered_request import ANSWERED_REQUEST, AnsweredRequest
-from bot.services.slack.answers import Answers
-from bot.services.slack.asker_notices import Promises
-from bot.services.slack.details import Details
+from bot.services.slack.answers import AnswerBuilder
+from bot.services.slack.asker_notices import ResponseTimes
+from bot.services.slack.details import DetailsModal
 from bot.services.slack.replies import Replies
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.prompts import SUMMARY
@@ -75,18 +75,18 @@ class Wiring:
         settings: Settings,
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
-        outside: Outside | None = None,
-        promises: Promises | None = None,
+        outside: Sources | None = None,
+        promises: ResponseTimes | None = None,
         providers: Sequence[ModelProvider] = PROVIDERS,
-        pace: Pace | None = None,
+        pace: PostThrottle | None = None,
     ) -> None:
-        self._promises = promises or Promises()
+        self._promises = promises or ResponseTimes()
         self.provider = choose_provider(settings, providers)
-        self.outside: Outside = outside or LiveSources(settings, now, self.provider)
+        self.outside: Sources = outside or LiveSources(settings, now, self.provider)
         self._settings = settings
         self._now = now
         self._sleep = sleep
-        self._pace = pace or Pace()
+        self._pace = pace or PostThrottle()
 
     @cached_property
     def daily(self) -> DailyDigest:
@@ -129,24 +129,26 @@ class Wiring:
             overview,
             self.reader.with_files,
             self._settings.prdigest_concurrency,
-            self.paths.of,
+            self.paths.get_path_classes,
             self._surroundings_of(pulls),
         )
 
     def _surroundings_of(self, pulls: PullRequests) -> Surroundings:
         back = self.looking_back
-        return Surroundings(back.chronicle_of(pulls).around, back.chronicle.record, back.scoring.is_sparing)
+        return Surroundings(
+            back.chronicle_of(pulls).load_day_context, back.chronicle.record_merges, back.scoring.is_reduced
+        )
 
     @cached_property
     def pulls(self) -> PullRequests:
         """Pull requests, their files through the cache."""
-        return CachedFiles(self.outside.pulls, self.cache)
+        return FileCache(self.outside.pulls, self.cache)
 
     @cached_property
     def slack(self) -> WebClient:
         """The client of Slack, for the listeners."""
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return slack_client(token, self._settings.slack_api_url, pace=self._pace)
+        return make_slack_client(token, self._settings.slack_api_url, pace=self._pace)
 
     @cached_property
     def messenger(self) -> SlackMessenger:
@@ -159,11 +161,16 @@ class Wiring:
         settings = self._settings
         version = f"{settings.prdigest_summary_model} {SUMMARY} {settings.prdigest_diff_tokens}"
         return Entries(
-            self.pulls, self.reader, self.cache, version, self.looking_back.chronicle.rate, self.paths.of
+            self.pulls,
+            self.reader,
+            self.cache,
+            version,
+            self.looking_back.chronicle.assess_risk,
+            self.paths.get_path_classes,
         )
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> AnswerBuilder:
         """What people ask for, as messages."""
         back = self.looking_back
         risks = RiskLister(
@@ -171,18 +178,18 @@ class Wiring:
             self.reader,
             self.entries,
             self._settings.prdigest_concurrency,
-            self.paths.of,
-            back.chronicle.recorded,
-            back.scoring.is_sparing,
+            self.paths.get_path_classes,
+            back.chronicle.read_merges_or_none,
+            back.scoring.is_reduced,
         )
-        return Answers(
-            self.entries, risks, self.scheduling.composer.days, self.name_of, self.today, back.scoring.score
+        return AnswerBuilder(
+            self.entries, risks, self.scheduling.composer.days, self.name_of, self.today, back.scoring.score_lists
         )
 
     @cached_property
     def replies(self) -> Replies:
         """Answers each request once."""
-        whispers, remember = SlackWhispers(self.slack), self.talking.remember
+        whispers, remember = SlackEphemeralMessenger(self.slack), self.talking.remember
         return Replies(self.messenger, whispers, self.answered, self._now, remember, self._promises)
 
     @cached_property
@@ -192,16 +199,16 @@ class Wiring:
         return LostJobs(self.replies, self.talking.conversations, aside, self.scheduling.watchdog)
 
     @cached_property
-    def details(self) -> Details:
+    def details(self) -> DetailsModal:
         """Windows about one pull request."""
-        return Details(self.entries, SlackViews(self.slack), self.replies)
+        return DetailsModal(self.entries, SlackViews(self.slack), self.replies)
 
     @cached_property
     def repositories(self) -> Repositories:
         """What the bot may speak of. Raises NotSetUp where that is nothing."""
         known = known_repositories(self._settings)
         if not known:
-            raise NotSetUp("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
+            raise ConfigurationError("Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name.")
         return Repositories(known[0], known[1:], self._settings.github_web)
 
     @cached_property
@@ -210,16 +217,16 @@ class Wiring:
         return path_settings(self._settings)
 
     @cached_property
-    def admission(self) -> Admission:
+    def admission(self) -> AccessControl:
         """Who may ask."""
         settings = self._settings
-        own = self.messenger.team()
-        allowed = Allowed(
+        own = self.messenger.fetch_team()
+        allowed = AccessRules(
             frozenset({own}) | settings.prdigest_allowed_workspaces,
             settings.prdigest_allowed_channels,
             settings.prdigest_allowed_users,
         )
-        return Admission(allowed, RedisLimiter(self.hurried_store, settings.prdigest_user_limit, self.keys))
+        return AccessControl(allowed, RedisLimiter(self.hurried_store, settings.prdigest_user_limit, self.keys))
 
     def prepare(self) -> None:
         """Build what jobs need before the first one waits for it.
@@ -227,13 +234,13 @@ class Wiring:
         Raises:
             NotSetUp, SlackRefused, SlackUnavailable, StoreUnavailable: a setting is missing or wrong.
         """
-        self.outside.prepare()
+        self.outside.open_sources()
         _ = (
             self.answers,
             self.details,
             self.scheduling.delivery,
             self.talking.conversations,
-            self.messenger.team(),
+            self.messenger.fetch_team(),
         )
 
     def name_of(self, repository: Repository) -> str:
@@ -245,7 +252,7 @@ class Wiring:
 
     def today(self, zone: ZoneInfo | None = None) -> LocalDay:
         """The day that is not over, in a zone, or in that of the settings."""
-        return today(self._now(), zone or self._settings.prdigest_timezone)
+        return get_today(self._now(), zone or self._settings.prdigest_timezone)
 
     @cached_property
     def cache(self) -> Cache:
@@ -258,11 +265,11 @@ class Wiring:
         return Keyspace(self._settings.prdigest_store_prefix)
 
     @cached_property
-    def ownership(self) -> Ownership:
+    def ownership(self) -> StoreOwnership:
         """Claims the store, before anything in it is read or changed."""
         require_durable(self._store)
         owner = RedisOwner(self._store, self.keys)
-        return Ownership(owner, self.messenger.team, self._settings.prdigest_store_prefix)
+        return StoreOwnership(owner, self.messenger.fetch_team, self._settings.prdigest_store_prefix)
 
     @cached_property
     def hurried_store(self) -> Redis:
@@ -313,14 +320,14 @@ class Wiring:
     @cached_property
     def reader(self) -> Reader:
         """Reads pull requests."""
-        return Reader(self.pulls, self._summariser.summarise, self.paths.of)
+        return Reader(self.pulls, self._summariser.summarise, self.paths.get_path_classes)
 
     @cached_property
     def _summariser(self) -> Summariser:
         settings = self._settings
         model, budget = settings.prdigest_summary_model, settings.prdigest_diff_tokens
         must_prove = not self.outside.stands_in
-        return Summariser(self._asker, model, budget, self.paths.of, must_prove=must_prove)
+        return Summariser(self._asker, model, budget, self.paths.get_path_classes, must_prove=must_prove)
 
     @cached_property
     def answered(self) -> RecordStore[AnsweredRequest]:

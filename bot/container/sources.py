@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property
 
-from bot.adapters.github import GitHubClient, GitHubLimits, GitHubPullRequests
+from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubRateLimits
 from bot.container.credentials import github_auth
 from bot.container.late_model import LateModel
 from bot.container.providers import model_access
-from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports import ChatModel, Model, ModelProvider, PullRequests
 from bot.settings import Settings
 
@@ -49,11 +49,11 @@ class LiveSources:
         """Nobody."""
         return ""
 
-    def allowances(self) -> Iterable[Allowance]:
+    def list_allowances(self) -> Iterable[RateAllowance]:
         """What GitHub still grants. Not for several threads."""
-        return self._limits.left()
+        return self._limits.list_allowances()
 
-    def prepare(self) -> None:
+    def open_sources(self) -> None:
         """Have the model ready, with a key."""
         if self._late is not None:
             self._late.open()
@@ -64,8 +64,8 @@ class LiveSources:
             self._late.close()
 
     @cached_property
-    def _limits(self) -> GitHubLimits:
-        return GitHubLimits(self._settings.github_api_url, github_auth(self._settings))
+    def _limits(self) -> GitHubRateLimits:
+        return GitHubRateLimits(self._settings.github_api_url, github_auth(self._settings))
 
     @cached_property
     def _late(self) -> LateModel | None:

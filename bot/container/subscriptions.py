@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
-from bot.adapters.caching import CachedDays
+from bot.adapters.caching import DayListCache
 from bot.adapters.redis import (
     RedisAgenda,
     RedisJournal,
@@ -16,7 +16,7 @@ from bot.adapters.redis import (
     RedisRecordStore,
     RedisSubscriptions,
 )
-from bot.adapters.slack import SlackHomes, SlackPlaces, SlackViews
+from bot.adapters.slack import SlackHomePublisher, SlackViews, SlackWorkspaceDirectory
 from bot.container.from_settings import fixed_subscription
 from bot.container.part import Part
 from bot.domain.keyspace.keys import REPORT
@@ -27,8 +27,8 @@ from bot.services.digest.posted_digest import POSTED_DIGEST
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import Aftermath
-from bot.services.operations.health import Healths
-from bot.services.slack.forms import Forms
+from bot.services.operations.health import HealthReader
+from bot.services.slack.forms import FormOpener
 from bot.services.slack.home import Home
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.editor import Subscribing
@@ -79,7 +79,7 @@ class Scheduling(Part):
     def aftermath(self) -> Aftermath:
         """Says what became of pull requests where their digests were posted."""
         return Aftermath(
-            self._root.looking_back.chronicle_of(CachedDays(self._root.pulls, self._root.cache, self._now)),
+            self._root.looking_back.chronicle_of(DayListCache(self._root.pulls, self._root.cache, self._now)),
             self._root.cache,
             RedisPostedDigestIndex(self._root.store, self._root.keys),
             self.digests,
@@ -94,7 +94,7 @@ class Scheduling(Part):
     @cached_property
     def composer(self) -> DigestComposer:
         """Builds what is posted; the list of a day that is over is asked of GitHub once for all channels."""
-        pulls = CachedDays(self._root.pulls, self._root.cache, self._now)
+        pulls = DayListCache(self._root.pulls, self._root.cache, self._now)
         return DigestComposer(self._root.daily_of(pulls), self._root.name_of, self.zone_of)
 
     def zone_of(self, channel: str) -> ZoneInfo | None:
@@ -133,10 +133,10 @@ class Scheduling(Part):
         return Regular(self.subscribing, self.composer, root.repositories, root.cache, root.replies, self._now)
 
     @cached_property
-    def forms(self) -> Forms:
+    def forms(self) -> FormOpener:
         """The form of a subscription."""
         views, replies = SlackViews(self._root.slack), self._root.replies
-        return Forms(self.subscribing, self._root.repositories, views, replies, self._usual)
+        return FormOpener(self.subscribing, self._root.repositories, views, replies, self._usual)
 
     @cached_property
     def home(self) -> Home:
@@ -145,18 +145,18 @@ class Scheduling(Part):
             self.subscribing,
             self.digests,
             self._healths,
-            SlackHomes(self._root.slack),
+            SlackHomePublisher(self._root.slack),
             self._now,
         )
 
     @property
-    def _healths(self) -> Healths:
+    def _healths(self) -> HealthReader:
         root = self._root
-        return Healths(
+        return HealthReader(
             self.journal,
             root.cache,
             root.costs.budget,
-            RedisProbe(root.store, root.keys).server,
+            RedisProbe(root.store, root.keys).read_status,
             has_model=root.has_model,
             stands_in=root.outside.stands_in,
         )
@@ -178,11 +178,11 @@ class Scheduling(Part):
     @cached_property
     def rights(self) -> Rights:
         """Who may see and change which subscriptions."""
-        return Rights(self._places, self._root.messenger.team)
+        return Rights(self._places, self._root.messenger.fetch_team)
 
     @cached_property
-    def _places(self) -> SlackPlaces:
-        return SlackPlaces(self._root.slack)
+    def _places(self) -> SlackWorkspaceDirectory:
+        return SlackWorkspaceDirectory(self._root.slack)
 
     @cached_property
     def _kept(self) -> Subscriptions:
@@ -200,6 +200,6 @@ class Scheduling(Part):
 
         def team() -> str:
             # not before it is asked for: whoever only reads records needs no Slack
-            return self._root.messenger.team()
+            return self._root.messenger.fetch_team()
 
         return DigestRecords(store, team)

@@ -20,13 +20,13 @@ from localslack.server.local_slack import LocalSlack
 from localslack.server.team import Times
 from localslack.users.transport import HttpTransport
 
-from bot.adapters.embedded import end_embedded
+from bot.adapters.embedded import stop_embedded
 from bot.adapters.slack import SCOPES
 from bot.container import Wiring
 from bot.demo.page_text import COMMANDS
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
-from bot.domain.errors import NotSetUp
-from bot.processes import ended_in_time, running, told_to_stop
+from bot.domain.errors import ConfigurationError
+from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes
 from bot.services.operations import deadlines
 
 _BOT = "prdigest"
@@ -46,11 +46,11 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         NotSetUp: the port, or a setting of a live demo, can't be used.
         StoreUnavailable: no store can be started here.
     """
-    stopped = told_to_stop()
+    stopped = listen_for_stop_signals()
     stay_here(os.environ)
     with ExitStack() as parts:
         state = parts.enter_context(stage.state())
-        parts.callback(end_embedded, state)
+        parts.callback(stop_embedded, state)
         slack = parts.enter_context(_local_slack(stage))
         team = LocalTeam(slack.url, slack.token, secrets.token_hex())
         connection = Connection()
@@ -58,8 +58,8 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         settings = stage.settings(team, state)
         wiring = parts.enter_context(closing(Wiring(settings, stage.now, deadlines.sleep, stage.outside)))
         stage.prepare(wiring)
-        ending = parts.enter_context(ended_in_time(stopped, _LAST_WORK))
-        events = parts.enter_context(running(settings, wiring, stage.now, ending, _LOCAL, _LAST_WORK))
+        ending = parts.enter_context(limit_shutdown(stopped, _LAST_WORK))
+        events = parts.enter_context(run_processes(settings, wiring, stage.now, ending, _LOCAL, _LAST_WORK))
         connection.connect(HttpTransport(f"http://{_LOCAL}:{events}/slack/events", team.signing_secret))
         stopped.wait()
 
@@ -101,7 +101,9 @@ def _page(stage: Stage, slack: LocalSlack, connection: Connection, port: int) ->
             slack, connection, about, token, reader=reader, commands=COMMANDS, terminal=about.program, port=port
         )
     except OSError as error:
-        raise NotSetUp(f"Port {port} can't be used ({error.strerror}): choose another with --port.") from error
+        raise ConfigurationError(
+            f"Port {port} can't be used ({error.strerror}): choose another with --port."
+        ) from error
     with page:
         try:
             yield page

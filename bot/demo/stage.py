@@ -16,16 +16,16 @@ from localslack.page.about import About
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-from bot.adapters.embedded import claimed, is_there
+from bot.adapters.embedded import claim_state, is_platform_supported
 from bot.adapters.redis import forget_talk
 from bot.container import Wiring
 from bot.container.credentials import github_auth
 from bot.container.providers import choose_provider, model_access
 from bot.demo.page_text import SAMPLE, live
 from bot.demo.sample.sources import Sample
-from bot.domain.errors import NotSetUp, StoreUnavailable
+from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
-from bot.ports import Outside
+from bot.ports import Sources
 from bot.settings import Settings
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"
@@ -55,7 +55,7 @@ class Stage:
     settings: Callable[[LocalTeam, Path], Settings]
     state: Callable[[], AbstractContextManager[Path]]
     prepare: Callable[[Wiring], None]
-    outside: Outside | None
+    outside: Sources | None
     channel: str
     zone: ZoneInfo
     now: Callable[[], datetime]
@@ -111,7 +111,7 @@ def live_stage(settings: Settings, repository: Repository, now: Callable[[], dat
     provider = choose_provider(settings)
     if model_access(settings, provider) is None:
         key, name = provider.key_variable, provider.name
-        raise NotSetUp(f"Set {key}: a live demo asks {name}. Without it: prdigest demo.")
+        raise ConfigurationError(f"Set {key}: a live demo asks {name}. Without it: prdigest demo.")
     github_auth(settings)
     zone = settings.prdigest_timezone
 
@@ -163,7 +163,7 @@ def _local(team: LocalTeam, state: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def lent(has_store: Callable[[], bool] = is_there) -> Iterator[Path]:
+def lent(has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
     """A folder that is gone afterwards.
 
     Raises:
@@ -180,7 +180,7 @@ def lent(has_store: Callable[[], bool] = is_there) -> Iterator[Path]:
 
 
 @contextmanager
-def kept(folder: Path, has_store: Callable[[], bool] = is_there) -> Iterator[Path]:
+def kept(folder: Path, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
     """A folder that keeps what was bought and read, for one demo at a time.
 
     Raises:
@@ -188,9 +188,9 @@ def kept(folder: Path, has_store: Callable[[], bool] = is_there) -> Iterator[Pat
         StoreUnavailable: it can't be used, or no store runs here.
     """
     _require(has_store)
-    with claimed(folder) as is_ours:
+    with claim_state(folder) as is_ours:
         if not is_ours:
-            raise NotSetUp("Another live demo is running: end it with Ctrl-C first.")
+            raise ConfigurationError("Another live demo is running: end it with Ctrl-C first.")
         yield folder
 
 
@@ -203,6 +203,6 @@ def _temporary() -> tempfile.TemporaryDirectory[str]:
     try:
         return tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise NotSetUp(
+        raise ConfigurationError(
             f"No temporary folder can be made ({error.strerror}): set TMPDIR to one of yours."
         ) from error

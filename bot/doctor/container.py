@@ -22,36 +22,36 @@ from bot.adapters.redis import (
     RedisSubscriptions,
     place_of,
 )
-from bot.adapters.slack.probe import BotProbe, SocketModeProbe
+from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
 from bot.container.credentials import github_auth, required
 from bot.container.from_settings import connected, fixed_subscription, known_repositories, path_settings
 from bot.container.providers import PROVIDERS, choose_provider, model_access
-from bot.doctor.checks.settings import Given, faults_of
-from bot.doctor.checkup import Doctor, Plan, Worlds
+from bot.doctor.checks.settings import SettingsSnapshot, find_faults
+from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.ports import ModelProvider
-from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, Records, SlackProbe
+from bot.ports.probes import AppProbe, GitHubProbe, ModelProbe, SlackProbe, StoreRecords
 from bot.settings import DOTENV, Settings, Usable, list_tokens
 
 # seconds for one call, also on a busy machine; a service that takes longer fails its users too
 _TIMEOUT = 8
-_PATIENCE = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
+_STORE_TIMEOUTS = Patience(connect=_TIMEOUT, answer=_TIMEOUT, retries=0)
 
 
 @contextmanager
-def doctor(
+def open_doctor(
     usable: Usable,
     now: Callable[[], datetime],
     sleep: Callable[[float], None],
     providers: Sequence[ModelProvider] = PROVIDERS,
 ) -> Iterator[Doctor]:
     """A doctor for this process's settings; the store is let go of at the end."""
-    given, provider = given_of(usable, providers), choose_provider(usable.settings, providers)
+    given, provider = read_snapshot(usable, providers), choose_provider(usable.settings, providers)
     with ExitStack() as parts:
-        worlds = _Opening(usable.settings, given, provider, parts).worlds()
-        yield Doctor(plan_of(usable.settings, given, provider), worlds, now, sleep)
+        worlds = _ProbeOpener(usable.settings, given, provider, parts).build_probes()
+        yield Doctor(build_plan(usable.settings, given, provider), worlds, now, sleep)
 
 
-def given_of(usable: Usable, providers: Sequence[ModelProvider] = PROVIDERS) -> Given:
+def read_snapshot(usable: Usable, providers: Sequence[ModelProvider] = PROVIDERS) -> SettingsSnapshot:
     """What was set, as it was written."""
     kind = type(usable.settings)
     known = frozenset(name.upper() for name in kind.model_fields)
@@ -59,46 +59,46 @@ def given_of(usable: Usable, providers: Sequence[ModelProvider] = PROVIDERS) -> 
     file = Path(DOTENV)
     if DOTENV not in usable.problems:
         found = {**DotEnvSettingsSource(kind).env_vars, **found}
-    source = f"from the environment and {file.resolve()}" if file.exists() else _without(file)
+    source = f"from the environment and {file.resolve()}" if file.exists() else _describe_missing_file(file)
     variables = {name.upper(): value for name, value in found.items() if value}
     keys = tuple(each.key_variable for each in providers)
-    return Given(variables, usable.problems, known, list_tokens(kind), source, keys)
+    return SettingsSnapshot(variables, usable.problems, known, list_tokens(kind), source, keys)
 
 
-def _without(file: Path) -> str:
+def _describe_missing_file(file: Path) -> str:
     """Return where the variables come from if there is no file."""
     return f"from the environment, there is no {file} in {file.resolve().parent}"
 
 
-def plan_of(settings: Settings, given: Given, provider: ModelProvider) -> Plan:
+def build_plan(settings: Settings, given: SettingsSnapshot, provider: ModelProvider) -> CheckPlan:
     """What is to be checked."""
-    return Plan(
-        given=given,
+    return CheckPlan(
+        snapshot=given,
         repositories=known_repositories(settings),
-        models=_named(
+        models=_group_by_value(
             PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
             PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
         ),
         provider=provider,
-        channels=_named(
+        channels=_group_by_value(
             PRDIGEST_CHANNEL=settings.prdigest_channel, PRDIGEST_ADMIN_CHANNEL=settings.prdigest_admin_channel
         ),
-        place=_place(settings),
+        store_address=_describe_store_address(settings),
         zone=settings.prdigest_timezone,
-        fixed=fixed_subscription(settings),
-        paths=lambda: path_settings(settings),
-        prefix=settings.prdigest_store_prefix,
+        fixed_subscription=fixed_subscription(settings),
+        read_path_settings=lambda: path_settings(settings),
+        key_prefix=settings.prdigest_store_prefix,
     )
 
 
-def _place(settings: Settings) -> str:
+def _describe_store_address(settings: Settings) -> str:
     """Return the address of the store without its password, with the prefix of its keys."""
     url, prefix = settings.redis_url, settings.prdigest_store_prefix
     place = place_of(url) if url else f"the embedded one in {settings.prdigest_state_dir}"
     return f"{place} (keys with the prefix {prefix})" if prefix else place
 
 
-def _named(**values: str | None) -> dict[str, str]:
+def _group_by_value(**values: str | None) -> dict[str, str]:
     """Return each value with the names of the settings that have it."""
     settings: dict[str, str] = {}
     for setting, value in values.items():
@@ -107,36 +107,38 @@ def _named(**values: str | None) -> dict[str, str]:
     return settings
 
 
-class _Opening:
+class _ProbeOpener:
     """The functions that open probes.
 
     A service whose settings have a fault is not called, so that no token leaks.
     """
 
-    def __init__(self, settings: Settings, given: Given, provider: ModelProvider, parts: ExitStack) -> None:
+    def __init__(
+        self, settings: Settings, given: SettingsSnapshot, provider: ModelProvider, parts: ExitStack
+    ) -> None:
         self._settings = settings
         self._provider = provider
-        self._faulty = faults_of(given).keys()
+        self._faulty = find_faults(given).keys()
         self._parts = parts
 
-    def worlds(self) -> Worlds:
+    def build_probes(self) -> ServiceProbes:
         """Each with a way to it, or why there is none."""
         settings, provider = self._settings, self._provider
         no_app = "" if settings.slack_app_token else "not in use: requests come over HTTP"
-        return Worlds(
-            github=self._fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._github,
-            model=self._fault(provider.address_variable, provider.key_variable) or self._model(),
-            slack=self._fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._slack,
-            app=self._fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._app,
-            store=self._fault("REDIS_URL") or self._store,
+        return ServiceProbes(
+            github=self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN") or self._open_github,
+            model=self._describe_fault(provider.address_variable, provider.key_variable) or self._model(),
+            slack=self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN") or self._open_slack,
+            app=self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN") or no_app or self._open_app,
+            store=self._describe_fault("REDIS_URL") or self._open_store,
         )
 
-    def _fault(self, *names: str) -> str:
+    def _describe_fault(self, *names: str) -> str:
         """Return a reference to the fault of one of these settings, empty if they have none."""
         faulty = next((name for name in (DOTENV, *names) if name in self._faulty), None)
         return f"not checked: see {faulty} above" if faulty else ""
 
-    def _github(self) -> GitHubProbe:
+    def _open_github(self) -> GitHubProbe:
         """Open the probe of GitHub."""
         return PyGithubProbe(self._settings.github_api_url, github_auth(self._settings), _TIMEOUT)
 
@@ -146,20 +148,22 @@ class _Opening:
             return "no model: summaries are made of facts alone"
         return lambda: self._provider.probe(access, _TIMEOUT)
 
-    def _slack(self) -> SlackProbe:
+    def _open_slack(self) -> SlackProbe:
         """Open the probe of Slack."""
         token = required(self._settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
-        return BotProbe(token, self._settings.slack_api_url, _TIMEOUT)
+        return SlackBotProbe(token, self._settings.slack_api_url, _TIMEOUT)
 
-    def _app(self) -> AppProbe:
+    def _open_app(self) -> AppProbe:
         """Open the probe of Socket Mode."""
-        return SocketModeProbe(_secret(self._settings.slack_app_token), self._settings.slack_api_url, _TIMEOUT)
+        return SocketModeProbe(
+            _reveal_secret(self._settings.slack_app_token), self._settings.slack_api_url, _TIMEOUT
+        )
 
-    def _store(self) -> Records:
+    def _open_store(self) -> StoreRecords:
         """Open the store; it is closed at the end of the doctor."""
-        client, keys = connected(self._settings, _PATIENCE), Keyspace(self._settings.prdigest_store_prefix)
+        client, keys = connected(self._settings, _STORE_TIMEOUTS), Keyspace(self._settings.prdigest_store_prefix)
         self._parts.callback(client.close)
-        return Records(
+        return StoreRecords(
             RedisProbe(client, keys),
             RedisCache(client, keys),
             RedisSubscriptions(client, keys),
@@ -169,6 +173,6 @@ class _Opening:
         )
 
 
-def _secret(value: SecretStr | None) -> str:
+def _reveal_secret(value: SecretStr | None) -> str:
     """Return the text of a secret, empty if it is not set."""
     return value.get_secret_value() if value else ""

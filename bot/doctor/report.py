@@ -8,40 +8,40 @@ from dataclasses import asdict
 
 import click
 
-from bot.domain.operations.finding import Finding, Status
-from bot.domain.text.strings import one_line, plural
+from bot.domain.operations.finding import CheckStatus, Finding
+from bot.domain.text.strings import collapse_lines, format_count
 
-_MARKS = {Status.OK: "✓", Status.FAILED: "✗", Status.NOTE: "–"}  # noqa: RUF001 (a dash)
-_COLOURS = {Status.OK: "green", Status.FAILED: "red", Status.NOTE: "yellow"}
+_MARKS = {CheckStatus.OK: "✓", CheckStatus.FAILED: "✗", CheckStatus.NOTE: "–"}  # noqa: RUF001 (a dash)
+_COLOURS = {CheckStatus.OK: "green", CheckStatus.FAILED: "red", CheckStatus.NOTE: "yellow"}
 _ARROW = "→"
-_PLAIN = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→": "->", "…": "...", "·": "-"})  # noqa: RUF001
+_ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→": "->", "…": "...", "·": "-"})  # noqa: RUF001
 
 
-def lines(finding: Finding, encoding: str) -> str:
+def format_finding(finding: Finding, encoding: str) -> str:
     """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
-    mark = click.style(_in(encoding, _MARKS[finding.status]), fg=_COLOURS[finding.status])
-    indent = " " * len(_in(encoding, _MARKS[finding.status]))
-    rows = [f"{mark} {_in(encoding, one_line(f'{finding.name}: {finding.found}'))}"]
+    mark = click.style(_encode_for_terminal(encoding, _MARKS[finding.status]), fg=_COLOURS[finding.status])
+    indent = " " * len(_encode_for_terminal(encoding, _MARKS[finding.status]))
+    rows = [f"{mark} {_encode_for_terminal(encoding, collapse_lines(f'{finding.name}: {finding.found}'))}"]
     if finding.advice:
-        rows.append(f"{indent} {_in(encoding, one_line(f'{_ARROW} {finding.advice}'))}")
+        rows.append(f"{indent} {_encode_for_terminal(encoding, collapse_lines(f'{_ARROW} {finding.advice}'))}")
     return "\n".join(rows)
 
 
-def verdict(findings: Sequence[Finding]) -> str:
+def format_verdict(findings: Sequence[Finding]) -> str:
     """Format the last line: how many checks failed."""
-    failed = sum(each.status is Status.FAILED for each in findings)
-    return f"{plural(failed, 'check')} of {len(findings)} failed." if failed else "All is well."
+    failed = sum(each.status is CheckStatus.FAILED for each in findings)
+    return f"{format_count(failed, 'check')} of {len(findings)} failed." if failed else "All is well."
 
 
-def as_json(findings: Iterable[Finding]) -> str:
+def format_findings_json(findings: Iterable[Finding]) -> str:
     """Format the findings as a list for scripts: name, status (ok, failed or note), found, advice."""
     return json.dumps([asdict(each) for each in findings], indent=2)
 
 
-def _in(encoding: str, text: str) -> str:
+def _encode_for_terminal(encoding: str, text: str) -> str:
     """Return the text with replacements for what a terminal of that encoding can't show."""
     try:
         "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)
     except UnicodeEncodeError:
-        text = text.translate(_PLAIN)
+        text = text.translate(_ASCII_SIGNS)
     return text.encode(encoding, "replace").decode(encoding)

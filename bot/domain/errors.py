@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.operations.usage import NOTHING, Usage
+from bot.domain.operations.usage import NO_USAGE, Usage
 
 
 class PrdigestError(Exception):
@@ -13,7 +13,7 @@ class UsageError(PrdigestError):
     """An invalid input or setting. The message says what to enter instead."""
 
 
-class NotSetUp(UsageError):
+class ConfigurationError(UsageError):
     """A missing or invalid setting. The message names it for the operator."""
 
 
@@ -36,7 +36,7 @@ class DayUnavailable(PrdigestError):
         self.short = short
 
 
-class GitHubRefused(PrdigestError):
+class GitHubAccessDenied(PrdigestError):
     """A refusal by GitHub of the token or of its permissions."""
 
 
@@ -52,7 +52,7 @@ class GitHubUnavailable(PrdigestError):
     """No usable answer from GitHub, after retries."""
 
 
-class OutOfTime(PrdigestError):
+class TimeLimitExceeded(PrdigestError):
     """Work that did not end within the time promised to the person or process that waits for it."""
 
 
@@ -60,7 +60,7 @@ class StoreUnavailable(PrdigestError):
     """A Redis server, external or embedded, that cannot be started or reached."""
 
 
-class SlackRefused(PrdigestError):
+class SlackCallRefused(PrdigestError):
     """A call that Slack refused for a reason that a person has to fix. ``code`` is Slack's error code."""
 
     def __init__(self, message: str, code: str) -> None:
@@ -79,23 +79,23 @@ class SlackUnavailable(PrdigestError):
         self.retry_after = retry_after
 
 
-def pause_of(error: PrdigestError) -> float | None:
+def get_retry_delay(error: PrdigestError) -> float | None:
     """Return the pause, in seconds, that GitHub or Slack asked for; None if the error is another one."""
     return error.retry_after if isinstance(error, RateLimited | SlackUnavailable) else None
 
 
-class AnswerStopped(PrdigestError):
+class AnswerCancelled(PrdigestError):
     """A request by the asker to stop the answer that is being written."""
 
 
-class InProgress(PrdigestError):
+class PostingInProgress(PrdigestError):
     """A publication that another process is posting at this moment."""
 
 
 class ModelError(PrdigestError):
     """No usable answer from the model. ``usage`` counts the tokens that the attempt used all the same."""
 
-    def __init__(self, message: str, usage: Usage = NOTHING) -> None:
+    def __init__(self, message: str, usage: Usage = NO_USAGE) -> None:
         super().__init__(message)
         self.usage = usage
 
@@ -108,19 +108,19 @@ class ModelBusy(ModelError):
         self.retry_after = retry_after
 
 
-class ModelRejected(ModelError):
+class ModelRequestRejected(ModelError):
     """A rejected key, model name or request. The same request would fail again."""
 
 
-class ModelRefused(ModelError):
+class ModelRefusal(ModelError):
     """A refusal of the model to answer this input."""
 
 
-class BudgetSpent(ModelError):
+class BudgetExceeded(ModelError):
     """A call that was not made because the budget is used up or there were too many calls in a minute."""
 
 
-class ModelTruncated(ModelError):
+class ModelAnswerTruncated(ModelError):
     """An answer that reached the token limit before it was complete."""
 
 

@@ -11,7 +11,7 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.pull_requests.reference import Reference
 from bot.jobs.performer import Job
 from bot.render.conversations.greetings import HelpExample, greeting
-from bot.render.conversations.notices import notice
+from bot.render.conversations.notices import render_notice
 from bot.services.jobs.job_types import DETAILS, GREET, QUESTIONS, SAY, TELL, VOTES
 from bot.services.jobs.payloads import (
     DetailsPayload,
@@ -42,7 +42,7 @@ def show_details(wiring: Wiring, payload: DetailsPayload) -> None:
     """Open a window about a pull request."""
     named = payload.reference
     reference = Reference(wiring.repositories.known(named.repository), named.number)
-    wiring.details.show(payload.asker, payload.asker.trigger, reference)
+    wiring.details.open_modal(payload.asker, payload.asker.trigger, reference)
 
 
 def tell(wiring: Wiring, payload: SentencePayload) -> None:
@@ -52,7 +52,7 @@ def tell(wiring: Wiring, payload: SentencePayload) -> None:
 
 def say(wiring: Wiring, payload: SentencePayload) -> None:
     """Say something for everybody in the thread to read."""
-    answer = Answer.for_asker(notice(payload.sentence))
+    answer = Answer.for_asker(render_notice(payload.sentence))
     wiring.replies.give(payload.asker, "say", Audience.CHANNEL, lambda: answer)
 
 
@@ -64,7 +64,7 @@ def greet(examples: Sequence[HelpExample], wiring: Wiring, payload: GreetingPayl
         wiring.replies.give(asker, "greeting", Audience.HERE, lambda: answer)
     elif wiring.scheduling.subscribing.welcomes(asker):
         wiring.replies.give(asker, "greeting", Audience.CHANNEL, lambda: answer)
-        wiring.talking.welcomes.note(asker.user)
+        wiring.talking.welcomes.note_welcome(asker.user)
 
 
 def vote(wiring: Wiring, payload: VotePayload) -> None:

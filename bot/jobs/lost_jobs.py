@@ -11,7 +11,7 @@ from typing import Any
 from dramatiq import MessageProxy
 
 from bot.container import Wiring
-from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.jobs.performer import Job, asker_of
 from bot.ports.versioned_json import VersionedJson
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobQueue, find_part
@@ -29,7 +29,7 @@ def list_jobs(jobs: JobQueue) -> Iterable[Job[Any]]:
     return (Job(END, partial(tell, jobs)),)
 
 
-def report(jobs: JobQueue, message: MessageProxy, loss: Loss) -> None:
+def report(jobs: JobQueue, message: MessageProxy, loss: LossReason) -> None:
     """Have it said that a job will not be done; later, for Slack may not take that now."""
     if message.actor_name == END.name:
         log.error("nobody could be told that a job was given up: %s", _lost_name(message.args))

@@ -10,7 +10,7 @@ from bot.container import Wiring
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
-from bot.domain.operations.budget import OWN_SPENT
+from bot.domain.operations.budget import PERSONAL_EXHAUSTED
 from bot.ports.versioned_json import VersionedJson
 from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, find_part, is_versioned
 from bot.services.jobs.job_types import read_slack_request
@@ -51,7 +51,7 @@ class Performer:
         asker = asker_of(arguments)
         with bill_to(name_payer(asker) if asker else "") as account:
             self._run(job, arguments, asker)
-        if asker and OWN_SPENT in account.refusals:
+        if asker and PERSONAL_EXHAUSTED in account.refusals:
             self._wiring.replies.tell_of_budget(asker, self._wiring.today())
 
     def _run(self, job: Job[P], arguments: Sequence[Any], asker: SlackRequest | None) -> None:

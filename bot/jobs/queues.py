@@ -15,13 +15,13 @@ from bot.adapters.redis import broker_of, in_a_line, translate_redis_errors
 from bot.container import Wiring
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import Lane
-from bot.domain.operations.lost_job import Loss
+from bot.domain.operations.lost_job import LossReason
 from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
 from bot.jobs.performer import Job, Performer
 from bot.services.jobs.command_jobs import CommandJobs
 from bot.services.jobs.declaration import JobType
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending
+from bot.services.operations.deadlines import ShutdownSignal
 
 P = TypeVar("P")
 
@@ -56,11 +56,11 @@ class Jobs:
         wiring: Wiring,
         store: Redis,
         commands: CommandJobs,
-        ending: Ending | None = None,
+        ending: ShutdownSignal | None = None,
         times: Times = Times(),
     ) -> None:
         """``ending`` interrupts jobs that run, which go back to their queues."""
-        self._ending = ending or Ending()
+        self._ending = ending or ShutdownSignal()
         self._times = times
         self._brokers = {lane: broker_of(store, self._lose, wiring.keys) for lane in Lane}
         performer = Performer(wiring)
@@ -98,7 +98,7 @@ class Jobs:
         kind = job.type
         # Dramatiq's own time limit does not run in workers that share their process, and would not reach a thread
         # that waits for another one
-        limited = partial(deadlines.within, self._times.of(kind.lane), self._ending, deadlines.MOST_WAITS)
+        limited = partial(deadlines.bound_work, self._times.of(kind.lane), self._ending, deadlines.MAX_WAITS)
         return Actor(
             in_a_line(performer.work_of(job), limited),
             broker=self._brokers[kind.lane],
@@ -108,5 +108,5 @@ class Jobs:
             options=kind.retries.options(),
         )
 
-    def _lose(self, message: MessageProxy, loss: Loss) -> None:
+    def _lose(self, message: MessageProxy, loss: LossReason) -> None:
         lost_jobs.report(self, message, loss)

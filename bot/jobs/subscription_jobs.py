@@ -58,7 +58,7 @@ def preview(wiring: Wiring, payload: PreviewPayload) -> None:
 
 def open_form(wiring: Wiring, payload: FormPayload) -> None:
     """Open the form."""
-    wiring.scheduling.forms.open(payload.asker, payload.id)
+    wiring.scheduling.forms.open_form(payload.asker, payload.id)
 
 
 def open_home(wiring: Wiring, payload: AskerPayload) -> None:

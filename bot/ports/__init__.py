@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.ports.github import Merged, PullRequests
+from bot.ports.github import DayMerges, PullRequests
 from bot.ports.llm import (
     Chat,
     ChatEvent,
@@ -19,8 +19,18 @@ from bot.ports.llm import (
     TurnUsage,
 )
 from bot.ports.providers import ModelAccess, ModelConnection, ModelProvider
-from bot.ports.slack import Attachment, Display, Displays, Messenger, Post, ThreadMessage, Threads, Views, Whispers
-from bot.ports.sources import Outside
+from bot.ports.slack import (
+    AnswerDisplay,
+    AnswerDisplays,
+    Attachment,
+    EphemeralMessenger,
+    Messenger,
+    Post,
+    ThreadMessage,
+    ThreadReader,
+    Views,
+)
+from bot.ports.sources import Sources
 from bot.ports.store import (
     Agenda,
     Aside,
@@ -42,6 +52,8 @@ from bot.ports.store import (
 
 __all__ = [
     "Agenda",
+    "AnswerDisplay",
+    "AnswerDisplays",
     "Aside",
     "Attachment",
     "Backfilled",
@@ -52,19 +64,17 @@ __all__ = [
     "ChatModel",
     "Completion",
     "Contexts",
-    "Display",
-    "Displays",
+    "DayMerges",
+    "EphemeralMessenger",
     "History",
     "Journal",
     "Limiter",
     "Line",
-    "Merged",
     "Messenger",
     "Model",
     "ModelAccess",
     "ModelConnection",
     "ModelProvider",
-    "Outside",
     "Owner",
     "Post",
     "PostedDigestIndex",
@@ -72,17 +82,17 @@ __all__ = [
     "PullRequests",
     "Queue",
     "RecordStore",
+    "Sources",
     "Spending",
     "Subscriptions",
     "Text",
     "TextDelta",
     "ThreadMessage",
-    "Threads",
+    "ThreadReader",
     "ToolCall",
     "ToolResult",
     "Turn",
     "TurnEnd",
     "TurnUsage",
     "Views",
-    "Whispers",
 ]

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 T = TypeVar("T")
 
 
-def read_back(shape: TypeAdapter[T], kept: str | None) -> T | None:
+def load_or_none(shape: TypeAdapter[T], kept: str | None) -> T | None:
     """Return the stored value, None if there is none or an older version stored it in another shape."""
     try:
         return None if kept is None else shape.validate_json(kept)

@@ -23,8 +23,8 @@ class CloneFacts:
 class Clone(Protocol):
     """A local clone, which no method changes. Every method may raise UsageError and PrdigestError."""
 
-    def facts(self) -> CloneFacts:
+    def read_facts(self) -> CloneFacts:
         """Return which branch is read, and of which repository this is a clone."""
 
-    def commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
+    def iterate_commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
         """Yield the commits on the branch's first-parent line since an instant (UTC), oldest first."""

@@ -11,16 +11,16 @@ from bot.domain.time.day import LocalDay
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class DayMerges:
     """The pull requests merged in a day, newest first, without files, and an independent count of them."""
 
     pulls: tuple[PullRequest, ...]
     count: CountCheck
 
     @property
-    def doubt(self) -> str:
+    def caveat(self) -> str:
         """What may be missing from the list, as a clause; empty if nothing is."""
-        return self.count.doubt(len(self.pulls))
+        return self.count.describe_caveats(len(self.pulls))
 
 
 class PullRequests(Protocol):
@@ -30,11 +30,11 @@ class PullRequests(Protocol):
     setting is wrong).
     """
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         """List all pull requests merged in the local day, without files. Raise DayUnavailable."""
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """Fetch one pull request, without files. Raise PullRequestNotFound."""
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         """Return the same pull request with its files and patches, in GitHub's order."""

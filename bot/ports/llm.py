@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from bot.domain.keyspace.keys import COMPLETION
-from bot.domain.operations.budget import Need
+from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.usage import Usage
 
 
@@ -26,7 +26,7 @@ class Prompt:
     user: str
     schema: Mapping[str, Any]
     max_tokens: int
-    need: Need = Need.USUAL
+    need: CallPurpose = CallPurpose.USUAL
 
     @property
     def key(self) -> str:

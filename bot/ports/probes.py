@@ -12,7 +12,7 @@ from bot.ports.store import Agenda, Aside, Cache, Journal, Subscriptions
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RemainingCalls:
     """How many calls GitHub still accepts before ``resets`` (UTC)."""
 
     left: int
@@ -26,7 +26,7 @@ class GitHubAccess:
     ``allowance`` is None for a server without limits.
     """
 
-    allowance: Allowance | None
+    allowance: RemainingCalls | None
     time: datetime | None
 
 
@@ -36,10 +36,10 @@ class GitHubProbe(Protocol):
     Both methods may raise GitHubRefused, RateLimited, GitHubUnavailable, or NotSetUp (a setting is wrong).
     """
 
-    def access(self) -> GitHubAccess:
+    def check_access(self) -> GitHubAccess:
         """Check the token and return the access it gives."""
 
-    def reads(self, repository: Repository) -> bool:
+    def can_read_commits(self, repository: Repository) -> bool:
         """Read a pull request, and return whether the commits of the default branch can be read too.
 
         Raises:
@@ -50,7 +50,7 @@ class GitHubProbe(Protocol):
 class ModelProbe(Protocol):
     """Checks of the model's service."""
 
-    def knows(self, model: str) -> bool | None:
+    def has_model(self, model: str) -> bool | None:
         """Return whether the service has a model of that name, None if it lists no models, as some gateways.
 
         Raises:
@@ -60,27 +60,27 @@ class ModelProbe(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class Installation:
     """The installation of the bot that a token belongs to, and the scopes it lacks with the purpose of each.
 
-    ``missing`` is None if Slack does not send the scopes; ``time`` is what Slack's clock shows.
+    ``missing_scopes`` is None if Slack does not send the scopes; ``time`` is what Slack's clock shows.
     """
 
     workspace: str
-    missing: Mapping[str, str] | None
+    missing_scopes: Mapping[str, str] | None
     time: datetime | None
 
 
 class SlackProbe(Protocol):
     """Checks of Slack with the bot's token. All methods may raise SlackRefused or SlackUnavailable."""
 
-    def installed(self) -> Installed:
+    def fetch_installation(self) -> Installation:
         """Check the token and return its installation."""
 
-    def team(self) -> str:
+    def fetch_team(self) -> str:
         """Return the id of the workspace, or of the organisation that the bot is installed in."""
 
-    def channel(self, name: str) -> str:
+    def check_channel(self, name: str) -> str:
         """Return the name that people see for a channel id. Raise SlackRefused if the bot could not post there."""
 
 
@@ -92,46 +92,46 @@ class AppProbe(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerStatus:
     """Status that a store reports. Memory is in bytes; a ``limit`` of 0 means that there is none.
 
-    ``keeps`` says how the data outlives a restart: empty if it does not, None if it is unknown.
+    ``persistence`` says how the data outlives a restart: empty if it does not, None if it is unknown.
     """
 
     policy: str
     used: int
     limit: int
-    keeps: str | None
+    persistence: str | None
     time: datetime
 
 
 class StoreProbe(Protocol):
     """Checks of the store. Every method may raise StoreUnavailable."""
 
-    def server(self) -> Server:
+    def read_status(self) -> ServerStatus:
         """Return the status that the store reports."""
 
     def require_durable(self) -> None:
         """Raise StoreUnavailable if the store may drop data that has to stay."""
 
-    def schema(self) -> str:
+    def describe_schema(self) -> str:
         """Return the version of the stored data in a few words. The error says why it can't be used."""
 
-    def write(self) -> None:
+    def check_writing(self) -> None:
         """Write a value that expires soon. The error says why this fails."""
 
-    def owner(self) -> str | None:
+    def read_owner(self) -> str | None:
         """Return the id of the workspace that owns the store, None if no bot has used it yet."""
 
-    def heartbeats(self) -> Mapping[str, datetime]:
+    def read_heartbeats(self) -> Mapping[str, datetime]:
         """Return the last sign of life of each worker and of each sender of jobs, by its own clock."""
 
-    def waiting(self) -> Mapping[str, int]:
+    def count_waiting_jobs(self) -> Mapping[str, int]:
         """Return, by queue, how many jobs no worker has started yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class StoreRecords:
     """A store's probe, and its records."""
 
     probe: StoreProbe

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from bot.domain.conversations.slack_request import Visit
 
 # how far Slack's clock and ours may differ: the search for a post begins this much earlier
-SKEW = timedelta(minutes=10)
+CLOCK_SKEW = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Post:
     text: str
     blocks: tuple[Mapping[str, Any], ...]
 
-    def payload(self) -> dict[str, Any]:
+    def build_payload(self) -> dict[str, Any]:
         """Return the arguments of a call that posts the message."""
         return {"text": self.text, "blocks": [dict(block) for block in self.blocks]}
 
@@ -37,18 +37,18 @@ class Post:
 class Messenger(Protocol):
     """The part of Slack that a digest needs. Every method may raise SlackRefused or SlackUnavailable."""
 
-    def team(self) -> str:
+    def fetch_team(self) -> str:
         """Return the id of the workspace that the token belongs to."""
 
-    def post(
+    def post_message(
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
         """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
 
-    def direct(self, user: str) -> str:
+    def open_direct_messages(self, user: str) -> str:
         """Return the channel of the direct messages between the bot and a user."""
 
-    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+    def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
         """Replace the content of a message of the bot."""
 
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
@@ -57,20 +57,20 @@ class Messenger(Protocol):
         Return their timestamps by key.
         """
 
-    def attach(self, channel: str, thread: str, file: Attachment) -> None:
+    def attach_file(self, channel: str, thread: str, file: Attachment) -> None:
         """Upload a file into a thread."""
 
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
         """Return whether the bot has put a file of that name into the thread."""
 
-    def permalink(self, channel: str, message: str) -> str:
+    def fetch_permalink(self, channel: str, message: str) -> str:
         """Return the address of a message."""
 
 
-class Whispers(Protocol):
+class EphemeralMessenger(Protocol):
     """Messages that only the asker sees."""
 
-    def whisper(self, visit: Visit, post: Post) -> None:
+    def send(self, visit: Visit, post: Post) -> None:
         """Send a message to the asker. An asker who can't be reached any more is not an error.
 
         Raises:
@@ -81,10 +81,10 @@ class Whispers(Protocol):
 class Views(Protocol):
     """Modals in Slack. Both methods may raise SlackRefused or SlackUnavailable."""
 
-    def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
+    def open_view(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
         """Open a modal within three seconds of the click that gave ``trigger``."""
 
-    def update(self, key: str, view: Mapping[str, Any]) -> bool:
+    def update_view(self, key: str, view: Mapping[str, Any]) -> bool:
         """Replace the content of the modal of that key. Return whether there is one."""
 
 
@@ -99,26 +99,26 @@ class ThreadMessage:
     about: str = ""
 
 
-class Threads(Protocol):
+class ThreadReader(Protocol):
     """Reader of threads."""
 
-    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+    def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
         """List the messages of a thread, oldest first. Raise SlackRefused or SlackUnavailable."""
 
 
-class Display(Protocol):
+class AnswerDisplay(Protocol):
     """Display of one answer in a thread while it is written.
 
     Only ``finish`` reports that Slack did not show it.
     """
 
-    def status(self, doing: str) -> None:
+    def show_status(self, doing: str) -> None:
         """Show what the bot does, such as "is reading 3 diffs…", until the next text is shown."""
 
-    def show(self, text: str) -> None:
+    def append_text(self, text: str) -> None:
         """Add Markdown to the answer. Raise AnswerStopped if the asker has stopped it."""
 
-    def replace(self, text: str) -> None:
+    def replace_text(self, text: str) -> None:
         """Show this in place of the text shown so far."""
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
@@ -129,16 +129,18 @@ class Display(Protocol):
         """
 
 
-class Displays(Protocol):
+class AnswerDisplays(Protocol):
     """Factory of displays for answers."""
 
-    def open(self, visit: Visit, key: str, begun: Callable[[str], None], message: str = "") -> Display:
+    def open_display(
+        self, visit: Visit, key: str, begun: Callable[[str], None], message: str = ""
+    ) -> AnswerDisplay:
         """Open a display for an answer. It calls ``begun`` with the timestamp once there is a message.
 
         ``message`` is the message that an earlier attempt began.
         """
 
-    def begun_before(self, visit: Visit, key: str, since: str) -> str:
+    def find_earlier_message(self, visit: Visit, key: str, since: str) -> str:
         """Find the message that an earlier attempt began after ``since`` and did not report, or an empty text.
 
         Raises:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChannelInfo:
     """Facts about a visible channel: is the bot a member, is it archived, and may everybody read it."""
 
     is_member: bool
@@ -17,7 +17,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class UserInfo:
     """Facts about a user: the workspace, and whether the user is a guest or an administrator there."""
 
     team: str
@@ -25,36 +25,36 @@ class Person:
     is_admin: bool = False
 
 
-class Places(Protocol):
+class WorkspaceDirectory(Protocol):
     """Directory of channels and users. Every method may raise SlackRefused or SlackUnavailable."""
 
-    def place(self, channel: str) -> Place:
+    def fetch_channel(self, channel: str) -> ChannelInfo:
         """Fetch the channel of an id."""
 
-    def direct(self, user: str) -> str:
+    def open_direct_messages(self, user: str) -> str:
         """Return the channel of the direct messages between the bot and a user."""
 
-    def team(self, user: str) -> str:
+    def fetch_team(self, user: str) -> str:
         """Fetch the workspace that a user belongs to."""
 
-    def person(self, user: str) -> Person:
+    def fetch_user(self, user: str) -> UserInfo:
         """Fetch a user."""
 
-    def is_in(self, channel: str, user: str) -> bool:
+    def is_channel_member(self, channel: str, user: str) -> bool:
         """Return whether a user is in a channel."""
 
-    def channels_of(self, user: str) -> frozenset[str]:
+    def list_channels(self, user: str) -> frozenset[str]:
         """List the channels that a user is in.
 
         Channels that are not public are listed only if the bot is in them too.
         """
 
-    def zone(self, user: str) -> ZoneInfo:
+    def fetch_time_zone(self, user: str) -> ZoneInfo:
         """Fetch the time zone that the user has set in Slack."""
 
 
-class Homes(Protocol):
+class HomePublisher(Protocol):
     """App Home, as each user sees it. The method may raise SlackRefused or SlackUnavailable."""
 
-    def show(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
+    def publish_home(self, user: str, blocks: tuple[dict[str, object], ...]) -> None:
         """Show these blocks to the user."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.operations.rate_allowance import RateAllowance
 from bot.ports.github import PullRequests
 from bot.ports.llm import ChatModel, Model
 
 
-class Outside(Protocol):
+class Sources(Protocol):
     """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
 
     ``pulls``, ``model`` and ``chat`` raise NotSetUp if a setting is missing or wrong.
@@ -39,10 +39,10 @@ class Outside(Protocol):
         Such a writer has read the changes before, so its statements need no proof by a quote from a diff.
         """
 
-    def allowances(self) -> Iterable[Allowance]:
+    def list_allowances(self) -> Iterable[RateAllowance]:
         """Return the remaining allowances of the source of pull requests; empty without reported limits."""
 
-    def prepare(self) -> None:
+    def open_sources(self) -> None:
         """Open everything now that the first use would otherwise open. This may take time."""
 
     def close(self) -> None:

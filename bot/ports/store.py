@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from bot.domain.conversations.thread import Question
-from bot.domain.history.backfill import Fill
-from bot.domain.operations.budget import Hold
+from bot.domain.history.backfill import BackfillRecord
+from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.operations.run import Run
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -135,14 +135,14 @@ class Spending(Protocol):
     def spent(self, name: str) -> float:
         """All that was settled in the last two days."""
 
-    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+    def hold(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
         """Reserve dollars while all that was spent or is reserved stays below each cap, at once.
 
         ``caps`` are names and dollars. Returns the place of the first cap that is reached, and nothing is reserved
         then. What nobody settles is free again in some minutes.
         """
 
-    def settle(self, hold: Hold, dollars: float) -> None:
+    def settle(self, hold: BudgetHold, dollars: float) -> None:
         """Add dollars to the names of what was reserved, in its place."""
 
 
@@ -232,10 +232,10 @@ class PostedDigestIndex(Protocol):
 class Backfilled(Protocol):
     """Which past days were filled. Durable. May raise StoreUnavailable."""
 
-    def get(self, repository: Repository, day: LocalDay) -> Fill | None:
+    def get(self, repository: Repository, day: LocalDay) -> BackfillRecord | None:
         """What was done for the day."""
 
-    def put(self, repository: Repository, day: LocalDay, fill: Fill) -> None:
+    def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
         """Note what was done; a fill without summaries replaces none."""
 
 

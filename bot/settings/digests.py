@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
-from bot.domain.pull_requests.models import Repository, web_address
-from bot.domain.time.day import zone_of
+from bot.domain.pull_requests.models import Repository, derive_web_address
+from bot.domain.time.day import parse_zone
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import SlackId, parse_or_advise, split_list
 
@@ -28,7 +28,7 @@ without_defaults = ["support"]"""
 
 
 def _parse_zone(value: object) -> object:
-    return parse_or_advise(zone_of, value, "use an IANA name, such as America/Los_Angeles")
+    return parse_or_advise(parse_zone, value, "use an IANA name, such as America/Los_Angeles")
 
 
 class DigestSettings(SettingsGroup):
@@ -92,7 +92,7 @@ class DigestSettings(SettingsGroup):
     @classmethod
     def _parse_repository(cls, value: object, others: ValidationInfo) -> object:
         def parse(text: str) -> Repository:
-            return Repository.parse(text, web_address(others.data.get("github_api_url", "")))
+            return Repository.parse(text, derive_web_address(others.data.get("github_api_url", "")))
 
         return parse_or_advise(parse, value, "write it as owner/name, such as vllm-project/vllm")
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 
-from bot.domain.pull_requests.models import web_address
+from bot.domain.pull_requests.models import derive_web_address
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import Address
 
@@ -49,4 +49,4 @@ class GitHubSettings(SettingsGroup):
     @property
     def github_web(self) -> str:
         """Where the pages are of the GitHub that is asked."""
-        return web_address(self.github_api_url)
+        return derive_web_address(self.github_api_url)

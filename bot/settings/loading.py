@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
-from bot.domain.errors import NotSetUp
+from bot.domain.errors import ConfigurationError
 from bot.settings.description import DOTENV, use_of
 from bot.settings.model import Settings
 
@@ -86,5 +86,5 @@ def load_settings() -> Settings:
     """
     usable = usable_settings()
     for name, reason in usable.problems.items():
-        raise NotSetUp(f"{name} can't be used: {reason}. See `prdigest env`.")
+        raise ConfigurationError(f"{name} can't be used: {reason}. See `prdigest env`.")
     return usable.settings

@@ -10,11 +10,11 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import Lane
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import written_span
-from bot.domain.time.day import zone_of
+from bot.domain.time.date_range import parse_exact_span
+from bot.domain.time.day import parse_zone
 from bot.render.blocks.buttons import SHARE_DIGEST
 from bot.render.conversations.greetings import HelpExample
-from bot.render.conversations.notices import already_there
+from bot.render.conversations.notices import render_existing_digest
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, command_job_type
 from bot.services.jobs.declaration import MINUTE, JobType, Retries
 from bot.services.jobs.job_types import LONG, read_slack_request
@@ -42,7 +42,7 @@ def _parse(text: str, context: ParseContext) -> DigestRequest:
 def _read_old_day(
     _: ParseContext, visit: Mapping[str, str], repository: str, date: str, zone: str
 ) -> CommandPayload[DigestRequest]:
-    request = DigestRequest(Repository.parse(repository), written_span(date, zone_of(zone)))
+    request = DigestRequest(Repository.parse(repository), parse_exact_span(date, parse_zone(zone)))
     return CommandPayload(read_slack_request(visit), request, Audience.ASKER)
 
 
@@ -66,7 +66,7 @@ def _enqueue(intake: RequestIntake, asker: SlackRequest, request: DigestRequest,
 
 def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
     services.scheduling.rights.require_presence(asker)
-    return services.answers.overview(request, asker.name, asker.channel)
+    return services.answers.build_overview(request, asker.name, asker.channel)
 
 
 def _publish(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
@@ -74,7 +74,7 @@ def _publish(services: CommandServices, request: DigestRequest, asker: SlackRequ
     services.scheduling.rights.require_presence(asker)
     spec = DigestSpec(asker.channel, request.repository, request.span)
     published = services.scheduling.delivery.publish(spec)
-    return Answer.for_asker(already_there(published.address)) if published.already else None
+    return Answer.for_asker(render_existing_digest(published.address)) if published.already else None
 
 
 COMMAND = Command(

@@ -8,7 +8,7 @@ from typing import Any
 
 from slack_bolt import Ack, App
 
-from bot.domain.text.redaction import without_secrets
+from bot.domain.text.redaction import redact_text
 from bot.services.jobs.command_jobs import CommandJobs
 from handlers import requests
 from handlers.commands import digest, risks, summary
@@ -59,7 +59,7 @@ def register(app: App, intake: RequestIntake, commands: CommandRegistry) -> None
 
 
 def _answer(intake: RequestIntake, command: Command[Any], payload: Mapping[str, Any]) -> str:
-    asker, text = requests.of_command(payload), without_secrets(str(payload.get("text") or "").strip())
+    asker, text = requests.of_command(payload), redact_text(str(payload.get("text") or "").strip())
     asks_for_help = text.lower() == "help" or (command.needs_text and not text)
     return intake.handle_command(
         asker, lambda: command.usage if asks_for_help else command.accept(intake, asker, text)

@@ -17,7 +17,7 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import Lane
 from bot.render.blocks.buttons import SHARE_RISKS
-from bot.render.blocks.mrkdwn import escape
+from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, command_job_type
 from bot.services.jobs.job_types import LONG
@@ -59,18 +59,18 @@ def _enqueue(
 ) -> str:
     if isinstance(request, ScoreRequest):
         send_request(intake, SCORE, asker, request, audience)
-        return escape(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
+        return escape_mrkdwn(f"Looking at what became of the lists of {request.repository}, {request.span.title}…")
     send_request(intake, RISKS if len(request.span) <= _FEW_DAYS else LONG_RISKS, asker, request, audience)
     narrowed = f", {request.filters}" if request.filters else ""
-    return escape(f"Looking at {request.repository}, {request.span.title}{narrowed}…")
+    return escape_mrkdwn(f"Looking at {request.repository}, {request.span.title}{narrowed}…")
 
 
 def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
-    return services.answers.risks(request, asker.name)
+    return services.answers.build_risks(request, asker.name)
 
 
 def _answer_score(services: CommandServices, request: ScoreRequest, asker: SlackRequest) -> Answer:
-    return services.answers.score(request, asker.name)
+    return services.answers.build_score(request, asker.name)
 
 
 COMMAND: Command[RisksRequest | ScoreRequest] = Command(

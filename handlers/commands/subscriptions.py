@@ -14,7 +14,7 @@ from bot.domain.errors import UsageError
 from bot.domain.subscriptions.request import ID, Which, Wish
 from bot.render.conversations.greetings import HelpExample
 from bot.render.subscriptions import subscription_list
-from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, filled, zones_like
+from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
 from bot.services.jobs.job_types import FORM as OPEN_FORM
 from bot.services.jobs.job_types import HOME, PREVIEW, REGULAR, preview_of
 from bot.services.jobs.payloads import AskerPayload, FormPayload, SubscriptionPayload
@@ -64,14 +64,14 @@ def register(app: App, intake: RequestIntake) -> None:
 
     @app.options(ZONE)
     def zones(ack: Ack, payload: dict[str, Any]) -> None:
-        ack(options=zones_like(str(payload.get("value") or "")))
+        ack(options=suggest_zones(str(payload.get("value") or "")))
 
 
 def _find_errors(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
     """Return what is wrong with a form, by its fields; nothing where its work is on the queue."""
     asker = requests.of_form(body)
     try:
-        wish, channel, replaces = filled(body["view"], intake.repositories)
+        wish, channel, replaces = parse_form(body["view"], intake.repositories)
     except FormErrors as error:
         return error.errors
     except (KeyError, ValueError) as error:

@@ -8,13 +8,13 @@ from functools import partial
 from bot.domain.conversations.commands import MOST_PULLS, ParseContext, SummaryRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import RateLimited
-from bot.domain.pull_requests.query_options import PRIVATE
+from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, command_job_type
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
-from bot.services.operations.worker_threads import Crew, result_of
+from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
 from handlers.commands.declaration import Command, send_request
 from handlers.intake import RequestIntake
 
@@ -27,7 +27,7 @@ _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*
 
 def names_pulls_alone(text: str) -> bool:
     """Tell whether a text is nothing but pull requests, such as ``#35617, 35618 private``."""
-    named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE]
+    named = [word for word in re.split(r"[\s,]+", text) if word and word.lower() != PRIVATE_WORD]
     return bool(named) and all(map(_REFERENCE.fullmatch, named))
 
 
@@ -47,13 +47,13 @@ def _enqueue(intake: RequestIntake, asker: SlackRequest, request: SummaryRequest
 def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
     """Read all at once, answer in the order in which they were named."""
     asker, references = payload.asker, payload.request.require_known(services.repositories).references
-    with deadlines.sparing(services.replies.promises.telling):
-        crew = Crew(len(references), "summary")
-        made = {named: crew.submit(services.answers.summary, named, asker.name) for named in references}
+    with deadlines.reserve_time(services.replies.promises.reply_reserve):
+        crew = DeadlineExecutor(len(references), "summary")
+        made = {named: crew.submit(services.answers.build_summary, named, asker.name) for named in references}
     late: RateLimited | None = None
     for named, answer in made.items():
         try:
-            services.replies.give(asker, str(named), payload.audience, partial(result_of, answer))
+            services.replies.give(asker, str(named), payload.audience, partial(wait_for_result, answer))
         except RateLimited as error:
             # the others need not wait until this one may be read
             late = error

@@ -18,14 +18,14 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.history import RedisBackfilled, RedisHistory
-from bot.cli import run
+from bot.cli import run_cli
 from bot.container import Wiring
-from bot.domain.errors import GitHubRefused, PrdigestError, RepositoryNotFound, UsageError
-from bot.domain.history.backfill import Outcome
+from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
+from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, zone_of
-from bot.services.history.backfill import BackfillEnded, CostLimit
+from bot.domain.time.day import LocalDay, parse_zone
+from bot.services.history.backfill import BackfillAborted, CostLimit
 from bot.settings import load_settings
 from tests.emulators.claude.server import Refusal, schema_of
 from tests.emulators.github.client import client
@@ -38,7 +38,7 @@ from tests.helpers.world import World, replay, world
 
 pytestmark = pytest.mark.slow
 
-ZONE = zone_of("America/Los_Angeles")
+ZONE = parse_zone("America/Los_Angeles")
 SPAN = Span(date(2026, 2, 26), date(2026, 2, 28), ZONE)
 DAYS = ("--repo=octo/engine", "--since=2026-02-26", "--until=2026-02-28", "--timezone=America/Los_Angeles")
 FILLED = "octo/engine, 2026-02-26..2026-02-28 in America/Los_Angeles: 3 days: "
@@ -86,7 +86,7 @@ class TestCommand:
     def test_it_fills_and_says_what_it_did(
         self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        run(["backfill", *DAYS])
+        run_cli(["backfill", *DAYS])
         said = capsys.readouterr()
         assert said.out == f"{FILLED}3 filled\nread: 6 pull requests, $0.00\n"
         assert said.err == ""
@@ -98,14 +98,14 @@ class TestCommand:
         assert calls(there) == {"graphql": 3, "files": 6, "rate_limit": 6}
 
     def test_run_again_it_asks_nobody(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
-        run(["backfill", *DAYS])
+        run_cli(["backfill", *DAYS])
         there.github.calls.clear()
-        run(["backfill", *DAYS])
+        run_cli(["backfill", *DAYS])
         assert f"{FILLED}0 filled, 3 filled before\nread: 0 pull requests" in capsys.readouterr().out
         assert (there.github.calls, len(there.claude.requests)) == ([], 6)
 
     def test_facts_ask_no_model(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
-        run(["backfill", *DAYS, "--facts"])
+        run_cli(["backfill", *DAYS, "--facts"])
         assert capsys.readouterr().out == f"{FILLED}3 filled\nread: 6 pull requests\n"
         assert there.claude.requests == []
 
@@ -113,7 +113,7 @@ class TestCommand:
         self, there: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.delenv("ANTHROPIC_API_KEY")
-        run(["backfill", *DAYS])
+        run_cli(["backfill", *DAYS])
         said = capsys.readouterr()
         assert said.err == "ANTHROPIC_API_KEY is not set: filling history and files alone.\n"
         assert said.out.endswith("read: 6 pull requests\n")
@@ -123,24 +123,24 @@ class TestCommand:
     ) -> None:
         monkeypatch.setenv("PRDIGEST_REPO", "octo/engine")
         monkeypatch.setenv("PRDIGEST_TIMEZONE", "Europe/Berlin")
-        run(["backfill", "--facts", "--since", "2026-02-28", "--until", "2026-02-28"])
+        run_cli(["backfill", "--facts", "--since", "2026-02-28", "--until", "2026-02-28"])
         assert "octo/engine, 2026-02-28 in Europe/Berlin: 1 day: 1 filled" in capsys.readouterr().out
 
     def test_without_an_end_it_is_yesterday(self, there: World, capsys: pytest.CaptureFixture[str]) -> None:
         yesterday = datetime.now(ZONE).date() - timedelta(days=1)
-        run(["backfill", "--facts", DAYS[0], f"--since={yesterday}", DAYS[3]])
+        run_cli(["backfill", "--facts", DAYS[0], f"--since={yesterday}", DAYS[3]])
         assert f"{yesterday} in America/Los_Angeles: 1 day: 1 filled" in capsys.readouterr().out
 
     def test_each_day_is_a_line_of_the_log(self, there: World, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.INFO, "bot.cli.backfill"):
-            run(["backfill", *DAYS, "--facts"])
+            run_cli(["backfill", *DAYS, "--facts"])
         told = [record.message for record in caplog.records if record.name == "bot.cli.backfill"]
         assert told == [f"2026-02-{day}: 2 pull requests" for day in (28, 27, 26)]
 
     def test_a_terminal_shows_how_far_it_is(self, there: World) -> None:
         terminal = Terminal()
         with redirect_stderr(terminal):
-            run(["backfill", *DAYS])
+            run_cli(["backfill", *DAYS])
         shown = terminal.getvalue()
         for part in ("Days:", "0/3", "3/3", "2 pull requests, $0.00", "6 pull requests, $0.00"):
             assert part in shown
@@ -150,21 +150,21 @@ class TestCommand:
     ) -> None:
         there.github.fail_next("404", match="/pulls/4/")
         with pytest.raises(PrdigestError, match="1 day could not be filled") as caught:
-            run(["backfill", *DAYS, "--facts"])
+            run_cli(["backfill", *DAYS, "--facts"])
         assert is_one_sentence(str(caught.value))
         told = f"{FILLED}2 filled, 1 not filled\nread: 6 pull requests\nnot filled: 2026-02-27: not readable: #4\n"
         assert capsys.readouterr().out == told
-        run(["backfill", *DAYS, "--facts"])
+        run_cli(["backfill", *DAYS, "--facts"])
         assert f"{FILLED}1 filled, 2 filled before\n" in capsys.readouterr().out
 
     def test_a_cost_that_is_reached_ends_it_and_it_says_how_far_it_came(
         self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        with pytest.raises(BackfillEnded, match="--facts") as caught:
-            run(["backfill", *DAYS, "--max-cost", "0.0001"])
+        with pytest.raises(BackfillAborted, match="--facts") as caught:
+            run_cli(["backfill", *DAYS, "--max-cost", "0.0001"])
         assert "The limit of $0.00 is reached" in str(caught.value)
         assert "not reached" in capsys.readouterr().out
-        run(["backfill", *DAYS])
+        run_cli(["backfill", *DAYS])
         assert len(recorded(store)) == 6
         # what was paid for is not paid for twice
         assert len(there.claude.requests) == 6
@@ -174,7 +174,7 @@ class TestCommand:
     ) -> None:
         there.claude.script(Refusal())
         with pytest.raises(PrdigestError):
-            run(["backfill", *DAYS])
+            run_cli(["backfill", *DAYS])
         assert "without a summary: #" in capsys.readouterr().out
         assert len(recorded(store)) == 6
 
@@ -182,7 +182,7 @@ class TestCommand:
         ("arguments", "settings", "error"),
         [
             (("--repo=no/such",), {}, RepositoryNotFound),
-            ((), {"GITHUB_TOKEN": "ghp_wrong"}, GitHubRefused),
+            ((), {"GITHUB_TOKEN": "ghp_wrong"}, GitHubAccessDenied),
         ],
         ids=["unknown repository", "refused token"],
     )
@@ -198,7 +198,7 @@ class TestCommand:
         for name, value in settings.items():
             monkeypatch.setenv(name, value)
         with pytest.raises(error):
-            run(["backfill", *DAYS, *arguments])
+            run_cli(["backfill", *DAYS, *arguments])
         assert capsys.readouterr().out == ""
         assert calls(there)["graphql"] == 1
 
@@ -216,7 +216,7 @@ class TestCommand:
         self, there: World, arguments: tuple[str, ...], sentence: str
     ) -> None:
         with pytest.raises(UsageError, match=sentence) as caught:
-            run(["backfill", *arguments])
+            run_cli(["backfill", *arguments])
         assert is_one_sentence(str(caught.value).replace("28.2.", ""))
         assert there.github.calls == []
 
@@ -229,10 +229,12 @@ class Terminal(io.StringIO):
 class TestLimits:
     """What GitHub says of its limits, with pauses that take no time."""
 
-    def fill(self, there: World, limit: CostLimit | None = None) -> tuple[list[Outcome], list[float], list[str]]:
+    def fill(
+        self, there: World, limit: CostLimit | None = None
+    ) -> tuple[list[BackfillOutcome], list[float], list[str]]:
         waits, heard = Waits(there), list[str]()
         with closing(Wiring(load_settings(), lambda: datetime.now(UTC), waits)) as wiring:
-            outcomes = list(wiring.looking_back.backfill.fill(REPOSITORY, SPAN, limit, heard.append))
+            outcomes = list(wiring.looking_back.backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
         return outcomes, waits.seconds, heard
 
     @pytest.mark.parametrize("kind", ["429", "secondary", "primary"])
@@ -285,7 +287,7 @@ class TestReplay:
     def test_the_history_is_the_record_and_a_digest_finds_all_of_it(self, there: World, store: Redis) -> None:
         records = {each["number"]: each for date_ in REPLAYED for each in replay(there.github, SHARED, date_)}
         days = ["--repo=vllm-project/vllm", "--since=2026-02-22", "--until=2026-02-28", DAYS[3]]
-        run(["backfill", *days])
+        run_cli(["backfill", *days])
         known = recorded(store, VLLM)
         assert {number: facts_of(each) for number, each in known.items()} == {
             number: facts_of_record(each) for number, each in records.items()

@@ -12,25 +12,25 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.changed_files import CachedFiles
-from bot.adapters.caching.day_lists import CachedDays
+from bot.adapters.caching.changed_files import FileCache
+from bot.adapters.caching.day_lists import DayListCache
 from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.history import RedisHistory
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import default_classes
+from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span
-from bot.render.blocks.terminal import summary as in_terminal
-from bot.render.digest.post import render
-from bot.render.digest.report import report
-from bot.render.summaries.details import details_view
-from bot.render.summaries.post import summary_post
-from bot.render.summaries.summary_json import summary_json
+from bot.render.blocks.terminal import format_summary as in_terminal
+from bot.render.digest.post import render_digest
+from bot.render.digest.report import render_report
+from bot.render.summaries.details import render_details_view
+from bot.render.summaries.post import render_summary
+from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DailyDigest, Surroundings
 from bot.services.digest.overview import Overviewer
-from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
@@ -60,20 +60,20 @@ class Bot:
 
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
         cache = RedisCache(store)
-        self.pulls = CachedFiles(CachedDays(github.pulls(now), cache, lambda: now), cache)
+        self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
         self.reader = Reader(self.pulls, Summariser(None, "none", 30_000).summarise)
         self.entries = Entries(self.pulls, self.reader, cache, "v1")
-        chronicle = Chronicle(lambda: RedisHistory(store), self.pulls.merged_on, lambda: now)
+        chronicle = MergeTimeline(lambda: RedisHistory(store), self.pulls.list_merged, lambda: now)
         self.daily = DailyDigest(
             self.pulls,
             self.entries.read,
             Overviewer(None, "none").overview,
             self.reader.with_files,
             4,
-            default_classes,
-            Surroundings(chronicle.around, chronicle.record),
+            get_default_classes,
+            Surroundings(chronicle.load_day_context, chronicle.record_merges),
         )
-        self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, recorded=chronicle.recorded)
+        self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, recorded=chronicle.read_merges_or_none)
 
     def digest(self) -> Digest:
         return self.daily.build(REPOSITORY, DAY, "Engine")
@@ -91,13 +91,18 @@ def sections(written: str) -> dict[int, str]:
 
 def everything_of(found: Digest) -> str:
     """All that is written of a digest, as it goes out: to a file, to Slack and to a terminal."""
-    written = report(found)
+    written = render_report(found)
     written.encode()
-    shown = render(found)
+    shown = render_digest(found)
     assert shown.attachment
-    json.dumps(shown.payload(), ensure_ascii=False).encode()
+    json.dumps(shown.to_payload(), ensure_ascii=False).encode()
     for each in found.entries:
-        for made in (summary_post(each).payload(), details_view(each), summary_json(each), in_terminal(each)):
+        for made in (
+            render_summary(each).build_payload(),
+            render_details_view(each),
+            build_summary_json(each),
+            in_terminal(each),
+        ):
             json.dumps(made, ensure_ascii=False).encode()
     return written
 
@@ -139,9 +144,9 @@ def test_each_is_told_by_itself_and_listed_with_the_risks(github: ScriptedGitHub
     bot = Bot(github, store)
     for number in told:
         found = bot.entries.named(Reference(REPOSITORY, number))
-        json.dumps(summary_post(found).payload(), ensure_ascii=False).encode()
+        json.dumps(render_summary(found).build_payload(), ensure_ascii=False).encode()
     request = RisksRequest(REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
-    assert bot.risks.build(request, "Engine", DAY).merged == len(GOOD) + len(told)
+    assert bot.risks.build_list(request, "Engine", DAY).merged == len(GOOD) + len(told)
 
 
 UNREAD = [
@@ -161,14 +166,17 @@ def test_what_could_not_be_read_is_said_wherever_it_is_shown(
     numbers = sorted(add(github, {name: TABLE[name] for name in UNREAD}))
     with caplog.at_level(logging.INFO):
         found = Bot(github, store).digest()
-    assert [each.number for each in found.unread] == numbers
+    assert [each.number for each in found.unreadable_entries] == numbers
     told = [record.message for record in caplog.records if "could not be read" in record.message]
     assert sorted(line.split()[0] for line in told) == [f"{REPO}#{number}" for number in numbers]
-    shown = render(found)
-    lead, thread = json.dumps(shown.lead.payload()), json.dumps([post.payload() for post in shown.thread])
+    shown = render_digest(found)
+    lead, thread = (
+        json.dumps(shown.lead.build_payload()),
+        json.dumps([post.build_payload() for post in shown.thread]),
+    )
     assert f"could not be read: {', '.join(f'#{number}' for number in numbers[:6])} and 1 more" in lead
     assert thread.count("could not be read") == len(numbers)
-    assert report(found).count("*No model summary: it could not be read.") == len(numbers)
+    assert render_report(found).count("*No model summary: it could not be read.") == len(numbers)
 
 
 def test_of_a_file_that_can_not_be_read_the_others_are_read(github: ScriptedGitHub, store: Redis) -> None:
@@ -176,7 +184,7 @@ def test_of_a_file_that_can_not_be_read_the_others_are_read(github: ScriptedGitH
     add(github, {"both": Odd(files=({**odd, "filename": "engine/odd.py"}, good))})
     (entry_,) = [each for each in Bot(github, store).digest().entries if each.number == 201]
     assert not entry_.summary.is_unread
-    assert [file.is_odd for file in entry_.pull.files or ()] == [True, False]
+    assert [file.is_unreadable for file in entry_.pull.files or ()] == [True, False]
 
 
 def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
@@ -193,7 +201,7 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
     daily = DailyDigest(bot.pulls, reader.read, Overviewer(None, "none").overview, reader.with_files, 4)
     with caplog.at_level(logging.INFO):
         found = daily.build(REPOSITORY, DAY, "Engine")
-    assert [each.number for each in found.unread] == [102]
+    assert [each.number for each in found.unreadable_entries] == [102]
     assert [each.number for each in found.entries] == sorted(GOOD, reverse=True)
     told = [record for record in caplog.records if "could not be read" in record.message]
     assert [record.message for record in told] == [f"{REPO}#102 could not be read (ValueError: two lines)"]
@@ -202,14 +210,14 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
 
 def test_the_names_of_accounts_lead_nowhere_else(github: ScriptedGitHub, store: Redis) -> None:
     add(github, {"author-markup": TABLE["author-markup"]})
-    assert "- **Author:** [httpsevil.example](https://github.com/httpsevil.example)" in report(
+    assert "- **Author:** [httpsevil.example](https://github.com/httpsevil.example)" in render_report(
         Bot(github, store).digest()
     )
 
 
 def test_the_time_of_a_record_is_that_of_its_day(github: ScriptedGitHub) -> None:
     add(github, {name: TABLE[name] for name in ("merge-without-zone", "merge-in-nanoseconds")})
-    assert len(github.pulls().merged_on(REPOSITORY, DAY).pulls) == len(GOOD) + 2
+    assert len(github.pulls().list_merged(REPOSITORY, DAY).pulls) == len(GOOD) + 2
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.risk.assessment import RULES
+from bot.domain.risk.assessment import RULES_VERSION
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.clones import BEGIN, building, git, lines, needs_git
 from tests.helpers.command import executed, prdigest
@@ -57,7 +57,7 @@ class TestEvaluate:
         done = run(tmp_path, f"--clone={clone}", *WINDOW, "--scores=out.csv", start=executed)
         assert (done.returncode, done.stderr) == (0, "")
         said = done.stdout.splitlines()
-        assert said[0] == f"octo/engine, branch main, merged 2025-04-16 to 2025-05-30 (UTC), {RULES}"
+        assert said[0] == f"octo/engine, branch main, merged 2025-04-16 to 2025-05-30 (UTC), {RULES_VERSION}"
         assert said[1].startswith("55 pull requests, history from 2024-04-16; ")
         assert said[2] == "R  taken back by a revert: 12, 12 of them still open at 09:00 on the next day"
         assert said[-1].startswith("Verdict: too few to tell. Only 12 open pull requests")

@@ -21,7 +21,7 @@ from bot.adapters.redis.transfer.schema import SCHEMA_KEY, family_of
 from bot.adapters.redis.transfer.transfer import Moving
 from bot.container import Wiring
 from bot.domain.conversations.thread import Question
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import Jobs
@@ -63,12 +63,12 @@ def use(there: World, store: Redis) -> None:
     subscription = Subscription(CHANNEL, REPOSITORY, Timing(time(8), DAY.zone))
     RedisSubscriptions(store).put(subscription)
     RedisAgenda(store).put(NextDigest(subscription.id), NOON)
-    RedisJournal(store).note(Run(NOON, f"digest:{CHANNEL}", Outcome.POSTED))
+    RedisJournal(store).note(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
     lead = there.digest()[0]["ts"]
     asked = visit(channel=CHANNEL, thread=lead, response_url=HOOK)
     place = f"{CHANNEL}:{lead}"
     with closing(Wiring(load_settings(), lambda: datetime.now(UTC), clock.sleep)) as wiring:
-        assert wiring.admission.refusal(asked) == ""
+        assert wiring.admission.explain_refusal(asked) == ""
         wiring.talking.attention.quiet(CHANNEL, lead)
         wiring.hurried_cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
         wiring.talking.line.join(place, Question(asked, ASKED, f"{clock.time():.6f}"))

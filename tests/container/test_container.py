@@ -13,16 +13,16 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from redis import Redis
 
-from bot.adapters.embedded.keeper import LINGER
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.keeper import LINGER_SECONDS
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from bot.container import Wiring
 from bot.domain.conversations.commands import Repositories, RisksRequest
-from bot.domain.errors import NotSetUp, PrdigestError, SlackRefused, StoreUnavailable, UsageError
+from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import span_of
-from bot.domain.time.day import LocalDay, zone_of
+from bot.domain.time.date_range import parse_span
+from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import PullRequests
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
@@ -68,9 +68,9 @@ def app(monkeypatch: Env, github: ScriptedGitHub, store: Redis, store_url: str, 
 
 def paths(pulls: PullRequests) -> dict[int, list[str]]:
     """What sixteen threads read of the day."""
-    listed = pulls.merged_on(REPOSITORY, DAY).pulls
+    listed = pulls.list_merged(REPOSITORY, DAY).pulls
     with ThreadPoolExecutor(16) as pool:
-        loaded = list(pool.map(pulls.with_files, listed))
+        loaded = list(pool.map(pulls.load_files, listed))
     return {pull.number: [file.path for file in pull.files or ()] for pull in loaded}
 
 
@@ -106,15 +106,18 @@ def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str
 
 def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, github: ScriptedGitHub) -> None:
     github.fail_next("404", match="/access_tokens")
-    with closing(wired()) as wiring, pytest.raises(NotSetUp, match="GITHUB_APP_INSTALLATION_ID") as caught:
-        wiring.pulls.merged_on(REPOSITORY, DAY)
+    with (
+        closing(wired()) as wiring,
+        pytest.raises(ConfigurationError, match="GITHUB_APP_INSTALLATION_ID") as caught,
+    ):
+        wiring.pulls.list_merged(REPOSITORY, DAY)
     assert is_one_sentence(str(caught.value))
 
 
 def test_a_damaged_key_names_its_setting(app: Env) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     with closing(wired()) as wiring, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
-        wiring.pulls.merged_on(REPOSITORY, DAY)
+        wiring.pulls.list_merged(REPOSITORY, DAY)
 
 
 def test_an_app_without_its_key_says_what_to_set(app: Env) -> None:
@@ -173,15 +176,15 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
     monkeypatch.setenv("PRDIGEST_STATE_DIR", str(state))
     monkeypatch.setenv("GITHUB_TOKEN", github.token)
     monkeypatch.setenv("GITHUB_API_URL", github.url)
-    with connect(embedded_url(state)) as earlier_command:
+    with connect(start_embedded_url(state)) as earlier_command:
         earlier_command.ping()
-        time.sleep(LINGER / 5)
+        time.sleep(LINGER_SECONDS / 5)
     with closing(wired()) as wiring:
         pulls = wiring.pulls
-        github.latency = LINGER + 1
-        (pull,) = pulls.merged_on(REPOSITORY, DAY).pulls
+        github.latency = LINGER_SECONDS + 1
+        (pull,) = pulls.list_merged(REPOSITORY, DAY).pulls
         github.latency = 0.0
-        assert pulls.with_files(pull).files
+        assert pulls.load_files(pull).files
 
 
 # --- what the bot speaks of, and with whom
@@ -232,9 +235,9 @@ def test_the_name_of_the_settings_is_that_of_their_repository(
 
 def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "America/Los_Angeles")
-    assert wired().today() == LocalDay(date(2026, 3, 1), zone_of("America/Los_Angeles"))
+    assert wired().today() == LocalDay(date(2026, 3, 1), parse_zone("America/Los_Angeles"))
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "Pacific/Kiritimati")
-    assert wired().today() == LocalDay(date(2026, 3, 2), zone_of("Pacific/Kiritimati"))
+    assert wired().today() == LocalDay(date(2026, 3, 2), parse_zone("Pacific/Kiritimati"))
 
 
 @pytest.fixture
@@ -252,8 +255,8 @@ def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) ->
 
 def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
     with closing(wired()) as wiring:
-        assert wiring.admission.refusal(visit()) == ""
-        assert wiring.admission.refusal(visit(team="T0ELSE"))
+        assert wiring.admission.explain_refusal(visit()) == ""
+        assert wiring.admission.explain_refusal(visit(team="T0ELSE"))
 
 
 def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
@@ -265,7 +268,7 @@ def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
             visit(team="T0ELSE", enterprise="E0GRID"),
             visit(team="T0ELSE"),
         ]
-        assert [not wiring.admission.refusal(asked) for asked in visits] == [True, True, True, False]
+        assert [not wiring.admission.explain_refusal(asked) for asked in visits] == [True, True, True, False]
 
 
 def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> None:
@@ -274,12 +277,12 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
     bot.setenv("PRDIGEST_USER_LIMIT", "1")
     with closing(wired()) as wiring:
         visits = [visit(channel="C0ELSE"), visit(user="U0ELSE"), visit(), visit()]
-        assert [not wiring.admission.refusal(asked) for asked in visits] == [False, False, True, False]
+        assert [not wiring.admission.explain_refusal(asked) for asked in visits] == [False, False, True, False]
 
 
 def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
     bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
-    with closing(wired()) as wiring, pytest.raises(SlackRefused, match="SLACK_BOT_TOKEN"):
+    with closing(wired()) as wiring, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
         _ = wiring.admission
 
 
@@ -384,14 +387,14 @@ def test_a_file_of_path_classes_makes_entries_anew(
 
 def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: ScriptedGitHub, tmp_path: Path) -> None:
     github.add(REPO, record(90, merged_at=NOON, files=[changed_file("of/much.py", additions=900, deletions=900)]))
-    ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, span_of("2026-02-28", DAY, 1))
+    ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, parse_span("2026-02-28", DAY, 1))
 
     def found() -> tuple[bool, str, str, list[int], bool]:
         with closing(wired()) as wiring:
-            is_listed = "/pull/90" in str(wiring.answers.risks(risky, "U0ASKER").public)
+            is_listed = "/pull/90" in str(wiring.answers.build_risks(risky, "U0ASKER").public)
             impact = wiring.entries.named(ninety).summary.technical_impact
-            digest = [entry.number for entry in wiring.daily.build(REPOSITORY, DAY, "Engine").riskiest]
-            rated = wiring.looking_back.chronicle.rate(
+            digest = [entry.number for entry in wiring.daily.build(REPOSITORY, DAY, "Engine").riskiest_entries]
+            rated = wiring.looking_back.chronicle.assess_risk(
                 pull(90, files=[of_product("of/much.py", 900, 900)])
             ).is_listed
             return is_listed, impact.rpartition(": ")[2], wiring.talking.archive.one(ninety).area, digest, rated
@@ -405,6 +408,9 @@ def test_every_service_goes_by_the_file_of_path_classes(app: Env, github: Script
 def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_first_job(bot: Env) -> None:
     bot.setenv("GITHUB_TOKEN", "ghp_test")
     bot.setenv("PRDIGEST_PATHS", "nowhere.toml")
-    with closing(wired()) as wiring, pytest.raises(NotSetUp, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught:
+    with (
+        closing(wired()) as wiring,
+        pytest.raises(ConfigurationError, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught,
+    ):
         wiring.prepare()
     assert is_one_sentence(str(caught.value))

@@ -14,9 +14,9 @@ from redis import Redis
 from bot.adapters.claude import CLAUDE
 from bot.container import Wiring
 from bot.container.sources import LiveSources
-from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.reference import Reference
-from bot.ports import ChatModel, Model, Outside, Prompt, PullRequests
+from bot.ports import ChatModel, Model, Prompt, PullRequests, Sources
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
@@ -38,10 +38,10 @@ class Known:
     stands_in: str = ""
     closed: list[str] = field(default_factory=list)
 
-    def allowances(self) -> Iterable[Allowance]:
+    def list_allowances(self) -> Iterable[RateAllowance]:
         return ()
 
-    def prepare(self) -> None:
+    def open_sources(self) -> None:
         self.closed.append("prepared")
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model)
 
 
-def wired(outside: Outside) -> Wiring:
+def wired(outside: Sources) -> Wiring:
     return Wiring(load_settings(), lambda: MORNING, Sleeps(), outside)
 
 

@@ -14,7 +14,7 @@ from redis import Redis
 from bot.adapters.claude import CLAUDE
 from bot.container import Wiring
 from bot.container.providers import PROVIDERS, choose_provider, model_access
-from bot.doctor.container import doctor
+from bot.doctor.container import open_doctor
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.operations.usage import NO_PRICES, Usage
@@ -77,7 +77,7 @@ def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(wiring: 
     assert digest.overview.text == "A toy day."
     assert toy.requests == ["/complete"] * 3
     assert digest.cost == pytest.approx(paid(3, COMPLETED))
-    assert wiring.costs.budget.spent_today()[0] == pytest.approx(paid(3, COMPLETED))
+    assert wiring.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
 
 
 def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToyServer, slack: SlackEmulator) -> None:
@@ -95,13 +95,13 @@ def test_an_answer_is_streamed_after_a_tool_was_used(wiring: Wiring, toy: ToySer
     assert any("+retries = 101" in part for part in toy.heard), "what the tool found"
     summaries = toy.requests.count("/complete")
     spent = paid(summaries, COMPLETED) + paid(2, TALKED)
-    assert wiring.costs.budget.spent_today()[0] == pytest.approx(spent)
+    assert wiring.costs.budget.read_spending_today()[0] == pytest.approx(spent)
 
 
 def examined(settings: Settings) -> list[str]:
     usable = Usable(settings, {})
-    with doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as found:
-        return told(found.findings())
+    with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as found:
+        return told(found.run_checks())
 
 
 def test_the_doctor_examines_it(settings: ToySettings) -> None:

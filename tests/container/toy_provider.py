@@ -15,11 +15,11 @@ import httpx2
 from localslack.loopback import Loopback, Request, Response
 from pydantic import Field, SecretStr
 
-from bot.adapters.http.bounded_calls import TooSlow, bounded
+from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.bounded_streams import in_own_context
-from bot.adapters.http.httpx_trace import note_connections
-from bot.domain.errors import ModelBusy, ModelRejected
-from bot.domain.operations.usage import Price, PriceList, Usage
+from bot.adapters.http.httpx_trace import track_connections
+from bot.domain.errors import ModelBusy, ModelRequestRejected
+from bot.domain.operations.usage import ModelPrice, PriceList, Usage
 from bot.ports import (
     Chat,
     ChatEvent,
@@ -52,10 +52,10 @@ class ToyConnection:
         kept = httpx2.Limits(max_keepalive_connections=0)
         headers = {"X-Toy-Key": access.key}
         self._client = httpx2.Client(base_url=access.address, headers=headers, limits=kept, timeout=seconds)
-        note_connections(self._client)
+        track_connections(self._client)
         self._seconds = seconds
 
-    def knows(self, model: str) -> bool | None:
+    def has_model(self, model: str) -> bool | None:
         return self._ask("GET", f"/models/{model}")["known"] is True
 
     def complete(self, prompt: Prompt) -> Completion:
@@ -66,9 +66,9 @@ class ToyConnection:
     def stream(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         body = {"turns": [_told(turn) for turn in chat.turns]}
         try:
-            with bounded(chat.seconds), self._client.stream("POST", "/talk", json=body) as answer:
+            with bound_requests(chat.seconds), self._client.stream("POST", "/talk", json=body) as answer:
                 yield from _events(answer)
-        except (TooSlow, httpx2.HTTPError) as error:
+        except (DeadlineExceeded, httpx2.HTTPError) as error:
             raise ModelBusy("the toy broke off") from error
 
     def close(self) -> None:
@@ -76,12 +76,12 @@ class ToyConnection:
 
     def _ask(self, method: str, path: str, **body: Any) -> dict[str, Any]:
         try:
-            with bounded(self._seconds):
+            with bound_requests(self._seconds):
                 answer = self._client.request(method, path, json=body)
-        except (TooSlow, httpx2.HTTPError) as error:
+        except (DeadlineExceeded, httpx2.HTTPError) as error:
             raise ModelBusy("the toy can't be reached") from error
         if answer.status_code == 401:
-            raise ModelRejected("the model's API key is refused")
+            raise ModelRequestRejected("the model's API key is refused")
         found: dict[str, Any] = answer.json()
         return found
 
@@ -109,7 +109,7 @@ TOY = ModelProvider(
     name="Toy",
     key_variable="TOY_API_KEY",
     address_variable="TOY_URL",
-    prices=PriceList({"toy-1": Price(10.0, 100.0)}),
+    prices=PriceList({"toy-1": ModelPrice(10.0, 100.0)}),
     connect=ToyConnection,
     probe=ToyConnection,
 )

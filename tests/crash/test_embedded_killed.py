@@ -12,7 +12,7 @@ from time import monotonic
 
 import pytest
 
-from bot.adapters.embedded.socket_path import socket_client, socket_path
+from bot.adapters.embedded.socket_path import get_socket_path, make_socket_client
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web
 from tests.helpers.checks import closed_port, eventually
@@ -39,7 +39,7 @@ def process_of(site: Site, name: str) -> Web:
 
 def kill_store(state: Path, *, with_keeper: bool) -> int:
     """End the server, with its keeper or without, as the system does when memory runs out; the server's id."""
-    with socket_client(socket_path(state)) as client:
+    with make_socket_client(get_socket_path(state)) as client:
         client.set("kept", "1")
         server = server_of(client)
     if with_keeper:
@@ -87,7 +87,7 @@ def test_a_bot_whose_store_is_killed_answers_within_seconds(own: Site, kill: Cal
         ask_until_taken(own, bot, number)
         assert monotonic() - began < BACK
         assert bot.is_ready()
-        with socket_client(socket_path(state_of(own))) as client:
+        with make_socket_client(get_socket_path(state_of(own))) as client:
             assert (client.get("kept"), server_of(client) != before) == (b"1", True)
     assert bot.process.poll() is None
 
@@ -122,7 +122,7 @@ def test_while_it_can_not_come_back_the_process_lives_and_is_not_ready(own: Site
 
 
 def kill_store_of_moved(state: Path) -> None:
-    with socket_client(state / "valkey.sock") as client:
+    with make_socket_client(state / "valkey.sock") as client:
         server = server_of(client)
     os.kill(server, signal.SIGKILL)
     eventually(lambda: not lives(server))
@@ -130,7 +130,7 @@ def kill_store_of_moved(state: Path) -> None:
 
 def _users(state: Path) -> int:
     """How many processes are connected, this one not counted."""
-    with socket_client(socket_path(state)) as client:
+    with make_socket_client(get_socket_path(state)) as client:
         return len({each["addr"] + each["id"] for each in client.client_list(_type="normal")}) - 1
 
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
-from bot.adapters.embedded.keeper import LINGER
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.keeper import LINGER_SECONDS
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from tests.adapters.embedded.test_server import keeper_of, lives, server_of
 from tests.crash.conftest import Site, Web
@@ -81,11 +81,11 @@ def test_all_in_one_ends_cleanly_and_leaves_nothing_running(site: Site) -> None:
         run.process.send_signal(how)
     assert [run.process.wait(timeout=STOPPED) for run in runs] == [0, 0]
     assert [len(site.answers(delivery)) for delivery in asked] == [1, 1]
-    eventually(lambda: not any(lives(pid) for pids in stores for pid in pids), LINGER + 10)
+    eventually(lambda: not any(lives(pid) for pids in stores for pid in pids), LINGER_SECONDS + 10)
 
 
 def _store_of(state: Path) -> tuple[int, int]:
     """The embedded server of a state directory and its keeper."""
-    with connect(embedded_url(state)) as client:
+    with connect(start_embedded_url(state)) as client:
         server = server_of(client)
     return server, keeper_of(server)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import is_running
+from bot.adapters.embedded.server import is_store_running
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.command import prdigest, started
 from tests.helpers.world import World, add_yesterday, world
@@ -99,14 +99,14 @@ def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there
         screen(address, "Asked for by")
     assert len(there.claude.requests) == asked
     assert there.slack.calls == []
-    assert not is_running(tmp_path / "state" / "demo")
+    assert not is_store_running(tmp_path / "state" / "demo")
 
 
 def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path) -> None:
     there.claude.latency = 60.0
     with demo(there, tmp_path):
         eventually(lambda: there.claude.requests)
-    assert not is_running(tmp_path / "state" / "demo")
+    assert not is_store_running(tmp_path / "state" / "demo")
 
 
 @pytest.mark.parametrize(

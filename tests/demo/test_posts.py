@@ -14,17 +14,17 @@ from localslack.testing.html import Parsed, parse_html
 
 from bot.demo.sample.sources import Sample
 from bot.domain.digest.models import Digest
-from bot.domain.operations.bot_health import Latest
+from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
-from bot.render.conversations.answers import below, found_without_model, private_answer
-from bot.render.digest.post import render
-from bot.render.risk.risk_list import risks_post
-from bot.render.risk.score import score_post
-from bot.render.subscriptions.home import home
-from bot.render.subscriptions.subscription_list import changed, confirmed, listing
-from bot.render.summaries.details import details_view, loading_view
-from bot.render.summaries.post import summary_post
+from bot.render.conversations.answers import format_search_answer, render_footer, render_private_answer
+from bot.render.digest.post import render_digest
+from bot.render.risk.risk_list import render_risk_list
+from bot.render.risk.score import render_score
+from bot.render.subscriptions.home import render_home
+from bot.render.subscriptions.subscription_list import render_changes, render_confirmation, render_listing
+from bot.render.summaries.details import render_details_view, render_loading_view
+from bot.render.summaries.post import render_summary
 from tests.helpers.builders import REPOSITORY
 from tests.render.accepted import strings
 from tests.render.hostile_days import digests
@@ -53,24 +53,24 @@ def assert_whole(found: Parsed, blocks: Sequence[Any]) -> None:
 
 
 def show(post: Post, **more: Any) -> Parsed:
-    return parse_html(render_message({"ts": "1.0", **post.payload(), **more}, NAMES))
+    return parse_html(render_message({"ts": "1.0", **post.build_payload(), **more}, NAMES))
 
 
 def posts() -> dict[str, Post]:
     """What the bot posts, by name."""
-    rendered = render(SAMPLE)
+    rendered = render_digest(SAMPLE)
     risks = made(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
-    foot = below("It was cut.", "2 files", "3 files", 1)
+    foot = render_footer("It was cut.", "2 files", "3 files", 1)
     return {
         "lead": rendered.lead,
         **{f"thread {place}": post for place, post in enumerate(rendered.thread)},
-        "summary": summary_post(ENTRY),
-        "risks": risks_post(risks),
-        "score": score_post("engine", SPAN, replace(USUAL, hits=(hit(9),))),
-        "subscribed": confirmed(ENGINE, DUE),
-        "paused": changed([ENGINE], "Paused"),
-        "list": listing([(ENGINE, DUE), (FIXED, DUE)]),
-        "answer": private_answer(found_without_model("No model.", "the day", SAMPLE.entries), foot),
+        "summary": render_summary(ENTRY),
+        "risks": render_risk_list(risks),
+        "score": render_score("engine", SPAN, replace(USUAL, hits=(hit(9),))),
+        "subscribed": render_confirmation(ENGINE, DUE),
+        "paused": render_changes([ENGINE], "Paused"),
+        "list": render_listing([(ENGINE, DUE), (FIXED, DUE)]),
+        "answer": render_private_answer(format_search_answer("No model.", "the day", SAMPLE.entries), foot),
     }
 
 
@@ -86,14 +86,14 @@ def test_what_the_bot_posts_is_shown_whole(post: Post) -> None:
 
 
 def test_a_file_is_shown_with_its_title() -> None:
-    attachment = render(SAMPLE).attachment
+    attachment = render_digest(SAMPLE).attachment
     assert attachment is not None
     file = {"id": "F1", "name": attachment.name, "title": attachment.title}
     assert attachment.title in show(Post("", ()), files=[file]).text
 
 
 def test_the_report_of_the_sample_day_is_shown_whole() -> None:
-    attachment = render(SAMPLE).attachment
+    attachment = render_digest(SAMPLE).attachment
     assert attachment is not None
     found = parse_html(render_document(attachment.text))
     assert len(found.find_all("h2")) == len(Sample().numbers)
@@ -101,15 +101,15 @@ def test_the_report_of_the_sample_day_is_shown_whole() -> None:
 
 
 VIEWS: dict[str, Json] = {
-    "details": details_view(ENTRY),
-    "loading": loading_view(Reference(REPOSITORY, 5)),
+    "details": render_details_view(ENTRY),
+    "loading": render_loading_view(Reference(REPOSITORY, 5)),
     "form": sent(opened()),
     "change": sent(opened(OLD)),
     "home": {
         "type": "home",
-        "blocks": [*home([Latest("a", "https://a.example", NOW)], [(ENGINE, DUE)], WELL, NOW)],
+        "blocks": [*render_home([LatestDigest("a", "https://a.example", NOW)], [(ENGINE, DUE)], WELL, NOW)],
     },
-    "empty home": {"type": "home", "blocks": [*home([], [], WELL, NOW, "A note")]},
+    "empty home": {"type": "home", "blocks": [*render_home([], [], WELL, NOW, "A note")]},
 }
 
 
@@ -134,6 +134,6 @@ def test_a_form_shows_what_was_put_in_before() -> None:
 @settings(max_examples=15)
 @given(digests(3))
 def test_any_digest_is_shown_whole(found: Digest) -> None:
-    rendered = render(found)
+    rendered = render_digest(found)
     for post in (rendered.lead, *rendered.thread):
         assert_whole(show(post), post.blocks)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.demo.stage import kept, lent
-from bot.domain.errors import NotSetUp, StoreUnavailable
+from bot.domain.errors import ConfigurationError, StoreUnavailable
 
 
 def test_what_is_lent_is_gone_afterwards() -> None:
@@ -22,7 +22,7 @@ def test_what_is_kept_is_one_demos_at_a_time(tmp_path: Path) -> None:
     for _ in range(2):
         with kept(folder) as ours:
             assert ours == folder
-            with pytest.raises(NotSetUp, match="Another live demo is running"), kept(folder):
+            with pytest.raises(ConfigurationError, match="Another live demo is running"), kept(folder):
                 pass
 
 
@@ -39,7 +39,7 @@ def test_where_the_store_does_not_start_there_is_the_text() -> None:
 
 def test_where_nothing_can_be_written_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
-    with pytest.raises(NotSetUp, match=r"No temporary folder.*TMPDIR"), lent():
+    with pytest.raises(ConfigurationError, match=r"No temporary folder.*TMPDIR"), lent():
         pass
     with pytest.raises(StoreUnavailable, match="PRDIGEST_STATE_DIR"), kept(Path("/proc/self")):
         pass

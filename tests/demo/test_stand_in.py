@@ -15,7 +15,7 @@ from bot.demo.stand_in import StandIn
 from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.conversations.thread import Memory, Question
 from bot.domain.errors import DayUnavailable
-from bot.domain.operations.usage import NOTHING
+from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Chat, Text, Turn
 from bot.services.summaries.prompts import fenced
 from bot.settings import load_settings
@@ -147,7 +147,7 @@ def test_tools_are_used_in_two_rounds_and_then_it_is_said_in_pieces() -> None:
     tools = [each.tool for each in written.exchanges]
     assert tools[:3] == ["list_pull_requests", "search", "list_pull_requests"]
     assert set(tools[3:]) == {"pull_request"}
-    assert (written.rounds, written.usage, written.end) == (3, NOTHING, AnswerEnd.COMPLETE)
+    assert (written.rounds, written.usage, written.end) == (3, NO_USAGE, AnswerEnd.COMPLETE)
     assert thread.display.statuses == ["is searching the descriptions…", "is going through the pull requests…"]
     seen = thread.display.seen
     assert len(seen) > 20
@@ -178,7 +178,7 @@ def test_it_uses_no_tools_where_it_may_not() -> None:
 
     chat = Chat("any", "", (), talk, 1_000, 25.0, 100.0, may_use_tools=False)
     reply = converse(StandIn(Sleeps()), chat, hear)
-    assert (reply.calls, reply.usage) == ((), NOTHING)
+    assert (reply.calls, reply.usage) == ((), NO_USAGE)
     assert "".join(heard).startswith("<answer>I can't tell")
 
 
@@ -199,7 +199,7 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     assert small["elements"][0]["text"].endswith(Sample().stands_in)
     assert "Written by a model" not in str(small)
     assert thumbs["type"] == "context_actions"
-    assert (draft.inputs["model"], wiring.costs.budget.spent_today()[0]) == (Sample().stands_in, 0.0)
+    assert (draft.inputs["model"], wiring.costs.budget.read_spending_today()[0]) == (Sample().stands_in, 0.0)
 
 
 # nothing but what was found

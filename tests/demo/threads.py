@@ -11,7 +11,7 @@ from bot.demo.stand_in import StandIn
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.thread import Memory, Question
 from bot.domain.conversations.thread_subject import subject_of
-from bot.domain.time.day import LocalDay, date_of
+from bot.domain.time.day import LocalDay, parse_date
 from bot.render.conversations.streaming import Links
 from bot.services.questions.agent import Answerer
 from bot.services.questions.answer_progress import Written
@@ -26,7 +26,7 @@ from tests.demo.sample.test_sources import ANGELES, VLLM
 from tests.services.doubles import MemoryCache, Sleeps, visit
 from tests.services.questions.archives import RecordingDisplay
 
-TODAY = LocalDay(date_of("2026-03-01"), ANGELES)
+TODAY = LocalDay(parse_date("2026-03-01"), ANGELES)
 DAY = "digest 2026-02-28 repo:vllm-project/vllm"
 ONE = "summary 35617"
 REPOSITORIES = Repositories(VLLM)
@@ -43,7 +43,7 @@ def archive() -> Archive:
     reader = Reader(sample, summariser.summarise)
     entries = Entries(sample, reader, memory, "any")
     for number in sample.numbers:
-        entries.read(sample.pull(VLLM, number))
+        entries.read(sample.fetch_pull_request(VLLM, number))
     return Archive(sample, reader, entries, 1)
 
 

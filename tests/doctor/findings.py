@@ -6,11 +6,11 @@ from collections.abc import Generator, Iterable
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from bot.domain.operations.finding import Finding, Status
+from bot.domain.operations.finding import CheckStatus, Finding
 from tests.helpers.checks import is_one_sentence
 
 NOW = datetime(2026, 3, 1, 17, 20, tzinfo=UTC)  # 09:20 in Los Angeles
-_MARKS = {Status.OK: "+", Status.FAILED: "!", Status.NOTE: "-"}
+_MARKS = {CheckStatus.OK: "+", CheckStatus.FAILED: "!", CheckStatus.NOTE: "-"}
 
 
 def now() -> datetime:
@@ -23,7 +23,7 @@ def told(findings: Iterable[Finding]) -> list[str]:
 
 
 def _line(finding: Finding) -> str:
-    assert bool(finding.advice) >= (finding.status is Status.FAILED), finding
+    assert bool(finding.advice) >= (finding.status is CheckStatus.FAILED), finding
     assert not finding.advice or is_one_sentence(finding.advice), finding.advice
     advice = f" -> {finding.advice}" if finding.advice else ""
     return f"{_MARKS[finding.status]} {finding.name}: {finding.found}{advice}"

@@ -13,13 +13,13 @@ from redis import Redis
 
 from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
-from bot.doctor.checks.settings import Given
-from bot.doctor.checkup import Doctor, Plan, Worlds
-from bot.domain.errors import SlackRefused, StoreUnavailable
+from bot.doctor.checks.settings import SettingsSnapshot
+from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
+from bot.domain.errors import SlackCallRefused, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.ports.probes import GitHubAccess, Installed, Records
+from bot.ports.probes import GitHubAccess, Installation, StoreRecords
 from tests.doctor.checks.test_settings import GOOD, HOLD_TOKENS, KNOWN
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, now, told
@@ -29,29 +29,29 @@ FIXED = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), U
 
 
 class AnyGitHub:
-    def access(self) -> GitHubAccess:
+    def check_access(self) -> GitHubAccess:
         return GitHubAccess(None, NOW)
 
-    def reads(self, repository: Repository) -> bool:
+    def can_read_commits(self, repository: Repository) -> bool:
         return True
 
 
 class AnyModel:
-    def knows(self, model: str) -> bool:
+    def has_model(self, model: str) -> bool:
         return True
 
 
 class AnySlack:
     def __init__(self, missing: Mapping[str, str] | None = None, time: datetime | None = NOW) -> None:
-        self._installed = Installed("Emulated", missing or {}, time)
+        self._installed = Installation("Emulated", missing or {}, time)
 
-    def installed(self) -> Installed:
+    def fetch_installation(self) -> Installation:
         return self._installed
 
-    def team(self) -> str:
+    def fetch_team(self) -> str:
         return "T0TEAM"
 
-    def channel(self, name: str) -> str:
+    def check_channel(self, name: str) -> str:
         return f"#{name.lower()}"
 
 
@@ -60,24 +60,24 @@ class AnyApp:
         """Nothing to refuse."""
 
 
-PLAN = Plan(
-    Given(GOOD, {}, KNOWN, HOLD_TOKENS, "from the environment"),
+PLAN = CheckPlan(
+    SettingsSnapshot(GOOD, {}, KNOWN, HOLD_TOKENS, "from the environment"),
     repositories=(FIXED.repository,),
     models={"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL"},
     provider=CLAUDE,
     channels={"C0DIGEST": "PRDIGEST_CHANNEL", "C0ADMIN": "PRDIGEST_ADMIN_CHANNEL"},
-    place="redis://localhost",
+    store_address="redis://localhost",
     zone=UTC_ZONE,
-    fixed=FIXED,
+    fixed_subscription=FIXED,
 )
 
 
-def worlds(store: Redis) -> Worlds:
-    return Worlds(AnyGitHub, AnyModel, AnySlack, AnyApp, lambda: records_of(store))
+def worlds(store: Redis) -> ServiceProbes:
+    return ServiceProbes(AnyGitHub, AnyModel, AnySlack, AnyApp, lambda: records_of(store))
 
 
-def examined(worlds: Worlds, plan: Plan = PLAN, patience: float = 5.0) -> list[str]:
-    return told(Doctor(plan, worlds, now, lambda _: None, patience).findings())
+def examined(worlds: ServiceProbes, plan: CheckPlan = PLAN, patience: float = 5.0) -> list[str]:
+    return told(Doctor(plan, worlds, now, lambda _: None, patience).run_checks())
 
 
 def names(lines: list[str]) -> list[str]:
@@ -107,7 +107,7 @@ def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> N
 
 
 def test_without_any_channel_it_says_so(store: Redis) -> None:
-    found = examined(worlds(store), replace(PLAN, channels={}, fixed=None))
+    found = examined(worlds(store), replace(PLAN, channels={}, fixed_subscription=None))
     assert "- Channels: none: PRDIGEST_CHANNEL is not set and nobody has subscribed" in found
 
 
@@ -119,7 +119,7 @@ def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Re
 
 
 def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) -> None:
-    def away() -> Records:
+    def away() -> StoreRecords:
         raise StoreUnavailable("The store does not answer.")
 
     lines = examined(replace(worlds(store), store=away))
@@ -134,7 +134,7 @@ def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) 
 
 def test_without_slack_its_channels_are_no_failures(store: Redis) -> None:
     def refused() -> AnySlack:
-        raise SlackRefused("Slack refused the token.", "invalid_auth")
+        raise SlackCallRefused("Slack refused the token.", "invalid_auth")
 
     lines = examined(replace(worlds(store), slack=refused))
     assert "- Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): not checked: see Slack token above" in lines
@@ -146,7 +146,7 @@ def test_a_world_that_hangs_fails_its_own_checks_and_no_other(store: Redis) -> N
     end = threading.Event()
 
     class Hanging(AnySlack):
-        def channel(self, name: str) -> str:
+        def check_channel(self, name: str) -> str:
             end.wait(30)
             return ""
 

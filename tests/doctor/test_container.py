@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.doctor.container import doctor, given_of
-from bot.doctor.report import as_json, lines
+from bot.doctor.container import open_doctor, read_snapshot
+from bot.doctor.report import format_finding, format_findings_json
 from bot.domain.operations.finding import Finding
 from bot.settings import usable_settings
 from tests.adapters.worlds import WebPage
@@ -29,8 +29,8 @@ def no_pause(_: float) -> None:
 
 
 def findings() -> list[Finding]:
-    with doctor(usable_settings(), lambda: datetime.now(UTC), no_pause) as found:
-        return list(found.findings())
+    with open_doctor(usable_settings(), lambda: datetime.now(UTC), no_pause) as found:
+        return list(found.run_checks())
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env
     (tmp_path / ".env").write_text("PRDIGEST_CHANEL=x\nPORT=1111\nPRDIGEST_NAME=\n")
     monkeypatch.setenv("prdigest_repo", "octo/engine")
     monkeypatch.setenv("PORT", "2222")
-    given = given_of(usable_settings())
+    given = read_snapshot(usable_settings())
     names = {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_NAME", "PRDIGEST_REPO"} & given.variables.keys()
     assert names == {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_REPO"}
     assert given.variables["PORT"] == "2222"
@@ -168,7 +168,7 @@ def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env
 
 
 def test_a_folder_without_a_file_is_named(tmp_path: Path) -> None:
-    assert given_of(usable_settings()).source == f"from the environment, there is no .env in {tmp_path}"
+    assert read_snapshot(usable_settings()).source == f"from the environment, there is no .env in {tmp_path}"
 
 
 # --- secrets
@@ -219,7 +219,7 @@ def test_no_part_of_a_secret_is_ever_shown(there: World, monkeypatch: Env, way: 
     for name, value in {**there.settings, **SECRETS, **WAYS[way]}.items():
         monkeypatch.setenv(name, value)
     found = findings()
-    shown = "\n".join([as_json(found), *(lines(each, "utf-8") for each in found)])
+    shown = "\n".join([format_findings_json(found), *(format_finding(each, "utf-8") for each in found)])
     assert MARK.lower() not in shown.lower()
     assert len(failed(told(found))) >= 3
 

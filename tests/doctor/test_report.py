@@ -7,16 +7,16 @@ import json
 import click
 import pytest
 
-from bot.doctor.report import as_json, lines, verdict
+from bot.doctor.report import format_finding, format_findings_json, format_verdict
 from bot.domain.operations.finding import Finding
 
-OK = Finding.ok("Store", "redis://localhost answers")
-FAILED = Finding.failed("Channel C0DIGEST", "archived", "Channel C0DIGEST is archived: choose another one.")
-NOTE = Finding.unchecked("Worker", "see Store above")
+OK = Finding.build_success("Store", "redis://localhost answers")
+FAILED = Finding.build_failure("Channel C0DIGEST", "archived", "Channel C0DIGEST is archived: choose another one.")
+NOTE = Finding.build_unchecked("Worker", "see Store above")
 
 
 def plain(finding: Finding, encoding: str = "utf-8") -> str:
-    return click.unstyle(lines(finding, encoding))
+    return click.unstyle(format_finding(finding, encoding))
 
 
 def test_each_finding_is_a_line_with_a_mark_and_a_failure_has_a_second_one() -> None:
@@ -39,28 +39,28 @@ def test_where_the_marks_can_not_be_shown_they_are_words(encoding: str) -> None:
 
 
 def test_what_a_terminal_can_not_show_does_not_stop_the_rest() -> None:
-    found = plain(Finding.failed("Slack token", "the workspace is 日本", "Set it (xoxb-…)."), "ascii")
+    found = plain(Finding.build_failure("Slack token", "the workspace is 日本", "Set it (xoxb-…)."), "ascii")
     assert found == "FAIL Slack token: the workspace is ??\n     -> Set it (xoxb-...)."
 
 
 def test_only_the_mark_is_coloured() -> None:
-    assert lines(FAILED, "utf-8").startswith("\x1b[31m✗\x1b[0m Channel")
+    assert format_finding(FAILED, "utf-8").startswith("\x1b[31m✗\x1b[0m Channel")
 
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\n+ fine", "\u202e", "\r"], ids=ascii)
 def test_a_name_from_outside_steers_no_terminal(evil: str) -> None:
-    found = plain(Finding.ok("Channel C0DIGEST", f"#{evil}general"))
+    found = plain(Finding.build_success("Channel C0DIGEST", f"#{evil}general"))
     assert found.isprintable()
 
 
 def test_the_last_line_says_how_many_failed() -> None:
-    assert verdict([OK, NOTE]) == "All is well."
-    assert verdict([OK, FAILED, NOTE]) == "1 check of 3 failed."
-    assert verdict([FAILED, FAILED]) == "2 checks of 2 failed."
+    assert format_verdict([OK, NOTE]) == "All is well."
+    assert format_verdict([OK, FAILED, NOTE]) == "1 check of 3 failed."
+    assert format_verdict([FAILED, FAILED]) == "2 checks of 2 failed."
 
 
 def test_scripts_get_a_list_of_plain_values() -> None:
-    assert json.loads(as_json([OK, FAILED, NOTE])) == [
+    assert json.loads(format_findings_json([OK, FAILED, NOTE])) == [
         {"name": "Store", "status": "ok", "found": "redis://localhost answers", "advice": ""},
         {
             "name": "Channel C0DIGEST",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.risk.assessment import RULES
+from bot.domain.risk.assessment import RULES_VERSION
 from evals.pack import outcomes_in, pulls_in
 from tests.helpers.command import Caught
 
@@ -68,7 +68,7 @@ def test_it_measures_by_all_labels_and_writes_scores(pack: Path, tmp_path: Path)
     done = evals(tmp_path, f"--pack={pack}", *window, "--scores=out.csv")
     assert (done.returncode, done.stderr) == (0, "")
     said = done.stdout.splitlines()
-    assert said[0] == f"vllm-project/vllm, branch main, merged 2025-03-01 to 2025-03-31 (UTC), {RULES}"
+    assert said[0] == f"vllm-project/vllm, branch main, merged 2025-03-01 to 2025-03-31 (UTC), {RULES_VERSION}"
     # the second was repaired on the day after, but only at noon
     for line, start, count in zip(said[2:5], "RHY", (1, 2, 3), strict=True):
         assert line.startswith(start)

@@ -11,20 +11,20 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.adapters.git.clone import GitClone
-from bot.domain.evaluation.labels import Outcome, Window, cases_of
+from bot.domain.evaluation.labels import EvaluationWindow, LabelledOutcome, build_cases
 from bot.domain.evaluation.measurement import Measurement
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS
-from bot.domain.risk.assessment import RULES, assess
-from bot.services.history.clone_history import history_of
-from bot.services.history.merge_timeline import past_of
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
+from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request
+from bot.services.history.clone_history import read_clone_history
+from bot.services.history.merge_timeline import build_past
 from evals.pack import LABELS, REPOSITORY, history_in, outcomes_in, pulls_in
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.clones import Builder, building, needs_git
 
 PACK = SHARED / "risk"
 ZONE = ZoneInfo("America/Los_Angeles")
-WINDOW = Window(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZONE)
+WINDOW = EvaluationWindow(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZONE)
 # how many pull requests become a clone
 REPLAYED = 600
 
@@ -37,7 +37,7 @@ def everything() -> tuple[PullRequest, ...]:
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[int, Outcome]:
+def outcomes() -> dict[int, LabelledOutcome]:
     return outcomes_in(PACK)
 
 
@@ -47,8 +47,8 @@ def pulls(everything: tuple[PullRequest, ...]) -> list[PullRequest]:
 
 
 @pytest.fixture(scope="module")
-def measurement(outcomes: dict[int, Outcome], pulls: list[PullRequest]) -> Measurement:
-    return Measurement(cases_of(pulls, outcomes, ZONE), LABELS, 0)
+def measurement(outcomes: dict[int, LabelledOutcome], pulls: list[PullRequest]) -> Measurement:
+    return Measurement(build_cases(pulls, outcomes, ZONE), LABELS, 0)
 
 
 class TestPublishedFigures:
@@ -56,8 +56,8 @@ class TestPublishedFigures:
 
     def test_so_many_happened_and_were_known(self, measurement: Measurement, pulls: list[PullRequest]) -> None:
         assert (len(pulls), measurement.days) == (2573, 93)
-        assert [measurement.positives(label, known=True) for label in "RHY"] == [42, 52, 184]
-        assert [measurement.positives(label) for label in "RHY"] == [25, 32, 164]
+        assert [measurement.count_positives(label, known=True) for label in "RHY"] == [42, 52, 184]
+        assert [measurement.count_positives(label) for label in "RHY"] == [25, 32, 164]
 
     @pytest.mark.parametrize(
         ("ranking", "label", "figures"),
@@ -78,7 +78,7 @@ class TestPublishedFigures:
         self,
         measurement: Measurement,
         pulls: list[PullRequest],
-        outcomes: dict[int, Outcome],
+        outcomes: dict[int, LabelledOutcome],
         ranking: str,
         label: str,
         figures: tuple[float, float, float, float],
@@ -89,7 +89,7 @@ class TestPublishedFigures:
             "random": [0] * len(pulls),
             "oracle": [pull.number in outcomes for pull in pulls],
         }
-        row = measurement.ranking(ranking, every[ranking]).row(label)
+        row = measurement.measure_ranking(ranking, every[ranking]).get_row(label)
         found = (row.auc_all, row.auc.value, row.precision.value)
         assert [round(each, 3) for each in found] == list(figures[:3])
         assert round(row.recall.value, 2) == pytest.approx(figures[3], abs=0.0051)
@@ -97,9 +97,9 @@ class TestPublishedFigures:
     def test_average_precision_is_that_of_the_record(
         self, measurement: Measurement, pulls: list[PullRequest]
     ) -> None:
-        added = measurement.ranking("lines added", [pull.additions for pull in pulls])
-        changed = measurement.ranking("files changed", [pull.changed_files for pull in pulls])
-        found = [round(each.row("Y").average_precision.value, 3) for each in (added, changed)]
+        added = measurement.measure_ranking("lines added", [pull.additions for pull in pulls])
+        changed = measurement.measure_ranking("files changed", [pull.changed_files for pull in pulls])
+        found = [round(each.get_row("Y").average_precision.value, 3) for each in (added, changed)]
         assert found == [0.198, 0.136]
 
 
@@ -124,13 +124,15 @@ class TestRules:
         by_titles: bool,
     ) -> None:
         past = history_in(PACK, by_titles=by_titles).past
-        ranking = measurement.ranking("rules", [assess(pull, DEFAULT_PATHS, past).points for pull in pulls])
+        ranking = measurement.measure_ranking(
+            "rules", [assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points for pull in pulls]
+        )
         found = {
-            label: (round(ranking.row(label).auc.value, 3), round(ranking.row(label).precision.value, 3))
+            label: (round(ranking.get_row(label).auc.value, 3), round(ranking.get_row(label).precision.value, 3))
             for label in figures
         }
         assert found == figures
-        assert RULES == "rules.v2"
+        assert RULES_VERSION == "rules.v2"
 
 
 @needs_git
@@ -139,13 +141,13 @@ def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, .
     first = everything[:REPLAYED]
     with building(tmp_path / "clone") as builder:
         Replay(builder, first).write()
-    window = Window(dt.date(2025, 3, 1), dt.date(2025, 3, 31), ZONE)
+    window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 31), ZONE)
     clone = GitClone(tmp_path / "clone")
-    found = history_of(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
+    found = read_clone_history(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
     assert [facts(pull) for pull in found.pulls] == [facts(pull) for pull in first]
-    past = past_of(first, DEFAULT_PATHS)
-    assert [assess(pull, DEFAULT_PATHS, found.past) for pull in found.pulls] == [
-        assess(pull, DEFAULT_PATHS, past) for pull in first
+    past = build_past(first, DEFAULT_PATH_CLASSES)
+    assert [assess_pull_request(pull, DEFAULT_PATH_CLASSES, found.past) for pull in found.pulls] == [
+        assess_pull_request(pull, DEFAULT_PATH_CLASSES, past) for pull in first
     ]
 
 

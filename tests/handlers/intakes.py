@@ -16,8 +16,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
 from bot.services.jobs.declaration import JobType
 from bot.services.questions.thread_muting import Attention
-from bot.services.slack.access_control import Admission, Allowed
-from bot.services.slack.welcomes import Welcomes
+from bot.services.slack.access_control import AccessControl, AccessRules
+from bot.services.slack.welcomes import WelcomeLog
 from handlers.intake import RequestIntake
 from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
 
@@ -41,7 +41,7 @@ class SentJobs:
 
 @dataclass
 class Waiting:
-    """``Line`` in a list."""
+    """``DiffLine`` in a list."""
 
     questions: list[Question] = field(default_factory=list)
 
@@ -71,12 +71,12 @@ class Office:
     def intake(self) -> RequestIntake:
         return RequestIntake(
             jobs=SentJobs(self.sent),
-            admission=Admission(Allowed(frozenset({"T0TEAM"})), CountingLimiter()),
+            admission=AccessControl(AccessRules(frozenset({"T0TEAM"})), CountingLimiter()),
             repositories=Repositories(ENGINE),
             cache=MemoryCache(),
             line=self.line,
             attention=Attention(self.contexts),
-            welcomes=Welcomes(self.contexts),
+            welcomes=WelcomeLog(self.contexts),
             today=lambda zone=None: TODAY,
             zone_of=lambda _: TODAY.zone,
         )

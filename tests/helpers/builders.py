@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
-from bot.domain.history.outcomes import TakenBack, outcomes_among
-from bot.domain.pull_requests.areas import area_of
+from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
-from bot.domain.risk.assessment import assess
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.models import ChangeType, Summary
-from bot.domain.time.day import LocalDay, date_of, zone_of
+from bot.domain.time.day import LocalDay, parse_date, parse_zone
 
 REPOSITORY = Repository("octo", "engine")
-DAY = LocalDay(date_of("2026-02-28"), zone_of("America/Los_Angeles"))
+DAY = LocalDay(parse_date("2026-02-28"), parse_zone("America/Los_Angeles"))
 NOON = datetime(2026, 2, 28, 20, 0, tzinfo=UTC)  # noon of DAY
 SHARED = Path(__file__).parents[3] / "shared"
 
@@ -72,7 +72,7 @@ def summary(**fields: Any) -> Summary:
 def entry(number: int = 1, *, said: Summary | None = None, **fields: Any) -> Entry:
     """An entry of a pull request made with ``fields``."""
     made = pull(number, **fields)
-    return Entry(made, said or summary(), assess(made), area_of(made))
+    return Entry(made, said or summary(), assess_pull_request(made), determine_area(made))
 
 
 def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> Digest:
@@ -84,11 +84,11 @@ def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> 
         entries=entries,
         overview=overview or Overview("A calm day."),
         count=CountCheck(len(entries), "the commits of main"),
-        outcomes=outcomes_among(found.pull for found in entries),
+        outcomes=find_outcomes(found.pull for found in entries),
     )
     return replace(made, **fields)
 
 
-def pairs(outcomes: Iterable[TakenBack]) -> list[tuple[int, int]]:
+def pairs(outcomes: Iterable[MergeOutcome]) -> list[tuple[int, int]]:
     """The numbers of what was taken back, and of what did so."""
     return [(found.pull.number, found.by.number) for found in outcomes]

@@ -12,7 +12,7 @@ from redis import Redis
 
 from bot.adapters.redis.connection import packed, unpacked
 from bot.adapters.redis.record_store import RedisRecordStore
-from bot.domain.errors import InProgress
+from bot.domain.errors import PostingInProgress
 from bot.ports import RecordStore
 from bot.ports.record_codec import Record, RecordCodec
 from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
@@ -74,14 +74,14 @@ class MemoryRecords(Generic[R]):
     def claim(self, key: str, before: R, after: R) -> R:
         kept, claimed = self.kept.setdefault(key, {}), self.codec.claims(before, after)
         if any(name in kept for name in claimed):
-            raise InProgress(f"{key} is being posted.")
+            raise PostingInProgress(f"{key} is being posted.")
         kept.update(claimed)
         return after
 
     @contextmanager
     def exclusive(self, key: str) -> Iterator[None]:
         if self.busy:
-            raise InProgress(f"{key} is being posted.")
+            raise PostingInProgress(f"{key} is being posted.")
         yield
 
 

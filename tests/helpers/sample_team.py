@@ -23,7 +23,7 @@ from bot.adapters.redis.connection import connect
 from bot.container import Wiring
 from bot.demo.sample.sources import Sample
 from bot.jobs import Jobs, delivery_queue, repair_queue, watch_queue
-from bot.processes import ended_in_time, running
+from bot.processes import limit_shutdown, run_processes
 from bot.services.operations import deadlines
 from bot.settings import Settings
 from handlers.commands.registry import COMMANDS
@@ -139,8 +139,8 @@ def start_bot(
             prdigest_post_at=dt.time(9),
         )
         wiring = parts.enter_context(closing(Wiring(settings, hands.now, deadlines.sleep, sample)))
-        ending = parts.enter_context(ended_in_time(stopped))
-        port = parts.enter_context(running(settings, wiring, hands.now, ending, "127.0.0.1"))
+        ending = parts.enter_context(limit_shutdown(stopped))
+        port = parts.enter_context(run_processes(settings, wiring, hands.now, ending, "127.0.0.1"))
         jobs = Jobs(wiring, wiring.store, COMMANDS.jobs)
         parts.callback(jobs.close)
         team = SampleTeam(slack, store, hands, wiring, jobs, f"http://127.0.0.1:{port}/slack/events")

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from bot.domain.errors import ModelError
-from bot.domain.operations.usage import NOTHING, Usage
+from bot.domain.operations.usage import NO_USAGE, Usage
 from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
 
 
@@ -17,7 +17,7 @@ class Reply:
 
     turn: Turn = field(default_factory=lambda: Turn("model"))
     calls: tuple[ToolCall, ...] = ()
-    usage: Usage = NOTHING
+    usage: Usage = NO_USAGE
     is_cut: bool = False
     words: str = ""
     events: list[ChatEvent] = field(default_factory=list)

@@ -99,4 +99,4 @@ def replay(github: GitHubEmulator, shared: Path, date: str) -> list[dict[str, An
 
 def as_read(message: dict[str, Any]) -> str:
     """A message of the emulator as a person reads it."""
-    return terminal.message(Post(message["text"], tuple(message["blocks"])))
+    return terminal.format_message(Post(message["text"], tuple(message["blocks"])))

@@ -14,11 +14,11 @@ from redis import Redis
 from bot.adapters.claude import CLAUDE
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, Visit
-from bot.domain.operations.budget import Need
+from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import written_span
-from bot.domain.time.day import zone_of
+from bot.domain.time.date_range import parse_exact_span
+from bot.domain.time.day import parse_zone
 from bot.jobs import Jobs
 from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
@@ -73,7 +73,7 @@ class Desk:
     def send(self, own: Visit, command: str, text: str) -> None:
         kinds: dict[str, JobType[Any]] = {"/prsummary": SUMMARY_JOB, "/prrisks": RISKS, "/prdigest": OVERVIEW}
         if (command, text) == ("/prdigest", "yesterday"):
-            span = written_span("2026-02-28", zone_of("America/Los_Angeles"))
+            span = parse_exact_span("2026-02-28", parse_zone("America/Los_Angeles"))
             day = DigestRequest(Repository.parse(REPO), span)
             self.jobs.send(DIGEST, CommandPayload(own, day, Audience.ASKER))
             return
@@ -194,8 +194,8 @@ def test_the_overview_is_given_up_before_what_is_said_of_each(
 ) -> None:
     made = bot(PRDIGEST_DAILY_BUDGET="10")
     made.wall.passes(timedelta(0))
-    hold = made.wiring.costs.budget.hold("", Need.USUAL, 0.0)
-    made.wiring.costs.budget.settle(hold, 10 * share)
+    hold = made.wiring.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0)
+    made.wiring.costs.budget.settle_cost(hold, 10 * share)
     made.turn(timedelta(0))
     assert (without in made.thread, SUMMARY in made.thread, "facts only" in made.thread) == (True, True, False)
     assert ("no overview" in made.thread) == bool(without)
@@ -207,7 +207,7 @@ def test_small_ones_are_given_up_next(bot: Callable[..., Bot]) -> None:
         REPO,
         pull(9, merged_at=NOON, additions=60, files=(changed_file("engine/9.py", additions=60, patch=BIG),)),
     )
-    made.wiring.costs.budget.settle(made.wiring.costs.budget.hold("", Need.USUAL, 0.0), 9.6)
+    made.wiring.costs.budget.settle_cost(made.wiring.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6)
     made.turn(timedelta(0))
     assert "facts only because today's budget for the model is nearly used up: #3, #2, #1" in made.thread
     assert len(made.claude.requests) == 1

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.records.cleaning import file_of, line_of, path_of, text_of, title_of
+from bot.adapters.records.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
 from bot.domain.conversations.thread import Memory, Said
 from bot.domain.digest.models import Entry
-from bot.domain.summaries.diff_packing import Coverage, pack
-from bot.domain.summaries.models import Summary, fallback_summary
-from bot.domain.text.redaction import REDACTED, patch_without_secrets, settled, without_secrets
-from bot.domain.time.day import LocalDay, zone_of
-from bot.render.blocks.terminal import summary as in_terminal
+from bot.domain.summaries.diff_packing import Coverage, pack_diff
+from bot.domain.summaries.models import Summary, build_fallback_summary
+from bot.domain.text.redaction import REDACTED, measure_settled_prefix, redact_patch, redact_text
+from bot.domain.time.day import LocalDay, parse_zone
+from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
-from bot.render.digest.post import render
-from bot.render.digest.report import report
-from bot.render.summaries.details import details_view
-from bot.render.summaries.post import summary_post
+from bot.render.digest.post import render_digest
+from bot.render.digest.report import render_report
+from bot.render.summaries.details import render_details_view
+from bot.render.summaries.post import render_summary
 from bot.services.summaries.prompts import overview_prompt, summary_prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, pull, summary
@@ -40,11 +40,11 @@ def diff(text: str) -> str:
 def test_what_enters_from_github_is_cleaned(text: str, hidden: str) -> None:
     item = {"filename": f"conf/{text}.env", "previous_filename": f"{text}.old", "patch": diff(text)}
     for shown in (
-        title_of(f"Fix {text}"),
-        text_of(f"a\n{text}\nb"),
-        line_of(text),
-        path_of(text),
-        repr(file_of(item)),
+        clean_title(f"Fix {text}"),
+        clean_text(f"a\n{text}\nb"),
+        clean_line(text),
+        clean_path(text),
+        repr(parse_file(item)),
     ):
         assert hidden not in shown
         assert REDACTED in shown
@@ -53,12 +53,12 @@ def test_what_enters_from_github_is_cleaned(text: str, hidden: str) -> None:
 @each_credential
 def test_a_credential_that_is_cut_is_none_either(text: str, hidden: str) -> None:
     for room in (8, 20, 40):
-        assert hidden[:32] not in text_of(f"{'a ' * 500}{text}", 1_000 + room)
+        assert hidden[:32] not in clean_text(f"{'a ' * 500}{text}", 1_000 + room)
 
 
 @each_credential
 def test_a_diff_keeps_its_lines(text: str, hidden: str) -> None:
-    cleaned = patch_without_secrets(diff(text))
+    cleaned = redact_patch(diff(text))
     assert hidden not in cleaned
     assert [line[:1] for line in cleaned.split("\n")] == [line[:1] for line in diff(text).split("\n")]
 
@@ -66,10 +66,10 @@ def test_a_diff_keeps_its_lines(text: str, hidden: str) -> None:
 @each_credential
 def test_no_prompt_holds_one(text: str, hidden: str) -> None:
     made = pull(title=text, body=text, files=[changed_file(f"{text}.py", patch=diff(text))])
-    prompt = summary_prompt("m", made, pack(made.files or (), 9_000, 1))
+    prompt = summary_prompt("m", made, pack_diff(made.files or (), 9_000, 1))
     assert hidden not in prompt.user
     listed = overview_prompt(
-        "m", REPOSITORY, LocalDay(DAY.date, zone_of("UTC")), [entry(1, title=text, said=told(text))]
+        "m", REPOSITORY, LocalDay(DAY.date, parse_zone("UTC")), [entry(1, title=text, said=told(text))]
     )
     assert hidden not in listed.user
 
@@ -104,15 +104,20 @@ def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(step: int, text: str
 def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
     """Also of what was kept before it was cleaned on its way in."""
     plain = pull(3, title=text, body=text, files=[changed_file(f"{text}.py")])
-    stood_in = replace(entry(3), pull=plain, summary=fallback_summary(plain, "away", Coverage.FULL))
+    stood_in = replace(entry(3), pull=plain, summary=build_fallback_summary(plain, "away", Coverage.FULL))
     found = digest(entry(4, title=text, said=told(text)), stood_in, outcomes=())
-    for shown in (*shown_of(found.entries[0]), *shown_of(stood_in), report(found), repr(render(found).payload())):
+    for shown in (
+        *shown_of(found.entries[0]),
+        *shown_of(stood_in),
+        render_report(found),
+        repr(render_digest(found).to_payload()),
+    ):
         assert hidden not in shown
         assert hidden not in shown.replace("\\\\", "\\")
 
 
 def shown_of(one: Entry) -> tuple[str, ...]:
-    return in_terminal(one), repr(summary_post(one)), repr(details_view(one))
+    return in_terminal(one), repr(render_summary(one)), repr(render_details_view(one))
 
 
 @each_credential
@@ -122,15 +127,15 @@ def test_no_thread_is_remembered_with_one(text: str, hidden: str) -> None:
 
 @each_plausible
 def test_what_looks_like_one_stays(text: str) -> None:
-    assert without_secrets(text) == text
-    assert patch_without_secrets(diff(text)) == diff(text)
+    assert redact_text(text) == text
+    assert redact_patch(diff(text)) == diff(text)
 
 
 @each_plausible
 def test_what_is_shown_of_what_looks_like_one_stays(text: str) -> None:
     line = text.partition("\n")[0]
-    assert line in text_of(text)
-    assert path_of(line) == line
+    assert line in clean_text(text)
+    assert clean_path(line) == line
 
 
 words = st.sampled_from([text for text, _ in CREDENTIALS.values()] + list(PLAUSIBLE.values())) | st.text(
@@ -145,11 +150,11 @@ def test_where_a_text_is_cut_makes_no_difference(text: str, steps: list[int]) ->
         step = steps[at % len(steps)]
         waiting += text[at : at + step]
         at += step
-        certain = settled(waiting)
-        shown, waiting = shown + without_secrets(waiting[:certain]), waiting[certain:]
-    assert shown + without_secrets(waiting) == without_secrets(text)
+        certain = measure_settled_prefix(waiting)
+        shown, waiting = shown + redact_text(waiting[:certain]), waiting[certain:]
+    assert shown + redact_text(waiting) == redact_text(text)
 
 
 @given(st.lists(words, max_size=4).map(" ".join))
 def test_doing_it_twice_changes_nothing_more(text: str) -> None:
-    assert without_secrets(without_secrets(text)) == without_secrets(text)
+    assert redact_text(redact_text(text)) == redact_text(text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.domain.text.redaction import patch_without_secrets, without_secrets
+from bot.domain.text.redaction import redact_patch, redact_text
 from tests.hostile.tables.credentials import CREDENTIALS
 from tests.project.test_linear_time import (
     FLOOR,
@@ -42,7 +42,7 @@ def is_slow(parse: Parser, piece: str) -> bool:
 
 
 @pytest.mark.parametrize("text", [text for text, _ in CREDENTIALS.values()], ids=CREDENTIALS)
-@pytest.mark.parametrize("parse", [without_secrets, patch_without_secrets])
+@pytest.mark.parametrize("parse", [redact_text, redact_patch])
 def test_none_that_begins_again_and_again_takes_the_square_of_its_length(parse: Parser, text: str) -> None:
     assert [piece for piece in pieces(text) if is_slow(parse, piece)] == []
 
@@ -51,4 +51,4 @@ def test_a_pattern_that_takes_the_square_is_noticed() -> None:
     """The one that web tokens had: it began again at each dash within a run without an end."""
     former = re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*")
     assert grows(former.search, "eyJ-", SHORT, LONG, MOST_GROWTH)
-    assert not grows(without_secrets, "eyJ-", SHORT, LONG, MOST_GROWTH)
+    assert not grows(redact_text, "eyJ-", SHORT, LONG, MOST_GROWTH)

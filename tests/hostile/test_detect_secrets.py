@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.text.redaction import patch_without_secrets, without_secrets
+from bot.domain.text.redaction import redact_patch, redact_text
 from tests.hostile.tables.credentials import CREDENTIALS
 
 # public addresses of machines are no credentials; entropy and key words are no patterns, and guess
@@ -47,6 +47,6 @@ def test_the_table_has_a_credential_for_each_of_its_patterns() -> None:
 @pytest.mark.parametrize(("text", "hidden"), CREDENTIALS.values(), ids=CREDENTIALS)
 def test_it_finds_nothing_in_what_is_left(text: str, hidden: str) -> None:
     added = "\n".join(f"+{line}" for line in text.split("\n"))
-    for left in (without_secrets(f"See {text} there"), patch_without_secrets(f"@@ -1 +1,9 @@\n{added}")):
+    for left in (redact_text(f"See {text} there"), redact_patch(f"@@ -1 +1,9 @@\n{added}")):
         assert hidden not in left
         assert [pattern.pattern for pattern in find_patterns() if pattern.search(left)] == []

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.embedded.server import embedded_url, end_embedded, is_running
-from bot.adapters.embedded.socket_path import LONGEST_SOCKET_PATH, socket_path
+from bot.adapters.embedded.server import is_store_running, start_embedded_url, stop_embedded
+from bot.adapters.embedded.socket_path import MAX_SOCKET_PATH, get_socket_path
 from bot.adapters.redis.connection import connect, connect_embedded
 from tests.helpers.command import prdigest
 from tests.hostile.tables.folders import FOLDERS
@@ -25,23 +25,23 @@ def test_the_store_starts_in_any_folder_keeps_its_data_there_and_its_address_lea
     with connect_embedded(state) as client:
         client.set("kept", name.encode("utf-8", "surrogateescape"))
         if name != FOLDERS["not UTF-8"]:
-            with connect(embedded_url(state)) as other:
+            with connect(start_embedded_url(state)) as other:
                 assert other.get("kept") == name.encode()
-    end_embedded(state)
-    assert not is_running(state)
+    stop_embedded(state)
+    assert not is_store_running(state)
     with connect_embedded(state) as client:
         assert client.get("kept") == name.encode("utf-8", "surrogateescape")
-    end_embedded(state)
+    stop_embedded(state)
     assert list((state / "valkey").rglob("*.aof"))
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
 def test_the_address_of_a_store_starts_it(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with connect(embedded_url(state)) as client, connect_embedded(state) as other:
+    with connect(start_embedded_url(state)) as client, connect_embedded(state) as other:
         client.set("key", "value")
         assert other.get("key") == b"value"
-    end_embedded(state)
+    stop_embedded(state)
 
 
 def test_stores_in_folders_that_an_address_takes_for_one_are_two(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_the_folder_may_be_named_from_where_the_command_runs(tmp_path: Path) -> 
         settings = {"PRDIGEST_STATE_DIR": name}
         done = prdigest("export", settings=settings, folder=tmp_path)
         assert (done.returncode, done.stdout.count("\n")) == (0, 2), done.stderr
-        end_embedded(tmp_path / name)
+        stop_embedded(tmp_path / name)
 
 
 def test_a_path_of_any_length_leads_to_a_socket(tmp_path: Path) -> None:
@@ -63,12 +63,12 @@ def test_a_path_of_any_length_leads_to_a_socket(tmp_path: Path) -> None:
     state = tmp_path / ("ü" * 60)
     with connect_embedded(state) as client:
         assert client.ping()
-        assert len(os.fsencode(socket_path(state))) <= LONGEST_SOCKET_PATH
+        assert len(os.fsencode(get_socket_path(state))) <= MAX_SOCKET_PATH
         assert stat.S_ISSOCK((state / "valkey.sock").stat().st_mode)
-        link = socket_path(state)
+        link = get_socket_path(state)
         assert link.resolve() == (state / "valkey.sock").resolve()
         assert stat.S_IMODE(link.parent.stat().st_mode) == 0o700
-    end_embedded(state)
+    stop_embedded(state)
     assert not link.parent.exists()
 
 
@@ -83,7 +83,7 @@ def test_processes_with_different_temporary_folders_share_one_store(
         settings = {"PRDIGEST_STATE_DIR": str(state), "TMPDIR": str(other)}
         done = prdigest("export", settings=settings, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
-    end_embedded(state)
+    stop_embedded(state)
 
 
 def test_a_temporary_folder_with_a_long_name_is_passed_over(tmp_path: Path) -> None:
@@ -92,4 +92,4 @@ def test_a_temporary_folder_with_a_long_name_is_passed_over(tmp_path: Path) -> N
     settings = {"PRDIGEST_STATE_DIR": str(state), "TMPDIR": str(long)}
     done = prdigest("export", settings=settings, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    end_embedded(state)
+    stop_embedded(state)

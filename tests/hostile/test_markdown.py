@@ -15,8 +15,8 @@ from markdown_it.token import Token
 
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import fallback_summary
-from bot.render.digest.report import report
+from bot.domain.summaries.models import build_fallback_summary
+from bot.render.digest.report import render_report
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.hostile.tables.markdown import LINES, PATHS, TEXTS
 from tests.render.hostile_days import digests
@@ -65,38 +65,38 @@ def require_harmless(text: str, like: str) -> None:
     assert len(re.findall(r"^[ \d.)+*-]*\*\*PR Number:", text, re.M)) == 3
 
 
-HARMLESS = report(three(entry(2)))
+HARMLESS = render_report(three(entry(2)))
 
 
 @pytest.mark.parametrize("title", LINES.values(), ids=LINES)
 def test_no_title_forges_the_report(title: str) -> None:
-    require_harmless(report(three(entry(2, title=title))), HARMLESS)
+    require_harmless(render_report(three(entry(2, title=title))), HARMLESS)
 
 
 @pytest.mark.parametrize("said", TEXTS.values(), ids=TEXTS)
 def test_no_word_of_the_model_forges_the_report(said: str) -> None:
     told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
-    require_harmless(report(three(entry(2, said=told))), HARMLESS)
+    require_harmless(render_report(three(entry(2, said=told))), HARMLESS)
 
 
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 def test_no_name_of_a_file_forges_the_report(path: str) -> None:
-    text = report(three(entry(2, files=[changed_file(path), changed_file("b.py")])))
-    require_harmless(text, report(three(entry(2, files=[changed_file("a.py"), changed_file("b.py")]))))
+    text = render_report(three(entry(2, files=[changed_file(path), changed_file("b.py")])))
+    require_harmless(text, render_report(three(entry(2, files=[changed_file("a.py"), changed_file("b.py")]))))
     assert len(code(text)) == len(code(HARMLESS)) + 1
 
 
 @pytest.mark.parametrize("title", LINES.values(), ids=LINES)
 def test_what_stands_in_for_the_model_forges_nothing(title: str) -> None:
     made = pull(2, title=title, body=f"{title}\n\n{title}", files=[changed_file("a`b](c).py")])
-    told = replace(entry(2), pull=made, summary=fallback_summary(made, title or "away", Coverage.FULL))
+    told = replace(entry(2), pull=made, summary=build_fallback_summary(made, title or "away", Coverage.FULL))
     like = replace(told, pull=replace(made, title="x"), summary=summary())
-    require_harmless(report(three(told)), report(three(like)))
+    require_harmless(render_report(three(told)), render_report(three(like)))
 
 
 @pytest.mark.parametrize("name", LINES.values(), ids=LINES)
 def test_no_name_of_a_digest_forges_the_report(name: str) -> None:
-    require_harmless(report(replace(three(entry(2)), name=name)), HARMLESS)
+    require_harmless(render_report(replace(three(entry(2)), name=name)), HARMLESS)
 
 
 signs = st.lists(st.sampled_from([*"[]()`<>!#*_-=~|:\\ \n\tax1.", "](", "```", "://", "\n\n", "- "]), max_size=24)
@@ -105,12 +105,12 @@ signs = st.lists(st.sampled_from([*"[]()`<>!#*_-=~|:\\ \n\tax1.", "](", "```", "
 @given(signs.map("".join), signs.map("".join))
 def test_whatever_the_signs_nothing_is_forged(title: str, said: str) -> None:
     told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
-    require_harmless(report(three(entry(2, title=title, said=told))), HARMLESS)
+    require_harmless(render_report(three(entry(2, title=title, said=told))), HARMLESS)
 
 
 @given(digests())
 def test_whatever_the_texts_every_link_is_one_of_the_bot(found: Digest) -> None:
-    text = report(found)
+    text = render_report(found)
     assert {urlsplit(address).netloc for address in addresses(text)} <= {"github.com"}
     assert [tag for kind, tag in parts(text) if kind == "heading_open"] == [
         "h1",
@@ -120,4 +120,4 @@ def test_whatever_the_texts_every_link_is_one_of_the_bot(found: Digest) -> None:
 
 def test_a_harmless_text_stays_as_it_is() -> None:
     said = "**Bold**, `a[0](b)`, a < b, a_b, (see) [0].\n\n1. One -> two\n   - Three `--flag`\n\n#12 by @ada"
-    assert said in report(three(entry(2, said=summary(what_changed_and_why=said))))
+    assert said in render_report(three(entry(2, said=summary(what_changed_and_why=said))))

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from bot.adapters.records.cleaning import file_of
+from bot.adapters.records.cleaning import parse_file
 from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import LONGEST_PATH, Filters
+from bot.domain.pull_requests.filters import MAX_PATH_LENGTH, Filters
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import OwnPaths, PathClass, PathClasses
-from bot.domain.pull_requests.path_patterns import fault_of
+from bot.domain.pull_requests.path_classes import CustomPaths, PathClass, PathClasses
+from bot.domain.pull_requests.path_patterns import find_fault
 from bot.services.questions.tools.selection import chosen
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS
@@ -36,7 +36,7 @@ def changing(path: str) -> PullRequest:
 @pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
 def test_a_filter_compares_at_once(pattern: str, path: str, fits: bool) -> None:
     with at_once():
-        assert Filters(paths=(pattern,)).admit(changing(path)) is fits
+        assert Filters(paths=(pattern,)).is_match(changing(path)) is fits
 
 
 @pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
@@ -48,32 +48,32 @@ def test_the_tool_of_the_model_compares_at_once(pattern: str, path: str, fits: b
 @pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
 def test_the_classes_of_a_repository_compare_at_once(pattern: str, path: str, fits: bool) -> None:
     """Also where the pattern would be refused in the file of PRDIGEST_PATHS."""
-    own = PathClasses(own=OwnPaths(((PathClass.CI, ("zz", "!b.py", pattern)),)), critical=pattern)
-    own.classify("warm.up")
+    own = PathClasses(custom=CustomPaths(((PathClass.CI, ("zz", "!b.py", pattern)),)), critical=pattern)
+    own.classify_path("warm.up")
     with at_once():
-        assert (own.classify(path) is PathClass.CI) is (fits and not pattern.startswith("!"))
+        assert (own.classify_path(path) is PathClass.CI) is (fits and not pattern.startswith("!"))
 
 
 def test_of_patterns_that_are_taken_in_the_file_each_is_compared_at_once() -> None:
     pattern, path = "**/*a*a/**/b", "/".join(["a" * 40] * 98 + ["b" * 60])
-    assert not fault_of(pattern)
-    own = PathClasses(own=OwnPaths(((PathClass.CI, (pattern,)),)))
-    own.classify("warm.up")
+    assert not find_fault(pattern)
+    own = PathClasses(custom=CustomPaths(((PathClass.CI, (pattern,)),)))
+    own.classify_path("warm.up")
     with at_once():
-        own.classify(path)
+        own.classify_path(path)
 
 
 def test_a_filter_that_is_too_long_is_refused_in_a_sentence() -> None:
     with pytest.raises(UsageError, match=r"^path:'a+…' is too long: use up to 1,000 characters\.$"):
-        Filters(paths=("a" * (LONGEST_PATH + 1),))
+        Filters(paths=("a" * (MAX_PATH_LENGTH + 1),))
 
 
 def test_of_more_folders_than_any_repository_has_the_first_and_the_name_are_kept() -> None:
-    found = file_of({"filename": "a/" * 2_000 + "b.py", "previous_filename": "c/" * 2_000 + "d.py"})
+    found = parse_file({"filename": "a/" * 2_000 + "b.py", "previous_filename": "c/" * 2_000 + "d.py"})
     for path, folder, name in ((found.path, "a", "b.py"), (found.previous_path or "", "c", "d.py")):
         assert path == f"{folder}/" * 99 + f"…/{name}"
 
 
 def test_a_path_of_a_hundred_folders_stays_as_it_is() -> None:
     path = "a/" * 100 + "b.py"
-    assert file_of({"filename": path}).path == path
+    assert parse_file({"filename": path}).path == path

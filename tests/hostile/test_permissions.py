@@ -14,7 +14,7 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisSubscriptions
-from bot.adapters.slack.messenger import slack_client
+from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -122,7 +122,7 @@ def by_old_button(there: Stage, action: Action) -> None:
 def by_home(there: Stage, action: Action) -> None:
     """The page of somebody else, in front of them."""
     slack, blocks = there.bot.world.slack, old_button(_BUTTONS[action], there.made.id)["blocks"]
-    client = slack_client(slack.token, slack.url)
+    client = make_slack_client(slack.token, slack.url)
     client.views_publish(user_id=there.person.user, view={"type": "home", "blocks": blocks})
     view = slack.get_home(there.person.user)
     assert view

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.summaries.citations import Citation, proven
-from bot.domain.summaries.models import Quote, verify, without_unproven
-from bot.domain.summaries.quote_evidence import is_telling
-from bot.render.conversations.answers import cited
+from bot.domain.summaries.citations import Citation, verify_citation
+from bot.domain.summaries.models import Quote, remove_unproven_claims, verify_quotes
+from bot.domain.summaries.quote_evidence import is_evidence
+from bot.render.conversations.answers import label_citation
 from tests.helpers.builders import changed_file, pull, summary
 from tests.hostile.tables.quotes import GOOD, PATCH, PATH, TRIVIAL, UNCHANGED
 
@@ -19,38 +19,38 @@ CLAIM = summary(risk_reason="It may count twice.", action="Set the flag.")
 
 def told_with(quote: str) -> tuple[str, str]:
     """The reason and the action that are left of a summary with this proof."""
-    left = without_unproven(replace(CLAIM, evidence=verify([Quote(PATH, quote)], CHANGE)))
+    left = remove_unproven_claims(replace(CLAIM, evidence=verify_quotes([Quote(PATH, quote)], CHANGE)))
     return left.risk_reason, left.action
 
 
 @pytest.mark.parametrize("quote", TRIVIAL.values(), ids=TRIVIAL)
 def test_what_says_nothing_proves_nothing(quote: str) -> None:
     assert told_with(quote) == ("", "")
-    assert proven(Citation("7", PATH, quote), CHANGE) is None
+    assert verify_citation(Citation("7", PATH, quote), CHANGE) is None
 
 
 @pytest.mark.parametrize("quote", UNCHANGED.values(), ids=UNCHANGED)
 def test_what_was_there_before_proves_no_change_and_is_named_so(quote: str) -> None:
     assert told_with(quote) == ("", "")
-    found = proven(Citation("7", PATH, quote), CHANGE)
+    found = verify_citation(Citation("7", PATH, quote), CHANGE)
     assert found is not None
-    assert cited(CHANGE, found)[0].endswith(" (unchanged)")
+    assert label_citation(CHANGE, found)[0].endswith(" (unchanged)")
 
 
 @pytest.mark.parametrize("quote", GOOD.values(), ids=GOOD)
 def test_what_says_something_of_the_change_proves_it(quote: str) -> None:
     assert told_with(quote) == (CLAIM.risk_reason, CLAIM.action)
-    found = proven(Citation("7", PATH, quote), CHANGE)
+    found = verify_citation(Citation("7", PATH, quote), CHANGE)
     assert found is not None
     assert found.is_change
 
 
 def test_what_stands_there_twice_is_found_where_it_was_changed() -> None:
     patch = "@@ -1,2 +1,3 @@\n release_blocks(now)\n+wait_for(all_of_them)\n+release_blocks(now)"
-    (found,) = verify([Quote(PATH, "release_blocks(now)")], pull(files=[changed_file(PATH, patch=patch)]))
+    (found,) = verify_quotes([Quote(PATH, "release_blocks(now)")], pull(files=[changed_file(PATH, patch=patch)]))
     assert found.line == 3
 
 
 @pytest.mark.parametrize("quote", ["計算する = 合計", "größe = breite", "naïve_count"])
 def test_words_of_any_language_count(quote: str) -> None:
-    assert is_telling(quote)
+    assert is_evidence(quote)

@@ -12,14 +12,14 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from flask import Flask, request
 
-from bot.http_server import Bounds, serving
+from bot.http_server import ConnectionLimits, serve_app
 from tests.helpers.checks import eventually
 from tests.hostile.tables.framings import FRAMINGS
 
 pytestmark = pytest.mark.slow
 
 LOCAL = "127.0.0.1"
-BRIEF = Bounds(request=0.5, idle=2.0, connections=60, address=20)
+BRIEF = ConnectionLimits(request_timeout=0.5, idle_timeout=2.0, max_connections=60, max_per_address=20)
 # several times the longest wait of these bounds, on a busy machine
 PATIENCE = 20.0
 
@@ -32,8 +32,8 @@ def app() -> Flask:
 
 
 @contextmanager
-def server(bounds: Bounds = BRIEF) -> Iterator[int]:
-    with serving(app(), LOCAL, 0, 1_000_000, bounds) as port:
+def server(bounds: ConnectionLimits = BRIEF) -> Iterator[int]:
+    with serve_app(app(), LOCAL, 0, 1_000_000, bounds) as port:
         yield port
 
 
@@ -101,7 +101,7 @@ def test_a_connection_on_which_nothing_comes_is_let_go() -> None:
 
 def test_a_connection_stays_open_between_requests() -> None:
     """Longer than a request may take: Slack's and a proxy's connections are used again."""
-    with server(Bounds(request=0.3, idle=30.0)) as port:
+    with server(ConnectionLimits(request_timeout=0.3, idle_timeout=30.0)) as port:
         connection = http.client.HTTPConnection(LOCAL, port, timeout=PATIENCE)
         for pause in (0.0, 2.5):
             time.sleep(pause)
@@ -131,18 +131,20 @@ BEGINNINGS = {
 @pytest.mark.parametrize("sources", [1, 8], ids=["one address", "eight addresses"])
 def test_nobody_is_shut_out_by_a_thousand_connections(sources: int, begin: bytes) -> None:
     """They wait for as long as they may; whoever comes with a whole request is answered at once."""
-    patient = Bounds(request=600.0, idle=600.0, connections=60, address=20, grace=0.0)
+    patient = ConnectionLimits(
+        request_timeout=600.0, idle_timeout=600.0, max_connections=60, max_per_address=20, grace_period=0.0
+    )
     with server(patient) as port, ExitStack() as stack:
         for number in range(sources):
             opened = open_many(stack, port, 480 // sources, f"127.0.0.{number + 1}", begin)
             assert answer_of(port, f"127.0.0.{number + 1}") == b"here"
         assert answer_of(port, "127.0.0.99") == b"here"
-        eventually(lambda: sum(map(is_closed, opened)) >= len(opened) - patient.address, PATIENCE)
+        eventually(lambda: sum(map(is_closed, opened)) >= len(opened) - patient.max_per_address, PATIENCE)
 
 
 def test_the_bounds_hold_with_the_numbers_of_the_product() -> None:
     """Whoever comes while all are young waits at the door for a moment."""
-    with server(Bounds()) as port, ExitStack() as stack:
+    with server(ConnectionLimits()) as port, ExitStack() as stack:
         for number in range(1, 4):
             open_many(stack, port, 220, f"127.0.0.{number}", b"GET /")
         assert answer_of(port) == b"here"
@@ -150,7 +152,7 @@ def test_the_bounds_hold_with_the_numbers_of_the_product() -> None:
 
 def test_all_of_many_who_come_at_once_are_answered() -> None:
     """As Slack does through a proxy, which is one address, and slowly: each request comes a while later."""
-    with server(Bounds()) as port, ExitStack() as stack:
+    with server(ConnectionLimits()) as port, ExitStack() as stack:
         opened = open_many(stack, port, 700, LOCAL, b"")
         for connection in opened:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -166,8 +168,8 @@ def test_a_connection_that_is_being_answered_is_not_let_go() -> None:
         time.sleep(1.5)
         return "slow"
 
-    bounds = Bounds(request=0.3, idle=0.3, connections=10, address=5)
-    with serving(made, LOCAL, 0, 1_000_000, bounds) as port, ExitStack() as stack:
+    bounds = ConnectionLimits(request_timeout=0.3, idle_timeout=0.3, max_connections=10, max_per_address=5)
+    with serve_app(made, LOCAL, 0, 1_000_000, bounds) as port, ExitStack() as stack:
         asked = stack.enter_context(open_socket(port))
         asked.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
         open_many(stack, port, 40, LOCAL, b"")

@@ -13,9 +13,9 @@ from localslack.loopback import Loopback, Request, Response
 from bot.adapters.claude.completion import ClaudeModel, claude_client
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.http.retry_after import LONGEST_ASKED, seconds_asked
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
-from bot.adapters.slack.transport import LONGEST_PAUSE
+from bot.adapters.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.ports import Prompt
 from bot.services.operations import deadlines
@@ -30,17 +30,17 @@ EACH = pytest.mark.parametrize(("written", "seconds"), WAITS.items(), ids=lambda
 
 @EACH
 def test_a_pause_is_read_as_written_or_not_at_all(written: str, seconds: float | None) -> None:
-    assert seconds_asked(written) == seconds
+    assert parse_retry_after(written) == seconds
 
 
 @pytest.mark.parametrize("written", ODD_DATES)
 def test_a_date_that_is_none_is_no_error(written: str) -> None:
-    assert 0 <= (seconds_asked(written) or 0) <= LONGEST_ASKED
+    assert 0 <= (parse_retry_after(written) or 0) <= MAX_RETRY_AFTER
 
 
 def test_a_date_ahead_is_the_time_until_then() -> None:
-    assert seconds_asked(ahead(6 * 3_600)) == pytest.approx(6 * 3_600, abs=3)
-    assert seconds_asked(None) is None
+    assert parse_retry_after(ahead(6 * 3_600)) == pytest.approx(6 * 3_600, abs=3)
+    assert parse_retry_after(None) is None
 
 
 # --- as the services' clients meet them
@@ -69,7 +69,7 @@ PRIMARY = {"message": "API rate limit exceeded for user ID 1."}
 LONG = [
     (written, seconds)
     for written, seconds in WAITS.items()
-    if written.isascii() and len(written) < 1_000 and (seconds or 0) > LONGEST_PAUSE
+    if written.isascii() and len(written) < 1_000 and (seconds or 0) > MAX_PAUSE
 ]
 SENT = [written for written, seconds in WAITS.items() if written.isascii() and (seconds or 0) < 2]
 
@@ -77,13 +77,13 @@ SENT = [written for written, seconds in WAITS.items() if written.isascii() and (
 def ask_github(peer: Limited) -> PrdigestError:
     pulls = GitHubPullRequests(GitHubClient(peer.url, Auth.Token("ghp_test")), lambda: NOON)
     with pytest.raises(PrdigestError) as caught:
-        pulls.pull(REPOSITORY, 1)
+        pulls.fetch_pull_request(REPOSITORY, 1)
     return caught.value
 
 
 def ask_slack(peer: Limited) -> PrdigestError:
     with pytest.raises(PrdigestError) as caught:
-        SlackMessenger(slack_client("xoxb-test", f"{peer.url}/api/")).team()
+        SlackMessenger(make_slack_client("xoxb-test", f"{peer.url}/api/")).fetch_team()
     return caught.value
 
 
@@ -126,7 +126,7 @@ def test_a_long_pause_is_told_at_once_with_its_length(
 def test_whatever_a_pause_is_it_is_an_error_of_the_domain(name: str) -> None:
     ask, _, body = ASKS[name]
     for written in SENT:
-        with Limited(429, body, Retry_After=written) as peer, deadlines.within(0.5):
+        with Limited(429, body, Retry_After=written) as peer, deadlines.bound_work(0.5):
             began = time.monotonic()
             assert is_one_sentence(str(ask(peer))) or name == "claude"
             assert time.monotonic() - began < SOON
@@ -147,7 +147,7 @@ def test_a_limit_whose_end_is_nonsense_is_still_a_limit(reset: str) -> None:
 def test_pauses_of_one_piece_of_work_add_up_to_its_share_and_no_more() -> None:
     with (
         Limited(429, {"ok": False, "error": "ratelimited"}, Retry_After="1") as peer,
-        deadlines.within(60, waits=1.5),
+        deadlines.bound_work(60, waits=1.5),
     ):
         began = time.monotonic()
         errors = [ask_slack(peer) for _ in range(3)]
@@ -157,9 +157,9 @@ def test_pauses_of_one_piece_of_work_add_up_to_its_share_and_no_more() -> None:
 
 
 def test_pauses_of_threads_that_wait_together_count_once() -> None:
-    waits = deadlines.Waits(10)
+    waits = deadlines.WaitAllowance(10)
     for _ in range(8):
-        assert waits.allow(8)
-        waits.count(8)
-    assert not waits.allow(12)
-    assert waits.allow(9)
+        assert waits.has_room_for(8)
+        waits.count_wait(8)
+    assert not waits.has_room_for(12)
+    assert waits.has_room_for(9)

@@ -18,7 +18,7 @@ from redis import Redis
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import RedisCache, connect
 from bot.clock import Clock
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.ports import Queue
 from bot.services.digest.records import DigestRecords
@@ -129,7 +129,7 @@ def test_a_tick_tells_the_schedule_the_time_and_where_the_jobs_go() -> None:
     [
         StoreUnavailable("The store does not answer."),
         SlackUnavailable("Slack does not answer."),
-        SlackRefused("Slack refuses the token.", "invalid_auth"),
+        SlackCallRefused("Slack refuses the token.", "invalid_auth"),
     ],
     ids=["store", "slack", "token"],
 )

@@ -20,13 +20,13 @@ from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.time.day import zone_of
+from bot.domain.time.day import parse_zone
 from bot.jobs import Jobs, Times
 from bot.services.jobs.job_types import DELIVER, QUESTIONS
 from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, PlacePayload
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending
-from bot.services.slack.asker_notices import Promises
+from bot.services.operations.deadlines import ShutdownSignal
+from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.digest import DIGEST, OVERVIEW
@@ -44,7 +44,15 @@ pytestmark = pytest.mark.slow
 # seconds between two bytes; what jobs may take and askers are promised, shorter than those of a bot
 INTERVAL = 0.2
 TIMES = Times(quick=3.0, long=6.0)
-PROMISES = Promises(told=3.5, working=0.5, telling=2.0, excusing=1.0, moment=0.5, answered=2.5, showing=1.0)
+PROMISES = ResponseTimes(
+    first_response=3.5,
+    progress_notice=0.5,
+    reply_reserve=2.0,
+    apology_reserve=1.0,
+    short_outage=0.5,
+    question_time=2.5,
+    display_reserve=1.0,
+)
 SOON = 12.0
 
 
@@ -76,7 +84,7 @@ class Team:
 def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
     variables = {"github": "GITHUB_API_URL", "claude": "ANTHROPIC_BASE_URL", "slack": "SLACK_API_URL"}
     with ExitStack() as stack:
-        there, ending = stack.enter_context(world(store_url)), Ending()
+        there, ending = stack.enter_context(world(store_url)), ShutdownSignal()
         add_small_day(there.github)
         drips = {name: stack.enter_context(Drip(there.settings[variable])) for name, variable in variables.items()}
         own = {variables[name]: drip.url for name, drip in drips.items()}
@@ -89,7 +97,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         for worker in jobs.workers(2):
             worker.start()
             stack.callback(worker.stop, 10_000)
-        stack.callback(ending.end)
+        stack.callback(ending.trigger)
         yield Team(there, wiring, jobs, drips)
 
 
@@ -155,7 +163,7 @@ def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
 
 def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -> None:
     subscription = Subscription(
-        CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), zone_of("UTC")), by="U0ASKER"
+        CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), parse_zone("UTC")), by="U0ASKER"
     )
     scheduling, due = team.wiring.scheduling, datetime(2026, 3, 1, 9, tzinfo=UTC)
     name, key = subscription.id, scheduling.digests.track(subscription.digest_spec(due)).key

@@ -24,14 +24,14 @@ from bot.adapters.redis.keyspace import WHOLE
 from bot.container import Wiring
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
-from bot.domain.operations.incident import Kind
+from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import write_item
 from bot.jobs import Jobs, Times
 from bot.services.jobs.job_types import TELL
 from bot.services.jobs.payloads import SentencePayload
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending
-from bot.services.slack.asker_notices import Promises
+from bot.services.operations.deadlines import ShutdownSignal
+from bot.services.slack.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY
@@ -47,7 +47,7 @@ ADMIN = "C0ADMIN"
 SOON = 15.0
 # long enough to be put off, short enough to be waited for by a test
 QUICK, PAUSE = 6.0, 5
-PROMISES = Promises(telling=2.0, excusing=1.0)
+PROMISES = ResponseTimes(reply_reserve=2.0, apology_reserve=1.0)
 OPERATORS_ONLY = {"deliver", "mend", "watch", "amend"}
 
 
@@ -93,7 +93,7 @@ class Team:
         names = (
             write_item(item) for item, _ in self.wiring.scheduling.agenda.due(datetime(2100, 1, 1, tzinfo=UTC))
         )
-        return [name for name in names if name.endswith(f"#{Kind.LOST}")]
+        return [name for name in names if name.endswith(f"#{IncidentKind.LOST}")]
 
 
 def _nobody_is_told(*_: object) -> None:
@@ -103,7 +103,7 @@ def _nobody_is_told(*_: object) -> None:
 @pytest.fixture
 def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
     with ExitStack() as stack:
-        there, ending = stack.enter_context(world(store_url)), Ending()
+        there, ending = stack.enter_context(world(store_url)), ShutdownSignal()
         add_small_day(there.github)
         there.slack.add_channel(ADMIN, "admins")
         own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_ADMIN_CHANNEL": ADMIN}
@@ -120,7 +120,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         for worker in workers:
             worker.start()
             stack.callback(worker.stop, 10_000)
-        stack.callback(ending.end)
+        stack.callback(ending.trigger)
         yield Team(there, wiring, jobs, store, workers)
 
 

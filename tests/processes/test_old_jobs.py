@@ -22,7 +22,7 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
 from bot.jobs import Jobs
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending
+from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.helpers.checks import eventually, waiting_jobs
@@ -94,7 +94,7 @@ class Team:
 @pytest.fixture
 def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
     with ExitStack() as stack:
-        there, ending = stack.enter_context(world(store_url)), Ending()
+        there, ending = stack.enter_context(world(store_url)), ShutdownSignal()
         add_small_day(there.github)
         own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_TIMEZONE": "America/Los_Angeles"}
         for name, value in {**there.settings, **own}.items():
@@ -106,7 +106,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         for worker in jobs.workers(1):
             worker.start()
             stack.callback(worker.stop, 10_000)
-        stack.callback(ending.end)
+        stack.callback(ending.trigger)
         yield Team(there, wiring, store)
 
 

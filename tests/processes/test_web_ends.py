@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 import pytest
 from flask import Flask
 
-from bot.http_server import serving
-from bot.web import MOST_BYTES
+from bot.http_server import serve_app
+from bot.web import MAX_REQUEST_BYTES
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def loops() -> list[threading.Thread]:
 def test_the_sockets_are_closed_by_the_thread_that_waits_for_them(is_asked: bool) -> None:
     """Closed under a running select they are bad file descriptors, or those of others that came in their place."""
     with complaints() as heard:
-        with serving(app(), LOCAL, 0, MOST_BYTES) as port:
+        with serve_app(app(), LOCAL, 0, MAX_REQUEST_BYTES) as port:
             connection = ask(port) if is_asked else None
         assert loops() == []
         if connection:
@@ -62,7 +62,7 @@ def test_the_sockets_are_closed_by_the_thread_that_waits_for_them(is_asked: bool
 
 def test_at_the_end_its_port_is_free_and_no_thread_is_left() -> None:
     before = threading.active_count()
-    with serving(app(), LOCAL, 0, MOST_BYTES) as port:
+    with serve_app(app(), LOCAL, 0, MAX_REQUEST_BYTES) as port:
         ask(port).close()
     assert threading.active_count() == before
     with socket.socket() as again, pytest.raises(ConnectionRefusedError):
@@ -85,7 +85,7 @@ def test_what_is_being_answered_is_answered_before_the_end() -> None:
             connection.request("GET", "/")
             answers.append(connection.getresponse().read())
 
-    with serving(made, LOCAL, 0, MOST_BYTES) as port:
+    with serve_app(made, LOCAL, 0, MAX_REQUEST_BYTES) as port:
         asking = threading.Thread(target=get, args=(port,))
         asking.start()
         assert begun.wait(10)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import OutOfTime
+from bot.domain.errors import TimeLimitExceeded
 from bot.services.operations import deadlines
-from bot.services.operations.worker_threads import Crew, result_of, results_as_done
+from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
 
 pytestmark = pytest.mark.slow
 
@@ -109,27 +109,29 @@ def hanging() -> Iterator[Callable[[], None]]:
 
 def seconds_until_late(act: Callable[[], object]) -> float:
     began = time.monotonic()
-    with deadlines.within(0.3), pytest.raises(OutOfTime):
+    with deadlines.bound_work(0.3), pytest.raises(TimeLimitExceeded):
         act()
     return time.monotonic() - began
 
 
 def test_work_that_waits_for_a_thread_ends_at_its_deadline(hanging: Callable[[], None]) -> None:
-    assert seconds_until_late(lambda: result_of(Crew(1, "one").submit(hanging))) < SOON
+    assert seconds_until_late(lambda: wait_for_result(DeadlineExecutor(1, "one").submit(hanging))) < SOON
 
 
 def test_work_that_waits_for_many_threads_ends_at_its_deadline(hanging: Callable[[], None]) -> None:
     def wait_for_all() -> None:
-        crew = Crew(4, "many")
-        for _ in results_as_done([crew.submit(hanging) for _ in range(8)]):
+        crew = DeadlineExecutor(4, "many")
+        for _ in iterate_results([crew.submit(hanging) for _ in range(8)]):
             raise AssertionError("none of them ends")
 
     assert seconds_until_late(wait_for_all) < SOON
-    assert seconds_until_late(lambda: Crew(4, "each").each(lambda _: hanging(), range(8))) < SOON
+    assert seconds_until_late(lambda: DeadlineExecutor(4, "each").map_items(lambda _: hanging(), range(8))) < SOON
 
 
 def test_the_deadline_of_the_work_holds_in_its_threads_and_theirs(hanging: Callable[[], None]) -> None:
     def within_threads() -> None:
-        Crew(1, "outer").each(lambda _: Crew(1, "inner").each(lambda _: hanging(), [1]), [1])
+        DeadlineExecutor(1, "outer").map_items(
+            lambda _: DeadlineExecutor(1, "inner").map_items(lambda _: hanging(), [1]), [1]
+        )
 
     assert seconds_until_late(within_threads) < SOON

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.git.clone import named_on_github
-from bot.adapters.git.records import commits_in
+from bot.adapters.git.clone import parse_github_url
+from bot.adapters.git.records import parse_commits
 from bot.adapters.redis.history import brief
 from bot.domain.conversations.commands import (
     DigestRequest,
@@ -30,37 +30,37 @@ from bot.domain.conversations.thread import is_for_others, is_remark
 from bot.domain.conversations.thread_subject import subject_of
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
-from bot.domain.history.commits import Commit, merges_of, spoken_of
+from bot.domain.history.commits import Commit, detect_repository, sort_commits
 from bot.domain.history.file_history import is_fix
-from bot.domain.history.mentions import references
-from bot.domain.history.merge_index import title_key
-from bot.domain.history.relands import change_key, relands_among
-from bot.domain.history.repairs import repairs_among
-from bot.domain.history.revert_claims import lands_again
-from bot.domain.history.reverts import is_revert, reverts_among
+from bot.domain.history.mentions import find_references
+from bot.domain.history.merge_index import build_title_key
+from bot.domain.history.relands import build_change_key, find_relands
+from bot.domain.history.repairs import find_repairs
+from bot.domain.history.revert_claims import is_reland_title
+from bot.domain.history.reverts import find_reverts, is_revert
 from bot.domain.pull_requests.diff import find_quote
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import default_patterns
-from bot.domain.pull_requests.path_globs import Globs
+from bot.domain.pull_requests.path_classes import list_default_patterns
+from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
-from bot.domain.risk.assessment import assess
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.subscriptions.request import Which, Wish, time_of
-from bot.domain.summaries.citations import Citation, proven
-from bot.domain.summaries.diff_packing import Coverage, pack
-from bot.domain.summaries.models import fallback_summary
-from bot.domain.text.description import prose
-from bot.domain.text.issue_numbers import without_unknown_numbers
-from bot.domain.text.redaction import patch_without_secrets, without_secrets
-from bot.domain.text.strings import one_line, printable, without_comments
-from bot.domain.time.date_range import span_of
-from bot.domain.time.day import date_of, zone_of
+from bot.domain.summaries.citations import Citation, verify_citation
+from bot.domain.summaries.diff_packing import Coverage, pack_diff
+from bot.domain.summaries.models import build_fallback_summary
+from bot.domain.text.description import extract_prose
+from bot.domain.text.issue_numbers import remove_unknown_numbers
+from bot.domain.text.redaction import redact_patch, redact_text
+from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
+from bot.domain.time.date_range import parse_span
+from bot.domain.time.day import parse_date, parse_zone
 from bot.render.blocks import mrkdwn, rich_text, sanitize
-from bot.render.blocks.terminal import summary as in_terminal
+from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
-from bot.render.digest.report import report
-from bot.render.digest.thread import thread
-from bot.render.summaries.details import details_view
-from bot.render.summaries.post import summary_post
+from bot.render.digest.report import render_report
+from bot.render.digest.thread import render_thread
+from bot.render.summaries.details import render_details_view
+from bot.render.summaries.post import render_summary
 from bot.services.questions.plain_search import found_by_words
 from bot.services.questions.tools.selection import places
 from bot.services.summaries.prompts import fenced, summary_prompt
@@ -76,8 +76,8 @@ MOST_GROWTH, USUAL_GROWTH = 30, 18
 SHORT, LONG, LONGEST = 1_000, 10_000, 100_000
 TRIES = 4
 KNOWN = Repositories(REPOSITORY)
-DEEP, SEARCHING = "a/" * 60 + "b", Globs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
-CLASSES = Globs(" ".join(default_patterns().values()).split())
+DEEP, SEARCHING = "a/" * 60 + "b", PathGlobs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
+CLASSES = PathGlobs(" ".join(list_default_patterns().values()).split())
 
 
 def refusing(parse: Parser) -> Parser:
@@ -131,51 +131,53 @@ def answered(text: str) -> object:
 
 
 PARSERS: dict[str, Parser] = {
-    "one_line": one_line,
-    "printable": printable,
-    "without_comments": without_comments,
-    "prose": prose,
+    "one_line": collapse_lines,
+    "printable": remove_invisible,
+    "without_comments": remove_comments,
+    "prose": extract_prose,
     "typed": typed,
     "labelled": labelled,
-    "without_secrets": without_secrets,
-    "patch_without_secrets": patch_without_secrets,
+    "without_secrets": redact_text,
+    "patch_without_secrets": redact_patch,
     "fenced": lambda text: fenced("data", text),
-    "title_key": title_key,
-    "change_key": change_key,
-    "lands_again": lands_again,
+    "title_key": build_title_key,
+    "change_key": build_change_key,
+    "lands_again": is_reland_title,
     "is_fix": is_fix,
-    "references": lambda text: list(references(text)),
-    "numbers": lambda text: without_unknown_numbers(text, frozenset({1})),
+    "references": lambda text: list(find_references(text)),
+    "numbers": lambda text: remove_unknown_numbers(text, frozenset({1})),
     **{
         f"{name}-in-{field}": among_others(find, field)
-        for name, find in (("reverts", reverts_among), ("repairs", repairs_among), ("relands", relands_among))
+        for name, find in (("reverts", find_reverts), ("repairs", find_repairs), ("relands", find_relands))
         for field in ("title", "body", "commit_message")
     },
-    "revert-of-title": lambda text: reverts_among([pull(1, title=text), pull(2, title=f"Revert {text}")]),
-    "revert-quoted": lambda text: reverts_among([pull(1, title=text), pull(2, title=f'Revert "{text}"')]),
+    "revert-of-title": lambda text: find_reverts([pull(1, title=text), pull(2, title=f"Revert {text}")]),
+    "revert-quoted": lambda text: find_reverts([pull(1, title=text), pull(2, title=f'Revert "{text}"')]),
     "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
-    "assess": lambda text: assess(pull(title=text, body=text)),
-    "merges_of": lambda text: merges_of([commit(text)], REPOSITORY, "main"),
-    "merges_of-body": lambda text: merges_of([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
-    "spoken_of": lambda text: spoken_of([commit(text)]),
-    "git_records": lambda text: list(commits_in([record_of(text)])),
+    "assess": lambda text: assess_pull_request(pull(title=text, body=text)),
+    "merges_of": lambda text: sort_commits([commit(text)], REPOSITORY, "main"),
+    "merges_of-body": lambda text: sort_commits([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
+    "spoken_of": lambda text: detect_repository([commit(text)]),
+    "git_records": lambda text: list(parse_commits([record_of(text)])),
     "brief": lambda text: brief(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
-    "pack": lambda text: pack((changed_file(patch=text),), 30_000, 1),
+    "pack": lambda text: pack_diff((changed_file(patch=text),), 30_000, 1),
     "find_quote": lambda text: find_quote(text, "never there"),
     "find_quote-long": lambda text: find_quote("@@ -1 +1 @@\n+one line", text),
     "find_quote-itself": lambda text: find_quote(f"@@ -1 +1 @@\n+{text}", text),
-    "proven": lambda text: proven(Citation("1", "engine/core.py", text), pull(files=[changed_file(patch=text)])),
+    "proven": lambda text: verify_citation(
+        Citation("1", "engine/core.py", text), pull(files=[changed_file(patch=text)])
+    ),
     "search": lambda text: list(search([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)),
     "search-text": lambda text: list(search([called(text)], ["x"], Where.TEXT)),
     "places": lambda text: places((changed_file(patch=text),), "x"),
     "found_by_words": lambda text: found_by_words(text, [called(text)]),
-    "fallback": lambda text: fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
-    "prompt": lambda text: summary_prompt("m", pull(title=text, body=text), pack((), 1_000, 0)),
+    "fallback": lambda text: build_fallback_summary(pull(title=text, body=text), "it is away", Coverage.FULL),
+    "prompt": lambda text: summary_prompt("m", pull(title=text, body=text), pack_diff((), 1_000, 0)),
     "is_remark": is_remark,
     "is_for_others": lambda text: is_for_others(text, "U1"),
     "reference": refusing(lambda text: parse_reference(text, REPOSITORY)),
     "repository": refusing(Repository.parse),
-    "span": refusing(lambda text: span_of(text, DAY, 14)),
+    "span": refusing(lambda text: parse_span(text, DAY, 14)),
     "summary-request": refusing(lambda text: SummaryRequest.parse(text, KNOWN)),
     "risks-request": refusing(lambda text: RisksRequest.parse(text, KNOWN, DAY)),
     "digest-request": refusing(lambda text: DigestRequest.parse(text, KNOWN, DAY)),
@@ -183,23 +185,23 @@ PARSERS: dict[str, Parser] = {
     "wish": refusing(lambda text: Wish.parse(text, KNOWN)),
     "which": refusing(lambda text: Which.parse(text, KNOWN)),
     "time": refusing(time_of),
-    "date": refusing(date_of),
-    "zone": refusing(zone_of),
+    "date": refusing(parse_date),
+    "zone": refusing(parse_zone),
     "subject": lambda text: subject_of(text, KNOWN, DAY),
     "subject-of-digest": lambda text: subject_of(f"digest:T1:C1:{text}", KNOWN, DAY),
-    "origin": named_on_github,
-    "globs": lambda text: Globs([text]).match(DEEP),
-    "globs-of-a-path": SEARCHING.match,
-    "globs-of-classes": CLASSES.match,
-    "escape": mrkdwn.escape,
-    "literal": sanitize.literal,
-    "rich-prose": lambda text: rich_text.prose(text, {1: "https://x"}, 100_000),
-    "summary_post": lambda text: summary_post(called(text)),
-    "details_view": lambda text: details_view(called(text)),
+    "origin": parse_github_url,
+    "globs": lambda text: PathGlobs([text]).has_match(DEEP),
+    "globs-of-a-path": SEARCHING.has_match,
+    "globs-of-classes": CLASSES.has_match,
+    "escape": mrkdwn.escape_mrkdwn,
+    "literal": sanitize.sanitize_text,
+    "rich-prose": lambda text: rich_text.make_prose(text, {1: "https://x"}, 100_000),
+    "summary_post": lambda text: render_summary(called(text)),
+    "details_view": lambda text: render_details_view(called(text)),
     "in_terminal": lambda text: in_terminal(called(text)),
-    "report": lambda text: report(digest(called(text), outcomes=())),
-    "report-of-a-model": lambda text: report(digest(said_of(text), outcomes=())),
-    "thread": lambda text: thread(digest(called(text), outcomes=())),
+    "report": lambda text: render_report(digest(called(text), outcomes=())),
+    "report-of-a-model": lambda text: render_report(digest(said_of(text), outcomes=())),
+    "thread": lambda text: render_thread(digest(called(text), outcomes=())),
     "answer": answered,
     "answer-open": lambda text: answered(f"<answer>{text}"),
 }

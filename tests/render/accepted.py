@@ -10,7 +10,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
 from bot.ports import Post
-from bot.render.blocks.rich_text import characters
+from bot.render.blocks.rich_text import count_characters
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000
@@ -18,26 +18,26 @@ MOST_CHARACTERS = 9_000
 
 def assert_accepted(post: Post, digest: Digest) -> None:
     """Slack takes the message as it is, and nothing in it is live but links to the day's pull requests."""
-    payload = post.payload()
+    payload = post.build_payload()
     assert check_message(payload) is None
     assert find_mentions(payload) == []
     leads = set(find_links(payload))
     assert leads <= {entry.pull.url for entry in digest.entries}
     assert all(url.startswith("https://github.com/") for url in leads)
     assert len(post.blocks) <= MOST_BLOCKS
-    assert characters(list(post.blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(post.blocks)) <= MOST_CHARACTERS
 
 
 def assert_taken(post: Post, known: Container[str]) -> None:
     """The same of any message: ``known`` are the addresses that may be linked."""
-    payload = post.payload()
+    payload = post.build_payload()
     assert check_message(payload) is None
     assert find_mentions(payload) == []
     assert [
         url for url in find_links(payload) if url not in known or not url.startswith("https://github.com/")
     ] == []
     assert len(post.blocks) <= MOST_BLOCKS
-    assert characters(list(post.blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(post.blocks)) <= MOST_CHARACTERS
 
 
 def actions_of(post: Post) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from functools import cache
 from hypothesis import strategies as st
 
 from bot.domain.digest.models import Digest, Entry, Overview, Theme
-from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import Account, Repository
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
@@ -82,8 +82,8 @@ def digests(draw: st.DrawFn, most: int = 6) -> Digest:
         fallback=draw(st.just("") | texts(400)),
     )
     made = digest(*(draw(entries(number)) for number in numbers), overview=overview)
-    fates = st.tuples(st.sampled_from(Fate), st.booleans())
-    taken = [TakenBack(each.pull, made.entries[0].pull, *draw(fates)) for each in made.entries[1:3]]
+    fates = st.tuples(st.sampled_from(OutcomeKind), st.booleans())
+    taken = [MergeOutcome(each.pull, made.entries[0].pull, *draw(fates)) for each in made.entries[1:3]]
     made = replace(made, outcomes=tuple(taken) if draw(st.booleans()) else ())
     return replace(made, name=draw(texts(100)))
 

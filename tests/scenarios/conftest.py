@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from tests.helpers.checks import closed_port
 from tests.helpers.command import Process, started
@@ -101,7 +101,7 @@ def unharmed(bot: Bot) -> Iterator[Bot]:
 @contextmanager
 def bots_in(folder: Path, together: Sequence[str] = TRANSPORTS) -> Iterator[Bots]:
     """Bots on a store in a folder, which end with the block."""
-    url = embedded_url(folder / "store")
+    url = start_embedded_url(folder / "store")
     with connect(url) as keeper:
         keeper.ping()
         found = Bots(folder, url, together)

@@ -15,11 +15,11 @@ from bot.domain.conversations.slack_request import Visit
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import PrdigestError, PullRequestNotFound
 from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, newest_first
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Summary, fallback_summary
+from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
-from bot.ports import Completion, Merged, Post, Prompt
+from bot.ports import Completion, DayMerges, Post, Prompt
 from bot.services.summaries.summarizer import Summarised
 from tests.helpers.builders import changed_file, summary
 
@@ -92,15 +92,15 @@ class ScriptedPulls:
     refuses: PrdigestError | None = None
     files: tuple[ChangedFile, ...] = (changed_file(),)
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         if self.refuses:
             raise self.refuses
-        return Merged(self.pulls, CountCheck(len(self.pulls), f"{repository} on {day.date}"))
+        return DayMerges(self.pulls, CountCheck(len(self.pulls), f"{repository} on {day.date}"))
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         return next(pull for pull in self.pulls if (pull.repository, pull.number) == (repository, number))
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         if pull.number in self.failing:
             raise self.failing[pull.number]
         return replace(pull, files=self.files)
@@ -144,17 +144,17 @@ class KnownPulls:
     calls: list[str] = field(default_factory=list)
     busy: Busy = field(default_factory=Busy)
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         with self._call(f"day {day.date}"):
             own = (pull for pull in self.pulls if pull.is_merged and pull.repository == repository)
-            found = newest_first(tuple(replace(pull, files=None) for pull in own if pull.merge_time in day))
-            return Merged(found, CountCheck(self.counted.get(str(day.date), len(found)), "the commits of main"))
+            found = sort_newest_first(tuple(replace(pull, files=None) for pull in own if pull.merge_time in day))
+            return DayMerges(found, CountCheck(self.counted.get(str(day.date), len(found)), "the commits of main"))
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         with self._call(f"pull {number}"):
             return replace(self._known(repository, number), files=None)
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         with self._call(f"files {pull.number}"):
             return replace(pull, files=self._known(pull.repository, pull.number).files)
 
@@ -187,17 +187,17 @@ class Summaries:
         self.numbers.append(pull.number)
         with self.busy.one(self.latency):
             if self.away or pull.files is None:
-                return Summarised(fallback_summary(pull, "no model is set up", Coverage.NONE))
+                return Summarised(build_fallback_summary(pull, "no model is set up", Coverage.NONE))
             return Summarised(self.said, cost=0.5)
 
 
 @dataclass
 class MemoryWhispers:
-    """``Whispers`` into a list."""
+    """``EphemeralMessenger`` into a list."""
 
     said: list[tuple[Visit, Post]] = field(default_factory=list)
 
-    def whisper(self, visit: Visit, post: Post) -> None:
+    def send(self, visit: Visit, post: Post) -> None:
         self.said.append((visit, post))
 
 

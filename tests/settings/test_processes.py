@@ -13,7 +13,7 @@ from redis import Redis
 
 from bot import processes
 from bot.container import Wiring
-from bot.services.operations.deadlines import Ending
+from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import Process, Settings, use_of
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
@@ -70,15 +70,15 @@ def now() -> datetime:
 
 
 def start_web(settings: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._web(settings, wiring, host="127.0.0.1")
+    return processes._serve_web(settings, wiring, host="127.0.0.1")
 
 
 def start_worker(settings: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._workers(settings, wiring, Ending(), last_work=1.0)
+    return processes._start_workers(settings, wiring, ShutdownSignal(), last_work=1.0)
 
 
 def start_clock(_: Settings, wiring: Wiring) -> AbstractContextManager[object]:
-    return processes._clock(wiring, now, Ending())
+    return processes._start_clock(wiring, now, ShutdownSignal())
 
 
 def use_web(wiring: Wiring) -> None:
@@ -112,7 +112,7 @@ def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Se
     declared = {name for name, field in Settings.model_fields.items() if process in use_of(field).read_by}
     with closing(Wiring(settings, now, time.sleep)) as wiring:
         READ.clear()
-        wiring.ownership.claim()
+        wiring.ownership.claim_store()
         with start(settings, wiring):
             use(wiring)
         # to close it, each process looks whether there is a model to close

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import NotSetUp
+from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
 from bot.settings import Settings, load_settings, usable_settings
 
@@ -41,7 +41,7 @@ def test_the_default_of_every_setting_can_stand_in(name: str) -> None:
 def test_of_several_bad_values_every_command_names_the_first(monkeypatch: Env) -> None:
     monkeypatch.setenv("PORT", "many")
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "Mars")
-    with pytest.raises(NotSetUp) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load_settings()
     first, reason = next(iter(usable_settings().problems.items()))
     assert str(caught.value) == f"{first} can't be used: {reason}. See `prdigest env`."
@@ -64,7 +64,7 @@ def test_a_file_that_may_not_be_read_says_why(tmp_path: Path, monkeypatch: Env) 
     usable = usable_settings()
     assert list(usable.problems) == [".env"]
     assert usable.problems[".env"].startswith("it can't be read (")
-    with pytest.raises(NotSetUp, match=r"^\.env can't be used"):
+    with pytest.raises(ConfigurationError, match=r"^\.env can't be used"):
         load_settings()
 
 
@@ -101,7 +101,7 @@ def test_a_file_does_not_send_a_secret_of_the_environment_elsewhere(
 ) -> None:
     monkeypatch.setenv(secret, "of-the-environment")
     write(tmp_path, **{address: ELSEWHERE})
-    with pytest.raises(NotSetUp) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load_settings()
     assert str(caught.value) == (
         f"{address} can't be used: it is set in .env and {secret} in the environment; set both in the same place. "
@@ -117,7 +117,9 @@ def test_the_environment_does_not_send_a_secret_of_the_file_elsewhere(
     """It may name a gateway for another program."""
     monkeypatch.setenv(address, ELSEWHERE)
     write(tmp_path, **{secret: "of-the-file"})
-    with pytest.raises(NotSetUp, match=rf"^{address} can't be used: it is set in the environment and {secret} in"):
+    with pytest.raises(
+        ConfigurationError, match=rf"^{address} can't be used: it is set in the environment and {secret} in"
+    ):
         load_settings()
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.sample_team import SampleTeam, start_bot
@@ -24,7 +24,7 @@ def restore_both(slack: SlackEmulator, store: Redis) -> None:
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleTeam]:
     """The team half a minute later: jobs that waited are done, and the clock has ticked."""
     folder = tmp_path_factory.mktemp("left-behind")
-    url = embedded_url(folder / "store")
+    url = start_embedded_url(folder / "store")
     with pytest.MonkeyPatch.context() as environment, connect(url) as keeper:
         environment.setenv("no_proxy", "*")
         keeper.ping()

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from tests.helpers.command import prdigest
 from tests.helpers.sample_team import SampleTeam, start_bot
@@ -249,7 +249,7 @@ def test_the_old_export_is_imported_and_exported_as_it_was(store: Redis, store_u
 
 
 def test_a_bot_on_an_imported_store_posts_no_digest_again(tmp_path: Path) -> None:
-    url = embedded_url(tmp_path / "store")
+    url = start_embedded_url(tmp_path / "store")
     with connect(url) as keeper:
         keeper.ping()
         done = prdigest("import", str(EXPORT), settings={"REDIS_URL": url}, folder=tmp_path)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.adapters.caching.changed_files import CachedFiles
-from bot.adapters.caching.day_lists import CachedDays
+from bot.adapters.caching.changed_files import FileCache
+from bot.adapters.caching.day_lists import DayListCache
 
 __all__ = [
-    "CachedDays",
-    "CachedFiles",
+    "DayListCache",
+    "FileCache",
 ]

@@ -10,15 +10,15 @@ from pydantic import TypeAdapter
 from bot.domain.keyspace.keys import DAY
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
-from bot.ports import Cache, Merged, PullRequests
-from bot.ports.cached_json import read_back
+from bot.ports import Cache, DayMerges, PullRequests
+from bot.ports.cached_json import load_or_none
 
-_MERGED = TypeAdapter(Merged)
+_DAY_MERGES = TypeAdapter(DayMerges)
 # GitHub's search index lags behind by minutes
-_SETTLED = timedelta(hours=1)
+_INDEX_DELAY = timedelta(hours=1)
 
 
-class CachedDays:
+class DayListCache:
     """``PullRequests`` that keeps the lists of past days for twelve hours."""
 
     def __init__(self, behind: PullRequests, cache: Cache, now: Callable[[], datetime]) -> None:
@@ -26,21 +26,21 @@ class CachedDays:
         self._cache = cache
         self._now = now
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         """The list of a day. One that is empty or not complete, or whose day is hardly over, is not kept."""
         key = DAY.key(repository, day.date, day.zone)
-        found = read_back(_MERGED, self._cache.get(key))
+        found = load_or_none(_DAY_MERGES, self._cache.get(key))
         if found is not None:
             return found
-        listed = self._behind.merged_on(repository, day)
-        if listed.pulls and not listed.doubt and self._now() >= day.end + _SETTLED:
-            self._cache.put(key, _MERGED.dump_json(listed).decode(), DAY.lifetime)
+        listed = self._behind.list_merged(repository, day)
+        if listed.pulls and not listed.caveat and self._now() >= day.end + _INDEX_DELAY:
+            self._cache.put(key, _DAY_MERGES.dump_json(listed).decode(), DAY.lifetime)
         return listed
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """Fetch a pull request without the cache."""
-        return self._behind.pull(repository, number)
+        return self._behind.fetch_pull_request(repository, number)
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         """Load the files of a pull request without this cache."""
-        return self._behind.with_files(pull)
+        return self._behind.load_files(pull)

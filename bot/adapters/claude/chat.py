@@ -12,9 +12,9 @@ from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message, ToolUseBlock
 
 from bot.adapters.claude.errors import FAILURES, TRUNCATIONS, Advice, translate_claude_errors, usage_of
-from bot.adapters.http.bounded_calls import bounded
+from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.http.bounded_streams import in_own_context
-from bot.domain.errors import ModelBusy, ModelRefused
+from bot.domain.errors import ModelBusy, ModelRefusal
 from bot.domain.operations.usage import Usage
 from bot.ports import Chat, ChatEvent, Text, TextDelta, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage
 
@@ -40,7 +40,10 @@ class ClaudeChat:
         """Ask for the next turn. See :class:`bot.ports.ChatModel`."""
         try:
             # a stream in which only pings come is never silent, and the SDK tells of none
-            with bounded(max(_SHORTEST, chat.seconds)), self._client.messages.stream(**_request(chat)) as stream:
+            with (
+                bound_requests(max(_SHORTEST, chat.seconds)),
+                self._client.messages.stream(**_request(chat)) as stream,
+            ):
                 message = yield from _deltas(stream)
         except FAILURES as error:
             self._advice.on(error)
@@ -89,7 +92,7 @@ def _usage(stream: MessageStream[Any]) -> Usage | None:
 def _ending(message: Message) -> Iterator[ChatEvent]:
     """The stop reason first: a refused turn may still hold words."""
     if message.stop_reason == "refusal":
-        raise ModelRefused("the model declined to answer")
+        raise ModelRefusal("the model declined to answer")
     # of a turn that was cut the last call may be half
     if message.stop_reason == "tool_use":
         yield from (_call(block) for block in message.content if block.type == "tool_use")

@@ -7,8 +7,8 @@ from anthropic.types import Message
 
 from bot.adapters.claude.errors import FAILURES, TRUNCATIONS, Advice, translate_claude_errors, usage_of
 from bot.adapters.claude.transport import noting_client
-from bot.adapters.http.bounded_calls import bounded
-from bot.domain.errors import ModelRefused, ModelTruncated
+from bot.adapters.http.bounded_calls import bound_requests
+from bot.domain.errors import ModelAnswerTruncated, ModelRefusal
 from bot.ports import Completion, Prompt
 
 # seconds of silence in one call; a summary takes 2 to 10, and whoever waits for a digest waits for the slowest
@@ -36,7 +36,7 @@ class ClaudeModel:
     def complete(self, prompt: Prompt) -> Completion:
         """Ask once. See :class:`bot.ports.Model`."""
         try:
-            with bounded(self._seconds):
+            with bound_requests(self._seconds):
                 message = self._create(prompt)
         except FAILURES as error:
             self._advice.on(error)
@@ -59,9 +59,9 @@ def _completion(message: Message) -> Completion:
     """The stop reason first: a refused or cut answer may still look like JSON."""
     usage = usage_of(message.usage)
     if message.stop_reason == "refusal":
-        raise ModelRefused("the model declined to summarise it", usage)
+        raise ModelRefusal("the model declined to summarise it", usage)
     if message.stop_reason in TRUNCATIONS:
-        raise ModelTruncated("the model's answer was cut at its length limit", usage)
+        raise ModelAnswerTruncated("the model's answer was cut at its length limit", usage)
     # answers may begin with a block of thinking
     text = "".join(block.text for block in message.content if block.type == "text")
     return Completion(text, usage)

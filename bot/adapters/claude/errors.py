@@ -8,9 +8,9 @@ import anthropic
 from anthropic.types import Usage as BilledUsage
 
 from bot.adapters.claude import sentences
-from bot.adapters.http.bounded_calls import TooSlow
-from bot.adapters.http.retry_after import seconds_asked
-from bot.domain.errors import ModelBusy, ModelError, ModelRejected
+from bot.adapters.http.bounded_calls import DeadlineExceeded
+from bot.adapters.http.retry_after import parse_retry_after
+from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.domain.operations.usage import Usage
 
 log = logging.getLogger(__name__)
@@ -25,8 +25,8 @@ _ADVICE = {401: _KEY, 403: _KEY, 404: _NAME}
 _PASSING = {"overloaded_error", "rate_limit_error", "api_error", "timeout_error"}
 
 # how a call ends without an answer: by the service, the network, or at its deadline
-FAILURES = (TooSlow, anthropic.APIError)
-Failure = TooSlow | anthropic.APIError
+FAILURES = (DeadlineExceeded, anthropic.APIError)
+Failure = DeadlineExceeded | anthropic.APIError
 
 
 class Advice:
@@ -54,7 +54,7 @@ class Advice:
 
 def translate_claude_errors(error: Failure) -> ModelError:
     """The error as the services know it."""
-    if isinstance(error, TooSlow | anthropic.APITimeoutError):
+    if isinstance(error, DeadlineExceeded | anthropic.APITimeoutError):
         return ModelBusy(sentences.LATE)
     if isinstance(error, anthropic.APIStatusError):
         return _of_status(error)
@@ -76,14 +76,14 @@ def usage_of(used: BilledUsage) -> Usage:
 def _of_status(error: anthropic.APIStatusError) -> ModelError:
     status = error.status_code
     if status in (401, 403):
-        return ModelRejected(sentences.REFUSED)
+        return ModelRequestRejected(sentences.REFUSED)
     if status == 404:
-        return ModelRejected("there is no model of that name")
+        return ModelRequestRejected("there is no model of that name")
     if status in (408, 409, 429) or status >= 500:
-        return ModelBusy(sentences.BUSY, seconds_asked(error.response.headers.get("retry-after")))
+        return ModelBusy(sentences.BUSY, parse_retry_after(error.response.headers.get("retry-after")))
     if status == 200 and _kind(error) in _PASSING:
         return ModelBusy("the model broke off")
-    return ModelRejected(f"the model refused the request with status {status}")
+    return ModelRequestRejected(f"the model refused the request with status {status}")
 
 
 def _kind(error: anthropic.APIStatusError) -> str:

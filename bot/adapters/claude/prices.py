@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bot.domain.operations.usage import Price, PriceList
+from bot.domain.operations.usage import ModelPrice, PriceList
 
 # tokens; longer prompts are billed at a multiple of the price by haiku-5-5
 _LONG_PROMPT = 100_000
 
 
-def _price(dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0) -> Price:
+def _price(dollars_in: float, dollars_out: float, long_prompt_factor: float = 1.0) -> ModelPrice:
     """Cache reads cost 0.1 of the input price, cache writes 1.25 for five minutes and 2 for an hour."""
-    return Price(dollars_in, dollars_out, 0.1, 1.25, 2.0, _LONG_PROMPT, long_prompt_factor)
+    return ModelPrice(dollars_in, dollars_out, 0.1, 1.25, 2.0, _LONG_PROMPT, long_prompt_factor)
 
 
 PRICES = PriceList(

@@ -11,9 +11,9 @@ from urllib.parse import quote
 import httpx2
 
 from bot.adapters.claude.sentences import AWAY, BUSY, ELSEWHERE, LATE, REFUSED
-from bot.adapters.http.bounded_calls import TooSlow, bounded
-from bot.adapters.http.httpx_trace import note_connections
-from bot.domain.errors import ModelBusy, ModelRejected
+from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.adapters.http.httpx_trace import track_connections
+from bot.domain.errors import ModelBusy, ModelRequestRejected
 
 # which the SDK asks for too
 _VERSION = "2026-10-21"
@@ -30,11 +30,11 @@ class ClaudeProbe:
         self._headers = {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
         self._timeout = timeout
 
-    def knows(self, model: str) -> bool | None:
+    def has_model(self, model: str) -> bool | None:
         """Whether the key may use a model of that name; None where only a message would show it."""
         answer = self._answer(model)
         if answer.status_code in _REFUSALS:
-            raise ModelRejected(REFUSED)
+            raise ModelRequestRejected(REFUSED)
         if answer.status_code in _SAY_NOTHING:
             return False if _is_missing(answer, model) else None
         if not answer.is_success:
@@ -46,14 +46,17 @@ class ClaudeProbe:
     def _answer(self, model: str) -> httpx2.Response:
         address = self._address + quote(model, safe="")
         try:
-            with bounded(self._timeout), httpx2.Client(timeout=self._timeout, follow_redirects=True) as client:
-                note_connections(client)
+            with (
+                bound_requests(self._timeout),
+                httpx2.Client(timeout=self._timeout, follow_redirects=True) as client,
+            ):
+                track_connections(client)
                 return client.get(address, headers=self._headers)
-        except TooSlow as error:
+        except DeadlineExceeded as error:
             raise ModelBusy(LATE) from error
         except UnicodeEncodeError as error:
             # no header holds such a key
-            raise ModelRejected(REFUSED) from error
+            raise ModelRequestRejected(REFUSED) from error
         except httpx2.TimeoutException as error:
             raise ModelBusy(LATE) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:

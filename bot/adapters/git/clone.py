@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, NoReturn
 
-from bot.adapters.git.records import FORMAT, commits_in
+from bot.adapters.git.records import LOG_FORMAT, parse_commits
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import one_line, quoted, shorten
+from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
 from bot.ports.git import CloneFacts
 
 # a clone may come from somebody else: its settings must start no program; nothing is fetched or locked
@@ -39,20 +39,30 @@ _SETTINGS = (
     "core.quotePath=false",
     "log.showSignature=false",
 )
-_DIFF = ("-z", "-r", "--root", "--always", "--raw", "--numstat", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-_TEXT = ("--encoding=UTF-8", f"--format={FORMAT}")
+_DIFF_OPTIONS = (
+    "-z",
+    "-r",
+    "--root",
+    "--always",
+    "--raw",
+    "--numstat",
+    "--no-abbrev",
+    "--no-ext-diff",
+    "--no-textconv",
+)
+_FORMAT_OPTIONS = ("--encoding=UTF-8", f"--format={LOG_FORMAT}")
 # GitHub treats files that are at least half the same as renames, and compares as many files
-_RENAMES = ("--find-renames=50%", "-l1000")
+_RENAME_OPTIONS = ("--find-renames=50%", "-l1000")
 # git's titles for the merge of a branch into local work
-_OWN_WORK = (
+_SIDE_MERGE_TITLES = (
     "Merge branch '{}' into ",
     "Merge branch '{}' of ",
     "Merge remote-tracking branch 'origin/{}'",
     "Merge remote-tracking branch 'upstream/{}'",
 )
 # commits between two calls of ``progress``
-_STEP = 100
-_GITHUB = re.compile(
+_PROGRESS_STEP = 100
+_GITHUB_URL = re.compile(
     r"(?:https?://|ssh://|git://)?(?:[^@/\s]{1,200}@)?(?:www\.)?github\.com[:/]/?(?P<name>[^/\s]+/[^/\s]+?)/?"
 )
 
@@ -62,21 +72,21 @@ class GitClone:
 
     def __init__(self, path: Path, branch: str | None = None, program: str = "git") -> None:
         self._path = path
-        self._wanted = branch
+        self._requested_branch = branch
         self._program = program
 
-    def facts(self) -> CloneFacts:
+    def read_facts(self) -> CloneFacts:
         """Return which branch is read, and of which repository this is a clone.
 
         Raises:
             UsageError: there is no such folder, clone, branch or program; the sentence names what is missing.
         """
         branch, _ = self._head
-        url = self._asked("config", "--get", "remote.origin.url")
-        shallow = self._asked("rev-parse", "--is-shallow-repository")
-        return CloneFacts(branch, named_on_github(url), shallow == "true")
+        url = self._query_git("config", "--get", "remote.origin.url")
+        shallow = self._query_git("rev-parse", "--is-shallow-repository")
+        return CloneFacts(branch, parse_github_url(url), shallow == "true")
 
-    def commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
+    def iterate_commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
         """Yield the commits since an instant (UTC), oldest first.
 
         The oldest commit of a shallow clone is left out, because its changes are unknown.
@@ -84,28 +94,30 @@ class GitClone:
         Raises:
             UsageError: objects are missing, as in a partial clone.
         """
-        revisions = self._line(since)
+        revisions = self._list_revisions(since)
         with tempfile.TemporaryFile() as lines:
             # a file instead of a pipe, so that git and this process never wait for each other
             lines.write("".join(f"{line}\n" for line in revisions).encode())
             lines.seek(0)
-            output = self._streamed(lines, "diff-tree", "--stdin", *_DIFF, *_RENAMES, *_TEXT)
-            for done, commit in enumerate(commits_in(output), 1):
+            output = self._stream_output(
+                lines, "diff-tree", "--stdin", *_DIFF_OPTIONS, *_RENAME_OPTIONS, *_FORMAT_OPTIONS
+            )
+            for done, commit in enumerate(parse_commits(output), 1):
                 yield commit
-                if done % _STEP == 0 or done == len(revisions):
+                if done % _PROGRESS_STEP == 0 or done == len(revisions):
                     progress(done, len(revisions))
 
-    def _line(self, since: datetime) -> list[str]:
+    def _list_revisions(self, since: datetime) -> list[str]:
         """Return each commit since an instant with its first parent, as input lines for diff-tree, oldest first.
 
         All commits are listed and filtered here: git itself stops at the first older one, even if a clock was
         wrong.
         """
-        facts = self.facts()
+        facts = self.read_facts()
         tips = [self._head[1]]
-        while more := self._beside(tips, facts.branch, since):
+        while more := self._find_side_lines(tips, facts.branch, since):
             tips += more
-        output = self._output(
+        output = self._read_output(
             "rev-list", "--first-parent", "--date-order", "--timestamp", "--parents", *tips, "--"
         )
         revisions = []
@@ -115,14 +127,14 @@ class GitClone:
                 revisions.append(" ".join([sha, *parents[:1]]))
         return revisions
 
-    def _beside(self, tips: list[str], branch: str, since: datetime) -> list[str]:
+    def _find_side_lines(self, tips: list[str], branch: str, since: datetime) -> list[str]:
         """Return further commits to list from, where the branch was merged into local work that then replaced it.
 
         The first parents are then that work, and what had been merged in the meantime is the second parent's line.
         """
-        subjects = tuple(subject.format(branch) for subject in _OWN_WORK)
+        subjects = tuple(subject.format(branch) for subject in _SIDE_MERGE_TITLES)
         narrowed = [f"--grep={subject}" for subject in subjects]
-        output = self._output(
+        output = self._read_output(
             "rev-list", "--first-parent", "--merges", "--format=%ct %P%n%s", "-F", *narrowed, *tips, "--"
         ).split("\n")
         parents_of_merges = {}
@@ -135,55 +147,62 @@ class GitClone:
     @cached_property
     def _head(self) -> tuple[str, str]:
         """The branch's name and the hash of its last commit."""
-        self._check()
-        for ref in self._refs():
-            sha = self._asked("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        self._check_clone()
+        for ref in self._list_refs():
+            sha = self._query_git("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
             if sha:
-                return self._name(ref), sha
-        if self._wanted is not None:
-            raise UsageError(f"{self._named} has no branch {quoted(self._wanted)}: name another one as --branch.")
-        raise UsageError(f"{self._named} has no commits on its default branch: name another one as --branch.")
+                return self._resolve_branch_name(ref), sha
+        if self._requested_branch is not None:
+            raise UsageError(
+                f"{self._quoted_path} has no branch {quote_input(self._requested_branch)}: name "
+                "another one as --branch."
+            )
+        raise UsageError(
+            f"{self._quoted_path} has no commits on its default branch: name another one as --branch."
+        )
 
-    def _refs(self) -> tuple[str, ...]:
+    def _list_refs(self) -> tuple[str, ...]:
         """Return the references to try, in this order."""
-        if self._wanted is None:
+        if self._requested_branch is None:
             return ("refs/remotes/origin/HEAD", "HEAD")
         # the local branch may be far behind the remote one
-        return (f"refs/remotes/origin/{self._wanted}", f"refs/heads/{self._wanted}")
+        return (f"refs/remotes/origin/{self._requested_branch}", f"refs/heads/{self._requested_branch}")
 
-    def _name(self, ref: str) -> str:
+    def _resolve_branch_name(self, ref: str) -> str:
         """Return the branch that a reference points to, without a prefix."""
-        name = self._asked("symbolic-ref", "--quiet", ref) or ref
+        name = self._query_git("symbolic-ref", "--quiet", ref) or ref
         return name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
 
-    def _check(self) -> None:
+    def _check_clone(self) -> None:
         """Raise UsageError unless the path is a readable git clone."""
         # the path may be a file, which has no entries
         if not os.access(f"{self._path}/.", os.X_OK):
-            raise UsageError(f"{self._named} is no folder to be read: give --clone the folder of a git clone.")
-        self._output("rev-parse", "--git-dir")
+            raise UsageError(
+                f"{self._quoted_path} is no folder to be read: give --clone the folder of a git clone."
+            )
+        self._read_output("rev-parse", "--git-dir")
 
     @property
-    def _named(self) -> str:
+    def _quoted_path(self) -> str:
         """The path in quotes, for sentences."""
-        return quoted(str(self._path))
+        return quote_input(str(self._path))
 
-    def _asked(self, *arguments: str) -> str:
+    def _query_git(self, *arguments: str) -> str:
         """Run a git command and return its trimmed output; empty if it fails."""
-        return self._run(*arguments).stdout.decode("utf-8", "replace").strip()
+        return self._run_git(*arguments).stdout.decode("utf-8", "replace").strip()
 
-    def _output(self, *arguments: str) -> str:
+    def _read_output(self, *arguments: str) -> str:
         """Run a git command and return its output. Raise UsageError or PrdigestError if it fails."""
-        process = self._run(*arguments)
+        process = self._run_git(*arguments)
         if process.returncode:
-            self._fail(process.stderr)
+            self._raise_failure(process.stderr)
         return process.stdout.decode("utf-8", "replace")
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    def _run_git(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Run a git command to its end. Raise UsageError if there is no git program."""
         try:
             return subprocess.run(  # noqa: S603 (arguments of ours, and no shell)
-                self._command(*arguments),
+                self._build_command(*arguments),
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -192,11 +211,11 @@ class GitClone:
         except OSError as error:
             raise UsageError("The git program is missing: install git, which reads the clone.") from error
 
-    def _streamed(self, lines: IO[bytes], *arguments: str) -> Iterator[bytes]:
+    def _stream_output(self, lines: IO[bytes], *arguments: str) -> Iterator[bytes]:
         """Yield the output of a git command in pieces. Closing the generator ends the command."""
         with tempfile.TemporaryFile() as complaints:
             process = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
-                self._command(*arguments),
+                self._build_command(*arguments),
                 env=self._environment,
                 stdin=lines,
                 stdout=subprocess.PIPE,
@@ -211,9 +230,9 @@ class GitClone:
                     raise
             if process.returncode:
                 complaints.seek(0)
-                self._fail(complaints.read())
+                self._raise_failure(complaints.read())
 
-    def _command(self, *arguments: str) -> list[str]:
+    def _build_command(self, *arguments: str) -> list[str]:
         """Return the command line with the settings that keep the clone from running programs."""
         settings = [part for each in _SETTINGS for part in ("-c", each)]
         return [self._program, "--no-pager", *settings, "-C", str(self._path), *arguments]
@@ -225,30 +244,33 @@ class GitClone:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         return {**kept, **_ENVIRONMENT, "GIT_CEILING_DIRECTORIES": str(self._path.resolve().parent)}
 
-    def _fail(self, stderr: bytes) -> NoReturn:
+    def _raise_failure(self, stderr: bytes) -> NoReturn:
         """Raise UsageError or PrdigestError for the error output of a git command."""
         message = stderr.decode("utf-8", "replace")
         if "dubious ownership" in message:
             raise UsageError(
-                f"{self._named} belongs to another user, so git refuses it: allow it with"
+                f"{self._quoted_path} belongs to another user, so git refuses it: allow it with"
                 " git config --global --add safe.directory and its full path."
             )
         if "not a git repository" in message:
-            raise UsageError(f"{self._named} is no git clone: give --clone the top folder of one.")
-        if self._asked("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"):
+            raise UsageError(f"{self._quoted_path} is no git clone: give --clone the top folder of one.")
+        if self._query_git("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"):
             raise UsageError(
-                f"{self._named} is a partial clone that lacks the contents of files: clone it without --filter."
+                f"{self._quoted_path} is a partial clone that lacks the contents of files: clone "
+                "it without --filter."
             )
-        detail = shorten(one_line(message), 300).rstrip(".")
-        raise PrdigestError(f"git could not read {self._named} ({detail}): run git fsck in it, or clone it again.")
+        detail = truncate_text(collapse_lines(message), 300).rstrip(".")
+        raise PrdigestError(
+            f"git could not read {self._quoted_path} ({detail}): run git fsck in it, or clone it again."
+        )
 
 
-def named_on_github(url: str) -> Repository | None:
+def parse_github_url(url: str) -> Repository | None:
     """Return the repository of a GitHub address, None for other addresses.
 
     The address may hold a password, so it is shown nowhere.
     """
-    match = _GITHUB.fullmatch(url)
+    match = _GITHUB_URL.fullmatch(url)
     if not match:
         return None
     try:

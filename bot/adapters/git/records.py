@@ -11,50 +11,50 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.adapters.records.cleaning import line_of, text_of
+from bot.adapters.records.cleaning import clean_line, clean_text
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import ChangedFile
 
-FORMAT = "%H%x00%ct%x00%an%x00%B"
+LOG_FORMAT = "%H%x00%ct%x00%an%x00%B"
 
 # characters; the sentences about a revert or a repair are at the beginning
-_MESSAGE = 2_000
+_MAX_MESSAGE = 2_000
 # bytes kept of one part, a message or a path: far more than is kept of either in the end
-_PART = 1 << 16
+_MAX_PART = 1 << 16
 # a damaged commit may be later than a datetime allows, or have no time at all
-_LAST = 253_370_764_800
+_MAX_SECONDS = 253_370_764_800
 # Python refuses to parse thousands of digits
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 _STATUS = {"A": "added", "D": "removed", "R": "renamed"}
 
 
-def commits_in(pieces: Iterable[bytes]) -> Iterator[Commit]:
+def parse_commits(pieces: Iterable[bytes]) -> Iterator[Commit]:
     """Yield the commits of a stream of bytes that arrives in pieces."""
-    parts = _Parts(_parts(pieces))
+    parts = _PartReader(_split_parts(pieces))
     while parts.next is not None:
-        yield _commit(parts)
+        yield _parse_commit(parts)
 
 
-class _Parts:
+class _PartReader:
     """Reader of parts, one by one, with a look at the next one."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
         self._parts = parts
         self.next = next(parts, None)
 
-    def take(self) -> bytes:
+    def take_part(self) -> bytes:
         """Return the next part and move on; empty at the end."""
         part = self.next or b""
         self.next = next(self._parts, None)
         return part
 
-    def text(self) -> str:
+    def take_text(self) -> str:
         """Return the next part as text. Invalid UTF-8 is replaced."""
-        return self.take().decode("utf-8", "replace")
+        return self.take_part().decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _PathChange:
     """A changed path, its status in GitHub's words, and its earlier path if it was renamed."""
 
     path: str
@@ -62,67 +62,67 @@ class _Change:
     previous: str | None
 
 
-def _parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _split_parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the parts between zero bytes, each cut at 65,536 bytes, because a message may have any length."""
     rest = b""
     for piece in pieces:
         first, *others = piece.split(b"\0")
-        rest += first[: _PART - len(rest)]
+        rest += first[: _MAX_PART - len(rest)]
         for other in others:
             yield rest
-            rest = other[:_PART]
+            rest = other[:_MAX_PART]
     if rest.strip():
         yield rest
 
 
-def _commit(parts: _Parts) -> Commit:
+def _parse_commit(parts: _PartReader) -> Commit:
     """Read the parts of one commit."""
-    sha, seconds, author, message = (parts.text() for _ in range(4))
+    sha, seconds, author, message = (parts.take_text() for _ in range(4))
     changes, lines = [], {}
     # a line break separates the message from what follows it
     while parts.next is not None and parts.next.lstrip(b"\n").startswith(b":"):
-        changes.append(_change(parts))
+        changes.append(_parse_change(parts))
     while parts.next is not None and parts.next.count(b"\t") >= 2:
-        path, added, deleted = _numstat(parts)
+        path, added, deleted = _parse_numstat(parts)
         lines[path] = (added, deleted)
     files = tuple(
         ChangedFile(change.path, change.status, *lines.get(change.path, (0, 0)), None, change.previous)
         for change in changes
     )
     return Commit(
-        line_of(sha.strip()),
-        datetime.fromtimestamp(min(_count(seconds), _LAST), UTC),
-        line_of(author),
-        text_of(message, _MESSAGE).strip(),
+        clean_line(sha.strip()),
+        datetime.fromtimestamp(min(_parse_count(seconds), _MAX_SECONDS), UTC),
+        clean_line(author),
+        clean_text(message, _MAX_MESSAGE).strip(),
         files,
     )
 
 
-def _change(parts: _Parts) -> _Change:
+def _parse_change(parts: _PartReader) -> _PathChange:
     """Read ``:modes shas status`` and a path, for a rename the old and the new one."""
-    letter = parts.text().rsplit(" ", 1)[-1][:1]
-    first = _path(parts)
+    letter = parts.take_text().rsplit(" ", 1)[-1][:1]
+    first = _parse_path(parts)
     if letter not in "RC":
-        return _Change(first, _STATUS.get(letter, "modified"), None)
-    return _Change(_path(parts), _STATUS.get(letter, "added"), first)
+        return _PathChange(first, _STATUS.get(letter, "modified"), None)
+    return _PathChange(_parse_path(parts), _STATUS.get(letter, "added"), first)
 
 
-def _numstat(parts: _Parts) -> tuple[str, int, int]:
+def _parse_numstat(parts: _PartReader) -> tuple[str, int, int]:
     """Read ``added deleted path``. For a rename the path is empty and two follow. Binary files have no lines."""
-    added, deleted, path = parts.text().split("\t", 2)
+    added, deleted, path = parts.take_text().split("\t", 2)
     if not path:
-        parts.take()
-        return _path(parts), _count(added), _count(deleted)
-    return sys.intern(path), _count(added), _count(deleted)
+        parts.take_part()
+        return _parse_path(parts), _parse_count(added), _parse_count(deleted)
+    return sys.intern(path), _parse_count(added), _parse_count(deleted)
 
 
-def _path(parts: _Parts) -> str:
+def _parse_path(parts: _PartReader) -> str:
     """Read a path."""
     # the same few thousand paths repeat
-    return sys.intern(parts.text())
+    return sys.intern(parts.take_text())
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     """Return a count, 0 for what is not a number of at most 100 digits."""
-    is_count = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    is_count = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
     return int(text) if is_count else 0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.github.rate_limits import GitHubLimits
+from bot.adapters.github.rate_limits import GitHubRateLimits
 
 __all__ = [
     "GitHubClient",
-    "GitHubLimits",
     "GitHubPullRequests",
+    "GitHubRateLimits",
 ]

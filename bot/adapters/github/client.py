@@ -10,62 +10,62 @@ from typing import Any
 from github import Auth, Github
 from requests.utils import parse_header_links
 
-from bot.adapters.github.api_calls import ask, ask_graphql
-from bot.adapters.github.errors import AnswerUnreadable, GraphQLFailed
-from bot.adapters.github.transport import LONGEST_WAIT, REQUEST_SECONDS, BoundedRetry, make_github
-from bot.adapters.http.bounded_calls import bounded
-from bot.adapters.records.cleaning import node_of
-from bot.domain.pull_requests.models import Repository, web_address
+from bot.adapters.github.api_calls import request_data, run_graphql_query
+from bot.adapters.github.errors import GraphQLError, UnreadableResponse
+from bot.adapters.github.transport import MAX_WAIT, REQUEST_SECONDS, BoundedRetry, make_github
+from bot.adapters.http.bounded_calls import bound_requests
+from bot.adapters.records.cleaning import parse_node
+from bot.domain.pull_requests.models import Repository, derive_web_address
 
 # GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end
-_MOST_FILES, _MOST_PAGES = 3_000, 300
+_MAX_FILES, _MAX_PAGES = 3_000, 300
 
 
 class GitHubClient:
     """Wrapper of PyGithub for many threads. A client shared by threads has been seen to mix up answers.
 
     ``seconds`` is the time limit of one request. :attr:`web` is the address of this GitHub's pages. Each method
-    raises ``TooSlow`` besides what PyGithub raises.
+    raises ``DeadlineExceeded`` besides what PyGithub raises.
     """
 
     def __init__(self, base_url: str, auth: Auth.Auth | None, seconds: float = REQUEST_SECONDS) -> None:
         self._base_url = base_url
-        self.web = web_address(base_url)
+        self.web = derive_web_address(base_url)
         self._auth = auth
         self._seconds = seconds
         self._clients = threading.local()
 
-    def graphql(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def run_query(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Run a query that has the variables ``$owner`` and ``$name``, and return its data.
 
         An answer that holds the repository and errors about single fields is used as it is.
 
         Raises:
-            GraphQLFailed: the answer does not hold the repository.
+            GraphQLError: the answer does not hold the repository.
         """
         all_variables = {"owner": repository.owner, "name": repository.name, **variables}
-        with bounded(self._seconds):
-            data, errors = ask_graphql(self._client().requester, query, all_variables)
+        with bound_requests(self._seconds):
+            data, errors = run_graphql_query(self._get_client().requester, query, all_variables)
         is_missing = any(error.get("type") == "NOT_FOUND" for error in errors)
-        if is_missing or not node_of(data.get("repository")):
-            raise GraphQLFailed(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
+        if is_missing or not parse_node(data.get("repository")):
+            raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
         return dict(data)
 
-    def files(self, repository: Repository, number: int) -> Iterator[Any]:
+    def list_files(self, repository: Repository, number: int) -> Iterator[Any]:
         """Yield the changed files as GitHub sends them, at most 3,000, with 100 per call.
 
         Only one page is held at a time.
         """
-        return islice(self._items(f"/repos/{repository}/pulls/{number}/files"), _MOST_FILES)
+        return islice(self._iterate_items(f"/repos/{repository}/pulls/{number}/files"), _MAX_FILES)
 
-    def _items(self, address: str) -> Iterator[Any]:
-        """Yield the items of all pages of a listing. Raise AnswerUnreadable for a page that is not a list."""
+    def _iterate_items(self, address: str) -> Iterator[Any]:
+        """Yield the items of all pages of a listing. Raise UnreadableResponse for a page that is not a list."""
         parameters: dict[str, Any] = {"per_page": 100}
-        for _ in range(_MOST_PAGES):
-            with bounded(self._seconds):
-                headers, page = ask(self._client().requester, "GET", address, parameters=parameters)
+        for _ in range(_MAX_PAGES):
+            with bound_requests(self._seconds):
+                headers, page = request_data(self._get_client().requester, "GET", address, parameters=parameters)
             if not isinstance(page, list):
-                raise AnswerUnreadable("no list of files")
+                raise UnreadableResponse("no list of files")
             yield from page
             links = {link.get("rel"): link["url"] for link in parse_header_links(headers.get("link", ""))}
             if not links.get("next"):
@@ -73,7 +73,7 @@ class GitHubClient:
             # the address of a further page has the parameters in it
             address, parameters = links["next"], {}
 
-    def _client(self) -> Github:
+    def _get_client(self) -> Github:
         """Return the client of the current thread, and create it if there is none."""
         client: Github | None = getattr(self._clients, "client", None)
         if client is None:
@@ -82,6 +82,6 @@ class GitHubClient:
                 base_url=self._base_url,
                 timeout=20,
                 per_page=100,
-                retry=BoundedRetry(total=3, max_rate_limit_wait=LONGEST_WAIT),
+                retry=BoundedRetry(total=3, max_rate_limit_wait=MAX_WAIT),
             )
         return client

@@ -17,9 +17,9 @@ from github import (
 from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import Requester
 
-from bot.adapters.http.bounded_calls import TooSlow
+from bot.adapters.http.bounded_calls import DeadlineExceeded
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
     PullRequestNotFound,
@@ -27,10 +27,10 @@ from bot.domain.errors import (
     RepositoryNotFound,
 )
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 
 
-class GraphQLFailed(Exception):
+class GraphQLError(Exception):
     """Error for a GraphQL answer that holds errors and no usable data."""
 
     def __init__(self, errors: list[dict[str, Any]]) -> None:
@@ -38,7 +38,7 @@ class GraphQLFailed(Exception):
         self.errors = errors
 
 
-class AnswerUnreadable(Exception):
+class UnreadableResponse(Exception):
     """Error for an answer of the wrong shape. The message describes it for the log."""
 
 
@@ -47,84 +47,84 @@ def translate_github_errors(repository: Repository, number: int | None = None) -
     """Raise errors of the domain in place of what PyGithub raises in the block."""
     try:
         yield
-    except GraphQLFailed as error:
-        raise _of_graphql(error, repository, number) from error
+    except GraphQLError as error:
+        raise _translate_graphql_error(error, repository, number) from error
     except GithubException as error:
-        raise _of_rest(error, repository, number) from error
+        raise _translate_rest_error(error, repository, number) from error
     except requests.exceptions.RequestException as error:
-        raise _of_transport(error) from error
-    except AnswerUnreadable as error:
+        raise _translate_transport_error(error) from error
+    except UnreadableResponse as error:
         raise GitHubUnavailable(
             f"GitHub's answer for {repository} can't be read ({error}): try again in a few minutes."
         ) from error
-    except TooSlow as error:
+    except DeadlineExceeded as error:
         raise GitHubUnavailable("GitHub answers too slowly: try again in a few minutes.") from error
 
 
-def _of_graphql(error: GraphQLFailed, repository: Repository, number: int | None) -> PrdigestError:
+def _translate_graphql_error(error: GraphQLError, repository: Repository, number: int | None) -> PrdigestError:
     """Return the error of the domain for a GraphQL error."""
     kinds = {item.get("type") for item in error.errors}
     if "RATE_LIMITED" in kinds:
-        return _limited()
+        return _build_rate_limit_error()
     if "NOT_FOUND" in kinds:
         paths = [item.get("path") or [] for item in error.errors]
-        return _missing(repository, number if any("pullRequest" in path for path in paths) else None)
+        return _build_not_found_error(repository, number if any("pullRequest" in path for path in paths) else None)
     if "FORBIDDEN" in kinds:
-        return _forbidden(repository)
+        return _build_forbidden_error(repository)
     return GitHubUnavailable(f"GitHub could not answer for {repository} ({error}): try again in a few minutes.")
 
 
-def _of_rest(error: GithubException, repository: Repository, number: int | None) -> PrdigestError:
+def _translate_rest_error(error: GithubException, repository: Repository, number: int | None) -> PrdigestError:
     """Return the error of the domain for an error of the REST API."""
     if isinstance(error, RateLimitExceededExceedsMaxWait):
-        return _limited(error.wait)
+        return _build_rate_limit_error(error.wait)
     if isinstance(error, RateLimitExceededException) or error.status == 429:
-        return _limited()
+        return _build_rate_limit_error()
     if isinstance(error, BadCredentialsException) or error.status == 401:
-        return GitHubRefused("GitHub refused the token: set GITHUB_TOKEN to one that is valid.")
+        return GitHubAccessDenied("GitHub refused the token: set GITHUB_TOKEN to one that is valid.")
     if isinstance(error, UnknownObjectException) or error.status == 404:
-        return _missing(repository, number)
+        return _build_not_found_error(repository, number)
     if error.status == 403:
-        return _limited() if _tells_of_limit(error.data) else _forbidden(repository)
+        return _build_rate_limit_error() if _is_rate_limit(error.data) else _build_forbidden_error(repository)
     return GitHubUnavailable(f"GitHub answered {error.status} for {repository}: try again in a few minutes.")
 
 
-def _tells_of_limit(data: object) -> bool:
+def _is_rate_limit(data: object) -> bool:
     """Return whether a refusal is a rate limit for which PyGithub could not read when it ends."""
     message = data.get("message") if isinstance(data, dict) else data
     return isinstance(message, str) and Requester.isRateLimitError(message)
 
 
-def _of_transport(error: requests.exceptions.RequestException) -> PrdigestError:
+def _translate_transport_error(error: requests.exceptions.RequestException) -> PrdigestError:
     """Return the error of the domain for a failed connection, or for the end of PyGithub's retries."""
     if "too many 429" in str(error) or "too many 403" in str(error):
-        return _limited()
+        return _build_rate_limit_error()
     if "too many 50" in str(error):
         return GitHubUnavailable("GitHub kept answering with server errors: try again in a few minutes.")
     return GitHubUnavailable("GitHub can't be reached: check GITHUB_API_URL and the network, then try again.")
 
 
-def _limited(wait: float | None = None) -> RateLimited:
+def _build_rate_limit_error(wait: float | None = None) -> RateLimited:
     """Return the error for a used up rate limit. ``wait`` is in seconds, None if it is unknown."""
-    when = _in_words(wait) if wait else "later"
+    when = _format_wait(wait) if wait else "later"
     return RateLimited(f"GitHub's rate limit for this token is used up: try again {when}.", wait)
 
 
-def _in_words(seconds: float) -> str:
+def _format_wait(seconds: float) -> str:
     """Format seconds as a phrase such as "in 5 minutes", or "in 2 hours" from two hours on."""
     minutes = math.ceil(seconds / 60)
-    return f"in {minutes / 60:.0f} hours" if minutes >= 120 else f"in {plural(minutes, 'minute')}"
+    return f"in {minutes / 60:.0f} hours" if minutes >= 120 else f"in {format_count(minutes, 'minute')}"
 
 
-def _missing(repository: Repository, number: int | None) -> PrdigestError:
+def _build_not_found_error(repository: Repository, number: int | None) -> PrdigestError:
     """Return the error for a missing pull request, or for a missing repository if ``number`` is None."""
     if number is not None:
         return PullRequestNotFound(f"{repository} has no pull request #{number}.")
     return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not see it.")
 
 
-def _forbidden(repository: Repository) -> GitHubRefused:
+def _build_forbidden_error(repository: Repository) -> GitHubAccessDenied:
     """Return the error for a token without read access to a repository."""
-    return GitHubRefused(
+    return GitHubAccessDenied(
         f"GitHub does not let this token read {repository}: give it read access to pull requests."
     )

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.adapters.records.cleaning import (
-    account_of,
-    count_of,
-    hash_of,
-    instant_of,
-    line_of,
-    node_of,
-    nodes_of,
-    text_of,
-    title_of,
+    clean_hash,
+    clean_line,
+    clean_text,
+    clean_title,
+    parse_account,
+    parse_count,
+    parse_instant,
+    parse_node,
+    parse_nodes,
 )
 from bot.domain.pull_requests.models import PullRequest, Repository
 
 _STATES = ("OPEN", "CLOSED", "MERGED")
 
-_FACTS = """
+_FACTS_FRAGMENT = """
 fragment Facts on PullRequest {
   number title body state mergedAt updatedAt headRefOid baseRefName additions deletions changedFiles
   author { __typename login }
@@ -32,7 +32,7 @@ fragment Facts on PullRequest {
 
 # the commits of the default branch name the pull requests they came from: this count depends neither on the
 # order of updates nor on the search index
-_HISTORY = """
+_HISTORY_FIELDS = """
   defaultBranchRef { name target { ... on Commit {
     history(since: $since, until: $until, first: 100, after: $commitsAfter) {
       pageInfo { hasNextPage endCursor }
@@ -41,7 +41,7 @@ _HISTORY = """
   } } }
 """
 
-RECENT = (
+RECENT_QUERY = (
     """
 query Recent(
   $owner: String!, $name: String!, $after: String,
@@ -53,15 +53,15 @@ query Recent(
       nodes { ...Facts }
     }
     ... @include(if: $count) {"""
-    + _HISTORY
+    + _HISTORY_FIELDS
     + """}
   }
 }
 """
-    + _FACTS
+    + _FACTS_FRAGMENT
 )
 
-PAST = (
+PAST_QUERY = (
     """
 query Past(
   $owner: String!, $name: String!, $search: String!, $after: String,
@@ -75,58 +75,58 @@ query Past(
   repository(owner: $owner, name: $name) {
     id
     ... @include(if: $count) {"""
-    + _HISTORY
+    + _HISTORY_FIELDS
     + """}
   }
 }
 """
-    + _FACTS
+    + _FACTS_FRAGMENT
 )
 
-HISTORY = (
+HISTORY_QUERY = (
     """
 query History(
   $owner: String!, $name: String!, $since: GitTimestamp!, $until: GitTimestamp!, $commitsAfter: String
 ) {
   repository(owner: $owner, name: $name) {"""
-    + _HISTORY
+    + _HISTORY_FIELDS
     + """}
 }
 """
 )
 
-ONE = (
+SINGLE_QUERY = (
     """
 query One($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { ...Facts } }
 }
 """
-    + _FACTS
+    + _FACTS_FRAGMENT
 )
 
-ALL = {"recent": RECENT, "past": PAST, "history": HISTORY, "one": ONE}
+ALL_QUERIES = {"recent": RECENT_QUERY, "past": PAST_QUERY, "history": HISTORY_QUERY, "one": SINGLE_QUERY}
 
 
-def pull_of(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
-    """Return the pull request of a ``Facts`` node. Missing and wrong values are replaced, never an error."""
-    merged_at = instant_of(node.get("mergedAt"))
-    commit = node_of(node.get("mergeCommit"))
+def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
+    """Return the pull request of a ``RuleFacts`` node. Missing and wrong values are replaced, never an error."""
+    merged_at = parse_instant(node.get("mergedAt"))
+    commit = parse_node(node.get("mergeCommit"))
     state = node.get("state")
     return PullRequest(
         repository=repository,
         number=number,
-        title=title_of(node.get("title")),
-        body=text_of(node.get("body")),
-        author=account_of(node.get("author")),
-        merged_by=account_of(node.get("mergedBy")),
+        title=clean_title(node.get("title")),
+        body=clean_text(node.get("body")),
+        author=parse_account(node.get("author")),
+        merged_by=parse_account(node.get("mergedBy")),
         merged_at=merged_at,
-        merge_commit=hash_of(commit.get("oid")) or None,
-        head_commit=hash_of(node.get("headRefOid")),
-        additions=count_of(node.get("additions")),
-        deletions=count_of(node.get("deletions")),
-        changed_files=count_of(node.get("changedFiles")),
+        merge_commit=clean_hash(commit.get("oid")) or None,
+        head_commit=clean_hash(node.get("headRefOid")),
+        additions=parse_count(node.get("additions")),
+        deletions=parse_count(node.get("deletions")),
+        changed_files=parse_count(node.get("changedFiles")),
         state=state if state in _STATES else "MERGED" if merged_at else "OPEN",
-        base=line_of(node.get("baseRefName")),
-        labels=tuple(name for label in nodes_of(node.get("labels")) if (name := line_of(label.get("name")))),
-        commit_message=text_of(commit.get("message")),
+        base=clean_line(node.get("baseRefName")),
+        labels=tuple(name for label in parse_nodes(node.get("labels")) if (name := clean_line(label.get("name")))),
+        commit_message=clean_text(commit.get("message")),
     )

@@ -8,26 +8,26 @@ import requests
 from github import Auth, GithubException
 
 from bot.adapters.github.transport import REQUEST_SECONDS, make_github
-from bot.adapters.http.bounded_calls import TooSlow, bounded
-from bot.domain.operations.rate_allowance import Allowance
+from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.domain.operations.rate_allowance import RateAllowance
 
 log = logging.getLogger(__name__)
 
 
-class GitHubLimits:
+class GitHubRateLimits:
     """Reader of a token's limits, with a client of its own that never waits. Not safe for several threads."""
 
     def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
         self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
 
-    def left(self) -> tuple[Allowance, ...]:
+    def list_allowances(self) -> tuple[RateAllowance, ...]:
         """Return the allowances for REST and GraphQL; empty if GitHub reports none, as some Enterprise Servers."""
         try:
-            with bounded(REQUEST_SECONDS):
+            with bound_requests(REQUEST_SECONDS):
                 resources = self._github.get_rate_limit().resources
-        except (GithubException, requests.exceptions.RequestException, TooSlow) as error:
+        except (GithubException, requests.exceptions.RequestException, DeadlineExceeded) as error:
             log.info("GitHub does not tell its limits: %s", error)
             return ()
         return tuple(
-            Allowance(rate.remaining, rate.limit, rate.reset) for rate in (resources.core, resources.graphql)
+            RateAllowance(rate.remaining, rate.limit, rate.reset) for rate in (resources.core, resources.graphql)
         )

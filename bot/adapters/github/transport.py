@@ -10,21 +10,21 @@ from github import Github, GithubRetry
 from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
 
-from bot.adapters.github.api_calls import VERSION
+from bot.adapters.github.api_calls import API_VERSION
 from bot.adapters.http import bounded_calls
-from bot.adapters.http.connections import NotingAdapter
-from bot.adapters.http.retry_after import seconds_asked
+from bot.adapters.http.connections import TrackingAdapter
+from bot.adapters.http.retry_after import parse_retry_after
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 
 # seconds; longer waits belong in a queue, not in a thread
-LONGEST_WAIT = 30
+MAX_WAIT = 30
 # seconds for one request from its first byte to the last of its answer. GitHub gives up its own work after ten
 # (docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api); the rest is for a slow line
 REQUEST_SECONDS = 30.0
 
-_KEPT = threading.local()
+_THREAD_ADAPTERS = threading.local()
 
 
 class BoundedRetry(GithubRetry):
@@ -36,10 +36,10 @@ class BoundedRetry(GithubRetry):
         Raise the error that ends the call if another attempt is useless.
         """
         error, response = named.get("error"), named.get("response")
-        if error is not None and bounded_calls.is_over():
+        if error is not None and bounded_calls.is_call_over():
             raise error
         pause = (response is not None and self.get_retry_after(response)) or 0.0
-        if response is not None and (pause > LONGEST_WAIT or not deadlines.allow_wait(pause)):
+        if response is not None and (pause > MAX_WAIT or not deadlines.can_wait(pause)):
             headers = dict(response.headers)
             response.close()
             raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=pause)
@@ -51,47 +51,47 @@ class BoundedRetry(GithubRetry):
 
         The library's own method raises on fractions.
         """
-        return seconds_asked(response.headers.get("Retry-After"))
+        return parse_retry_after(response.headers.get("Retry-After"))
 
     def sleep(self, response: Any = None) -> None:
         """Pause before the next attempt.
 
         Raises:
             RateLimitExceededExceedsMaxWait: the work has no time for the pause.
-            Stopping: the process ends.
+            ProcessShutdown: the process ends.
         """
         pause = self.get_retry_after(response) if response is not None else None
         seconds = pause or self.get_backoff_time()
-        if not deadlines.allow_wait(seconds):
+        if not deadlines.can_wait(seconds):
             raise RateLimitExceededExceedsMaxWait(429, None, None, wait=seconds)
         log.info("GitHub is asked again in %g s", seconds)
-        bounded_calls.pause(seconds)
+        bounded_calls.pause_call(seconds)
 
 
-class _Keeping:
+class _PersistentConnection:
     """Connection that uses sockets kept per thread. PyGithub creates a new connection object for each call."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.session.mount(f"{self.protocol}://", _adapter(self.protocol, self.retry))  # type: ignore[attr-defined]
+        self.session.mount(f"{self.protocol}://", _get_adapter(self.protocol, self.retry))  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Leave the sockets open."""
 
 
-class _Plain(_Keeping, HTTPRequestsConnectionClass):
+class _PlainConnection(_PersistentConnection, HTTPRequestsConnectionClass):
     """Persistent connection over HTTP."""
 
 
-class _Secure(_Keeping, HTTPSRequestsConnectionClass):
+class _SecureConnection(_PersistentConnection, HTTPSRequestsConnectionClass):
     """Persistent connection over HTTPS."""
 
 
-def _adapter(protocol: str, retry: Any) -> NotingAdapter:
+def _get_adapter(protocol: str, retry: Any) -> TrackingAdapter:
     """Return this thread's adapter for a protocol and a retry policy, and create it if there is none."""
-    adapters: dict[Any, NotingAdapter] = _KEPT.__dict__.setdefault("adapters", {})
+    adapters: dict[Any, TrackingAdapter] = _THREAD_ADAPTERS.__dict__.setdefault("adapters", {})
     if (protocol, retry) not in adapters:
-        adapters[protocol, retry] = NotingAdapter(max_retries=retry)
+        adapters[protocol, retry] = TrackingAdapter(max_retries=retry)
     return adapters[protocol, retry]
 
 
@@ -100,7 +100,7 @@ def make_github(**options: Any) -> Github:
 
     This replaces PyGithub's connection classes for the whole process.
     """
-    Requester.injectConnectionClasses(_Plain, _Secure)
+    Requester.injectConnectionClasses(_PlainConnection, _SecureConnection)
     # no pause between calls: eight at a time are far below GitHub's limit of a hundred
     pace: dict[str, Any] = {"seconds_between_requests": None, "seconds_between_writes": None}
-    return Github(user_agent="prdigest", api_version=VERSION, **pace, **options)
+    return Github(user_agent="prdigest", api_version=API_VERSION, **pace, **options)

@@ -15,17 +15,17 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Limit, Stopping
+from bot.services.operations.deadlines import Limit, ProcessShutdown
 
 # seconds without calls until the thread ends
-_IDLE = 5.0
+_IDLE_SECONDS = 5.0
 
 
-class TooSlow(TimeoutError):
+class DeadlineExceeded(TimeoutError):
     """Error for a call that did not end by its deadline. The call may have had its effect."""
 
 
-class _Call:
+class _BoundedCall:
     """One call, or a few in sequence. ``end`` is its deadline, on the clock of ``time.monotonic``."""
 
     def __init__(self, seconds: float, limit: Limit) -> None:
@@ -36,163 +36,167 @@ class _Call:
         self._held: socket.socket | None = None
         self.is_over = self._is_closed = False
         self.end = 0.0
-        self.renew()
+        self.restart_clock()
 
-    def renew(self) -> None:
+    def restart_clock(self) -> None:
         """Start the time of the next request."""
         self.end = min(time.monotonic() + self._seconds, self._limit.end)
 
-    def rest(self) -> None:
+    def pause_clock(self) -> None:
         """Suspend the limit of a single request until the next one begins."""
         self.end = self._limit.end
 
-    def hold(self, used: socket.socket) -> None:
+    def hold_connection(self, used: socket.socket) -> None:
         """Keep a duplicate of the connection. It stays valid if the original becomes TLS or is closed."""
         with self._lock:
-            self._let_go()
+            self._release_connection()
             if self._is_closed:
                 return
             self._used = used
             self._held = socket.fromfd(used.fileno(), used.family, used.type)
             if self.is_over:
-                self._shut()
+                self._shut_connection()
 
     def expire(self) -> None:
         """Shut the connection down, and each one that the call uses from now on."""
         with self._lock:
             if not self._is_closed:
                 self.is_over = True
-                self._shut()
+                self._shut_connection()
 
     def close(self) -> None:
         """End the call and release its connection."""
         with self._lock:
             self._is_closed = True
-            self._let_go()
+            self._release_connection()
             if self.is_over and self._used:
                 # an incomplete answer, which nobody closes, would keep it open
                 with suppress(OSError):
                     socket.close(self._used.detach())
             self._used = None
 
-    def failure(self) -> BaseException:
+    def build_error(self) -> BaseException:
         """Return the error that says why the call was ended."""
-        return Stopping() if self._limit.ending.is_here else TooSlow("no whole answer within the deadline")
+        return (
+            ProcessShutdown()
+            if self._limit.ending.is_triggered
+            else DeadlineExceeded("no whole answer within the deadline")
+        )
 
-    def _shut(self) -> None:
+    def _shut_connection(self) -> None:
         """Shut the connection down. The caller holds the lock."""
         if self._held:
             # the connection may be closed already
             with suppress(OSError):
                 self._held.shutdown(socket.SHUT_RDWR)
 
-    def _let_go(self) -> None:
+    def _release_connection(self) -> None:
         """Close the duplicate of the connection. The caller holds the lock."""
         if self._held:
             self._held.close()
             self._held = None
 
 
-class _Watch:
+class _DeadlineWatch:
     """Watch over calls, which ends them at their deadlines. Its thread runs only while there are calls."""
 
     def __init__(self) -> None:
-        self._calls: set[_Call] = set()
+        self._calls: set[_BoundedCall] = set()
         self._changed = threading.Condition()
         self._is_running = False
 
     @contextmanager
-    def over(self, call: _Call) -> Iterator[None]:
+    def watch_call(self, call: _BoundedCall) -> Iterator[None]:
         """Watch a call while the block runs."""
         with self._changed:
             self._calls.add(call)
             self._changed.notify()
             is_alone, self._is_running = not self._is_running, True
         if is_alone:
-            threading.Thread(target=self._run, daemon=True, name="deadlines").start()
+            threading.Thread(target=self._run_watch, daemon=True, name="deadlines").start()
         try:
             yield
         finally:
             with self._changed:
                 self._calls.discard(call)
 
-    def _run(self) -> None:
+    def _run_watch(self) -> None:
         """End calls at their deadlines until there are none."""
         with self._changed:
             while True:
                 first = min((call.end for call in self._calls if not call.is_over), default=None)
-                is_changed = self._changed.wait(self._pause(first))
+                is_changed = self._changed.wait(self._compute_pause(first))
                 if first is None and not is_changed and not self._calls:
                     self._is_running = False
                     return
                 for call in [each for each in self._calls if each.end <= time.monotonic()]:
                     call.expire()
 
-    def _pause(self, first: float | None) -> float:
+    def _compute_pause(self, first: float | None) -> float:
         """Return the seconds until the first deadline, 5 at most. ``first`` is None if there is no call."""
-        pause = _IDLE if first is None else first - time.monotonic()
-        return min(max(pause, 0.0), _IDLE)
+        pause = _IDLE_SECONDS if first is None else first - time.monotonic()
+        return min(max(pause, 0.0), _IDLE_SECONDS)
 
 
-_WATCH = _Watch()
-_CALL: ContextVar[_Call | None] = ContextVar("call", default=None)
+_DEADLINE_WATCH = _DeadlineWatch()
+_CURRENT_CALL: ContextVar[_BoundedCall | None] = ContextVar("call", default=None)
 
 
 @contextmanager
-def bounded(seconds: float) -> Iterator[None]:
+def bound_requests(seconds: float) -> Iterator[None]:
     """Limit each request of the block to ``seconds``, and all of them to the deadline of the work.
 
     Raises:
-        TooSlow: a request did not end in time, or there was no time for it.
-        Stopping: the process ends.
+        DeadlineExceeded: a request did not end in time, or there was no time for it.
+        ProcessShutdown: the process ends.
     """
-    limit = deadlines.limit()
-    call = _Call(seconds, limit)
-    with limit.ending.interrupts(call.expire):
-        if deadlines.left() <= 0:
-            raise TooSlow("no time is left for the call")
-        token = _CALL.set(call)
+    limit = deadlines.get_limit()
+    call = _BoundedCall(seconds, limit)
+    with limit.ending.call_on_trigger(call.expire):
+        if deadlines.get_seconds_left() <= 0:
+            raise DeadlineExceeded("no time is left for the call")
+        token = _CURRENT_CALL.set(call)
         try:
-            with _WATCH.over(call):
+            with _DEADLINE_WATCH.watch_call(call):
                 yield
         except Exception as error:
             if call.is_over:
-                raise call.failure() from error
+                raise call.build_error() from error
             raise
         finally:
-            _CALL.reset(token)
+            _CURRENT_CALL.reset(token)
             call.close()
     # without a length, the end of the connection ends the answer, so an interrupted one would look complete
     if call.is_over:
-        raise call.failure()
+        raise call.build_error()
 
 
-def note_connection(used: socket.socket, *, is_new_request: bool = True) -> None:
+def register_connection(used: socket.socket, *, is_new_request: bool = True) -> None:
     """Register the connection that the current call uses for a request.
 
     The time of the request begins now, unless it is part of another request.
     """
-    if call := _CALL.get():
+    if call := _CURRENT_CALL.get():
         if is_new_request:
-            call.renew()
-        call.hold(used)
+            call.restart_clock()
+        call.hold_connection(used)
 
 
-def pause(seconds: float) -> None:
+def pause_call(seconds: float) -> None:
     """Sleep between two requests of a call, but not past the work's deadline.
 
     The pause counts for neither request.
 
     It counts towards the time that services may make the work wait
-    (:func:`bot.services.operations.deadlines.within`).
+    (:func:`bot.services.operations.deadlines.bound_work`).
     """
-    deadlines.limit().waits.count(seconds)
-    if call := _CALL.get():
-        call.rest()
+    deadlines.get_limit().waits.count_wait(seconds)
+    if call := _CURRENT_CALL.get():
+        call.pause_clock()
     deadlines.sleep(seconds)
 
 
-def is_over() -> bool:
+def is_call_over() -> bool:
     """Return whether the current call was ended at its deadline, so that a retry is useless."""
-    call = _CALL.get()
+    call = _CURRENT_CALL.get()
     return call is not None and call.is_over

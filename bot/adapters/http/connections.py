@@ -21,10 +21,10 @@ import requests
 import urllib3
 from urllib3 import PoolManager
 
-from bot.adapters.http.bounded_calls import note_connection
+from bot.adapters.http.bounded_calls import register_connection
 
 
-class Noting:
+class TrackedConnection:
     """Mixin for connection classes: registers the socket when it is opened, and again for each further request."""
 
     sock: socket.socket | None
@@ -32,36 +32,36 @@ class Noting:
     def connect(self) -> None:
         """Open the connection."""
         super().connect()  # type: ignore[misc]
-        self._note()
+        self._register_socket()
 
     def putrequest(self, *arguments: Any, **named: Any) -> None:
         """Begin a request."""
-        self._note()
+        self._register_socket()
         super().putrequest(*arguments, **named)  # type: ignore[misc]
 
-    def _note(self) -> None:
+    def _register_socket(self) -> None:
         """Register the socket if it is open."""
         if self.sock is not None:
-            note_connection(self.sock)
+            register_connection(self.sock)
 
 
-class _Plain(Noting, HTTPConnection):
+class _TrackedHTTPConnection(TrackedConnection, HTTPConnection):
     """Tracked connection of ``http.client`` over HTTP."""
 
 
-class _Secure(Noting, HTTPSConnection):
+class _TrackedHTTPSConnection(TrackedConnection, HTTPSConnection):
     """Tracked connection of ``http.client`` over HTTPS."""
 
 
-class _PlainHandler(HTTPHandler):
+class _TrackedHTTPHandler(HTTPHandler):
     """Handler of urllib for tracked HTTP connections."""
 
     def http_open(self, req: Request) -> HTTPResponse:
         """Open an HTTP address."""
-        return self.do_open(_Plain, req)
+        return self.do_open(_TrackedHTTPConnection, req)
 
 
-class _SecureHandler(HTTPSHandler):
+class _TrackedHTTPSHandler(HTTPSHandler):
     """Handler of urllib for tracked HTTPS connections."""
 
     def __init__(self) -> None:
@@ -70,10 +70,10 @@ class _SecureHandler(HTTPSHandler):
 
     def https_open(self, req: Request) -> HTTPResponse:
         """Open an HTTPS address."""
-        return self.do_open(_Secure, req, context=self._given)
+        return self.do_open(_TrackedHTTPSConnection, req, context=self._given)
 
 
-class _NoRedirects(HTTPRedirectHandler):
+class _NoRedirectHandler(HTTPRedirectHandler):
     """Handler that treats each redirect as an error. Slack sends none, and its token must go nowhere else."""
 
     def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
@@ -81,50 +81,50 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 @cache
-def noting_opener(proxy: str | None = None) -> OpenerDirector:
+def make_tracking_opener(proxy: str | None = None) -> OpenerDirector:
     """Create an opener for urllib that tracks its connections.
 
     ``proxy`` is the address of a proxy for all requests; without it the environment decides.
     """
     proxies = ProxyHandler({"http": proxy, "https": proxy} if proxy else None)
-    return build_opener(proxies, _PlainHandler, _SecureHandler, _NoRedirects)
+    return build_opener(proxies, _TrackedHTTPHandler, _TrackedHTTPSHandler, _NoRedirectHandler)
 
 
-class _PooledPlain(Noting, urllib3.connection.HTTPConnection):
+class _PooledHTTPConnection(TrackedConnection, urllib3.connection.HTTPConnection):
     """Tracked connection of urllib3 over HTTP."""
 
 
-class _PooledSecure(Noting, urllib3.connection.HTTPSConnection):
+class _PooledHTTPSConnection(TrackedConnection, urllib3.connection.HTTPSConnection):
     """Tracked connection of urllib3 over HTTPS."""
 
 
-class _PlainPool(urllib3.HTTPConnectionPool):
+class _TrackedHTTPPool(urllib3.HTTPConnectionPool):
     """Pool of tracked HTTP connections."""
 
-    ConnectionCls = _PooledPlain
+    ConnectionCls = _PooledHTTPConnection
 
 
-class _SecurePool(urllib3.HTTPSConnectionPool):
+class _TrackedHTTPSPool(urllib3.HTTPSConnectionPool):
     """Pool of tracked HTTPS connections."""
 
-    ConnectionCls = _PooledSecure
+    ConnectionCls = _PooledHTTPSConnection
 
 
-class NotingAdapter(requests.adapters.HTTPAdapter):
+class TrackingAdapter(requests.adapters.HTTPAdapter):
     """Adapter for requests with pools of tracked connections, also through a proxy."""
 
     def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
         """Create the pools."""
         super().init_poolmanager(*arguments, **named)
-        _teach(self.poolmanager)
+        _set_pool_classes(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **named: Any) -> PoolManager:
         """Create the pools of a proxy."""
         manager: PoolManager = super().proxy_manager_for(proxy, **named)
-        _teach(manager)
+        _set_pool_classes(manager)
         return manager
 
 
-def _teach(pools: PoolManager) -> None:
+def _set_pool_classes(pools: PoolManager) -> None:
     """Make a pool manager create tracked connections."""
-    pools.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
+    pools.pool_classes_by_scheme = {"http": _TrackedHTTPPool, "https": _TrackedHTTPSPool}

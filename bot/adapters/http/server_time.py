@@ -7,7 +7,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 
-def time_of(headers: Mapping[str, str]) -> datetime | None:
+def parse_server_time(headers: Mapping[str, str]) -> datetime | None:
     """Parse the ``Date`` header of an HTTP answer, which is exact to the second. Return None if there is none."""
     try:
         return parsedate_to_datetime({name.lower(): value for name, value in headers.items()}["date"])

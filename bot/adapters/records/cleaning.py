@@ -13,33 +13,33 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.domain.pull_requests.diff import beginning, changed_lines, is_readable
+from bot.domain.pull_requests.diff import count_changed_lines, is_readable, truncate_patch
 from bot.domain.pull_requests.models import GHOST, Account, ChangedFile
-from bot.domain.text.redaction import patch_without_secrets, without_secrets
+from bot.domain.text.redaction import redact_patch, redact_text
 
 # GitHub's own limits in characters, with room for servers that have others: titles have 256, descriptions 65,536,
 # names of branches 255, of labels 50, of accounts 39; the message of a commit has none
-LONGEST_TITLE = 1_024
-LONGEST_TEXT = 65_536
-LONGEST_NAME = 255
+MAX_TITLE = 1_024
+MAX_TEXT = 65_536
+MAX_NAME = 255
 # PATH_MAX of Linux
-_LONGEST_PATH = 4_096
+_MAX_PATH = 4_096
 # characters of a credential that the end of a text may cut; longer ones have a known beginning
-_LONGEST_SECRET = 300
+_MAX_SECRET = 300
 # the deepest paths of Linux, Chromium and the JDK have about 20 folders
-_MOST_FOLDERS = 100
+_MAX_FOLDERS = 100
 # characters of all patches of one pull request: fifty times what a model reads of them at most
-_MOST_PATCHES = 20_000_000
+_MAX_PATCHES = 20_000_000
 # GraphQL's Int has 32 bits; numbers of pull requests have at most nine digits everywhere in this project
-_MOST = 2**31 - 1
-_MOST_NUMBER = 10**9 - 1
+_MAX_COUNT = 2**31 - 1
+_MAX_NUMBER = 10**9 - 1
 # GitHub began in 2008; the end of a later day would be out of range
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 NO_TITLE, NO_PATH = "(no title)", "(unnamed)"
-_UNKNOWN, _LEFT_OUT = "\ufffd", "…"
-_HALVES = re.compile("[\ud800-\udfff]")
-_BREAKS = re.compile("(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])+")
+_REPLACEMENT, _ELLIPSIS = "\ufffd", "…"
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_LINE_BREAKS = re.compile("(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])+")
 # all controls but the tab, and in texts of several lines line breaks
 _CONTROLS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f]")
 _CONTROLS_IN_TEXT = re.compile("[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]")
@@ -51,79 +51,79 @@ _HASH = re.compile(r"[0-9a-fA-F]{1,64}")
 _STATUSES = ("added", "removed", "modified", "renamed", "copied", "changed", "unchanged")
 
 
-def line_of(value: object, longest: int = LONGEST_NAME) -> str:
+def clean_line(value: object, longest: int = MAX_NAME) -> str:
     """Return a text on one line with its blanks unchanged; empty for what is not a text."""
-    text = _beginning_of(value, longest)
-    return _CONTROLS.sub("", _BREAKS.sub(" ", _whole(text)))
+    text = _redact_beginning(value, longest)
+    return _CONTROLS.sub("", _LINE_BREAKS.sub(" ", _replace_surrogates(text)))
 
 
-def text_of(value: object, longest: int = LONGEST_TEXT) -> str:
+def clean_text(value: object, longest: int = MAX_TEXT) -> str:
     """Return a text with its line breaks; empty for what is not a text."""
-    return _CONTROLS_IN_TEXT.sub("", _whole(_beginning_of(value, longest)))
+    return _CONTROLS_IN_TEXT.sub("", _replace_surrogates(_redact_beginning(value, longest)))
 
 
-def _beginning_of(value: object, longest: int) -> str:
+def _redact_beginning(value: object, longest: int) -> str:
     """Return the beginning of a text without credentials, also without one that is cut at its end.
 
     Return an empty text for what is not a text.
     """
-    return without_secrets(value[: longest + _LONGEST_SECRET])[:longest] if isinstance(value, str) else ""
+    return redact_text(value[: longest + _MAX_SECRET])[:longest] if isinstance(value, str) else ""
 
 
-def title_of(value: object) -> str:
+def clean_title(value: object) -> str:
     """Return a title, or a placeholder if there is none."""
-    title = line_of(value, LONGEST_TITLE)
+    title = clean_line(value, MAX_TITLE)
     return title if title.strip() else NO_TITLE
 
 
-def path_of(value: object) -> str:
+def clean_path(value: object) -> str:
     """Return the path of a file.
 
     Characters that can't be shown are marked: without them it would be another path.
     """
-    text = _beginning_of(value, _LONGEST_PATH)
-    marked = _CONTROLS.sub(_UNKNOWN, _BREAKS.sub(_UNKNOWN, _whole(text)))
-    return _shallow(marked) if marked.strip() else NO_PATH
+    text = _redact_beginning(value, _MAX_PATH)
+    marked = _CONTROLS.sub(_REPLACEMENT, _LINE_BREAKS.sub(_REPLACEMENT, _replace_surrogates(text)))
+    return _shorten_path(marked) if marked.strip() else NO_PATH
 
 
-def _shallow(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """Return the path without the middle of more folders than any repository has."""
-    if path.count("/") <= _MOST_FOLDERS:
+    if path.count("/") <= _MAX_FOLDERS:
         return path
     *folders, name = path.split("/")
-    return "/".join([*folders[: _MOST_FOLDERS - 1], _LEFT_OUT, name])
+    return "/".join([*folders[: _MAX_FOLDERS - 1], _ELLIPSIS, name])
 
 
-def hash_of(value: object) -> str:
+def clean_hash(value: object) -> str:
     """Return the hash of a commit; empty for what is not a hash, because it becomes part of addresses."""
     return value if isinstance(value, str) and _HASH.fullmatch(value) else ""
 
 
-def account_of(value: object) -> Account:
+def parse_account(value: object) -> Account:
     """Return the account of a GraphQL node. A deleted one is null and becomes GitHub's "ghost".
 
     A login becomes part of addresses, so it keeps only the characters that logins may have.
     """
-    node = node_of(value)
-    name = line_of(node.get("login"))
+    node = parse_node(value)
+    name = clean_line(node.get("login"))
     login = _NO_LOGIN.sub("", name.removesuffix(_APP))
     suffix = _APP if name.endswith(_APP) else ""
     return Account(f"{login}{suffix}", is_bot=node.get("__typename") == "Bot") if login else GHOST
 
 
-def count_of(value: object) -> int:
+def parse_count(value: object) -> int:
     """Return a count of at most 32 bits; 0 for a negative number or what is not a number."""
     if not isinstance(value, int) or isinstance(value, bool):
         return 0
-    return min(max(value, 0), _MOST)
+    return min(max(value, 0), _MAX_COUNT)
 
 
-def number_of(value: object) -> int | None:
+def parse_number(value: object) -> int | None:
     """Return the number of a pull request; None for what can't be one."""
-    return value if isinstance(value, int) and 0 < value <= _MOST_NUMBER and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and 0 < value <= _MAX_NUMBER and not isinstance(value, bool) else None
 
 
-def instant_of(value: object) -> datetime | None:
+def parse_instant(value: object) -> datetime | None:
     """Return an instant in UTC, which is also the default time zone.
 
     Return None for what is not an instant, or is outside the years 1970 to 9998.
@@ -136,44 +136,44 @@ def instant_of(value: object) -> datetime | None:
     return instant if instant and _FIRST_YEAR <= instant.year <= _LAST_YEAR else None
 
 
-def node_of(value: object) -> Mapping[str, Any]:
+def parse_node(value: object) -> Mapping[str, Any]:
     """Return an object of an answer; empty for what is not an object."""
     return value if isinstance(value, Mapping) else {}
 
 
-def nodes_of(value: object) -> list[Mapping[str, Any]]:
+def parse_nodes(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a list, or of a connection's ``nodes``. Other items become empty objects."""
     listed = value.get("nodes") if isinstance(value, Mapping) else value
-    return [node_of(each) for each in listed] if isinstance(listed, list) else []
+    return [parse_node(each) for each in listed] if isinstance(listed, list) else []
 
 
-def files_of(items: Iterable[object]) -> Iterator[ChangedFile]:
+def parse_files(items: Iterable[object]) -> Iterator[ChangedFile]:
     """Yield the files of a pull request.
 
     After 20,000,000 characters of patches, further patches count as too large.
     """
-    room = _MOST_PATCHES
+    room = _MAX_PATCHES
     for item in items:
-        file = file_of(item)
+        file = parse_file(item)
         room -= len(file.patch or "")
-        yield file if room >= 0 else file.with_patch(None, 0)
+        yield file if room >= 0 else file.replace_patch(None, 0)
 
 
-def file_of(value: object) -> ChangedFile:
+def parse_file(value: object) -> ChangedFile:
     """Return a file of the REST "files" call, with as much of its patch as is kept of one file."""
-    item = node_of(value)
+    item = parse_node(value)
     status, previous = item.get("status"), item.get("previous_filename")
     file = ChangedFile(
-        path=path_of(item.get("filename")),
+        path=clean_path(item.get("filename")),
         status=status if status in _STATUSES else "modified",
-        additions=count_of(item.get("additions")),
-        deletions=count_of(item.get("deletions")),
-        previous_path=path_of(previous) if previous else None,
+        additions=parse_count(item.get("additions")),
+        deletions=parse_count(item.get("deletions")),
+        previous_path=clean_path(previous) if previous else None,
     )
-    return _with_patch(file, item.get("patch"))
+    return _add_patch(file, item.get("patch"))
 
 
-def _with_patch(file: ChangedFile, patch: object) -> ChangedFile:
+def _add_patch(file: ChangedFile, patch: object) -> ChangedFile:
     """Return the file with its patch, and the number of changed lines that were cut off.
 
     A patch without readable line numbers counts as missing.
@@ -181,13 +181,15 @@ def _with_patch(file: ChangedFile, patch: object) -> ChangedFile:
     if patch is None:
         return file
     if not isinstance(patch, str) or not is_readable(patch):
-        return file.with_patch(None, max(file.changed_lines, 1))
-    part = beginning(patch)
-    kept = patch_without_secrets(_CONTROLS_IN_CODE.sub(_UNKNOWN, _whole(part))) or None
+        return file.replace_patch(None, max(file.changed_lines, 1))
+    part = truncate_patch(patch)
+    kept = redact_patch(_CONTROLS_IN_CODE.sub(_REPLACEMENT, _replace_surrogates(part))) or None
     is_cut = len(part) < len(patch)
-    return file.with_patch(kept, max(file.changed_lines - changed_lines(part), 1) if is_cut and kept else 0)
+    return file.replace_patch(
+        kept, max(file.changed_lines - count_changed_lines(part), 1) if is_cut and kept else 0
+    )
 
 
-def _whole(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Replace lone surrogates by U+FFFD, as UTF-8 decoders do."""
-    return text if text.isascii() else _HALVES.sub(_UNKNOWN, text)
+    return text if text.isascii() else _SURROGATES.sub(_REPLACEMENT, text)

@@ -18,8 +18,8 @@ from bot.domain.keyspace.keys import AGENDA, JOURNAL, SUBSCRIPTIONS
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, read_item, write_item
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.text.strings import quoted
-from bot.ports.cached_json import read_back
+from bot.domain.text.strings import quote_input
+from bot.ports.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +169,7 @@ def _readable(kept: bytes) -> Subscription | None:
 
     They are read each minute and seldom change.
     """
-    found = read_back(_SUBSCRIPTION, unpacked(kept))
+    found = load_or_none(_SUBSCRIPTION, unpacked(kept))
     if found is None:
         log.error("a subscription can't be read: %s", unpacked(kept))
     return found
@@ -181,7 +181,7 @@ def _read_member(member: bytes) -> DueItem | None:
     text = member.decode(errors="replace")
     item = read_item(text)
     if item is None:
-        log.error("an item of the agenda is left alone, this version does not know it: %s", quoted(text))
+        log.error("an item of the agenda is left alone, this version does not know it: %s", quote_input(text))
     return item
 
 

@@ -17,12 +17,12 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from bot.adapters.embedded import socket_path, start_embedded
+from bot.adapters.embedded import get_socket_path, start_embedded
 from bot.adapters.redis.errors import CLUSTER, translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.adapters.redis.leases import lease
 from bot.adapters.redis.reviving import Reviver, RevivingConnection
-from bot.domain.errors import OutOfTime, StoreUnavailable
+from bot.domain.errors import StoreUnavailable, TimeLimitExceeded
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ def connect_embedded(state: Path, patience: Patience = Patience()) -> Redis:
     start_embedded(state)
     pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
         connection_class=RevivingConnection,
-        path=os.fspath(socket_path(state)),
+        path=os.fspath(get_socket_path(state)),
         revive=Reviver(lambda: start_embedded(state), patience.connect),
         **_waiting(patience),
     )
@@ -152,7 +152,7 @@ class RedisCache:
         """Wait for the lease of that name and hold it. Raises OutOfTime where it is not free in time."""
         with translate_redis_errors(), lease(self._client, self._keys, name) as held:
             if not held:
-                raise OutOfTime(deadlines.TOO_LONG)
+                raise TimeLimitExceeded(deadlines.TOO_LONG)
             yield
 
 

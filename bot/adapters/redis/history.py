@@ -22,18 +22,18 @@ from redis import Redis
 from bot.adapters.redis.connection import packed, unpacked
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
-from bot.domain.history.backfill import Fill
+from bot.domain.history.backfill import BackfillRecord
 from bot.domain.keyspace.keys import BACKFILLED, HISTORY
-from bot.domain.pull_requests.models import PullRequest, Repository, newest_first
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import without_comments
+from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import remove_comments
 from bot.domain.time.day import LocalDay
-from bot.ports.cached_json import read_back
+from bot.ports.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 
 _PULL = TypeAdapter(PullRequest)
-_FILL = TypeAdapter(Fill)
+_FILL = TypeAdapter(BackfillRecord)
 # "Reverts owner/name#N" and "This reverts commit …" stand first and take at most 160 characters; words of blame
 # ("a regression from #N") stand in the first paragraphs, before test plans and results. It ends at white space:
 # half a number would name another pull request.
@@ -44,7 +44,7 @@ _NAMES_ANOTHER = re.compile(r"#\d|/pull/\d|\bPRs?[ -]?\d|\b[0-9a-f]{7,40}\b|\bre
 
 
 class RedisHistory:
-    """``History``: a hash for each repository and UTC date, by number."""
+    """``MergeHistory``: a hash for each repository and UTC date, by number."""
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
@@ -69,7 +69,7 @@ class RedisHistory:
             days = cast("list[dict[bytes, bytes]]", together.execute())
         known = [pull for day in days for value in day.values() if (pull := _restored(value))]
         within = [replace(pull, repository=repository) for pull in known if since <= pull.merge_time < until]
-        return newest_first(tuple(within))
+        return sort_newest_first(tuple(within))
 
 
 class RedisBackfilled:
@@ -79,15 +79,15 @@ class RedisBackfilled:
         self._client = client
         self._keys = keys
 
-    def get(self, repository: Repository, day: LocalDay) -> Fill | None:
+    def get(self, repository: Repository, day: LocalDay) -> BackfillRecord | None:
         """What was done for the day."""
         with translate_redis_errors():
             found = cast(
                 "bytes | None", self._client.hget(self._keys.make(_backfilled(repository, day)), str(day.date))
             )
-        return read_back(_FILL, unpacked(found)) if found else None
+        return load_or_none(_FILL, unpacked(found)) if found else None
 
-    def put(self, repository: Repository, day: LocalDay, fill: Fill) -> None:
+    def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
         """Note what was done; one without summaries replaces none, so that no run undoes what another did."""
         put = self._client.hset if fill.model else self._client.hsetnx
         key = self._keys.make(_backfilled(repository, day))
@@ -117,13 +117,13 @@ def _dates(since: datetime, until: datetime) -> Iterable[dt.date]:
 
 def brief(pull: PullRequest) -> PullRequest:
     """What is kept for good holds no credential that somebody wrote down by mistake."""
-    body = _beginning(without_secrets(without_comments(pull.body)))
-    message = _beginning(_rest_of(without_secrets(pull.commit_message), body))
+    body = _beginning(redact_text(remove_comments(pull.body)))
+    message = _beginning(_rest_of(redact_text(pull.commit_message), body))
     merge = _REVERTING.match(pull.commit_message)
     branch = merge[0] if merge else ""
     return replace(
-        pull.without_patches(),
-        title=without_secrets(pull.title),
+        pull.remove_patches(),
+        title=redact_text(pull.title),
         body=body,
         # its first line is the title again, or names the branch of a revert
         commit_message=f"{branch}\n\n{message}" if branch or message else "",
@@ -137,7 +137,7 @@ def _beginning(text: str) -> str:
 
 def _rest_of(message: str, body: str) -> str:
     """What the message names that the description doesn't: most messages of squashed commits repeat it."""
-    lines = without_comments(message).replace("\r\n", "\n").partition("\n")[2]
+    lines = remove_comments(message).replace("\r\n", "\n").partition("\n")[2]
     kept = " ".join(body.split())
     paragraphs = (paragraph.strip() for paragraph in re.split(r"\n\s*\n", lines))
     return "\n\n".join(
@@ -148,7 +148,7 @@ def _rest_of(message: str, body: str) -> str:
 def _restored(value: bytes) -> PullRequest | None:
     """None for what can't be read: who looks back can do without one of many."""
     try:
-        found = read_back(_PULL, unpacked(value))
+        found = load_or_none(_PULL, unpacked(value))
     except (zlib.error, UnicodeDecodeError):
         found = None
     if found is None:

@@ -34,11 +34,11 @@ def lease(client: Redis, keys: Keyspace, name: str, *, patience: float | None = 
     work may take no longer (:mod:`bot.services.operations.deadlines`).
 
     Raises:
-        Stopping: the process ends.
+        ProcessShutdown: the process ends.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
     lock = Lock(client, keys.make(LEASE.key(name)), timeout=LIFETIME, sleep=_POLL, thread_local=False)
-    held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.left()))
+    held = _acquire(lock, min(math.inf if patience is None else patience, deadlines.get_seconds_left()))
     if not held:
         yield False
         return
@@ -55,7 +55,7 @@ def _acquire(lock: Lock, patience: float) -> bool:
     while True:
         if lock.acquire(blocking_timeout=max(0.0, min(_LOOK, end - time.monotonic()))):
             return True
-        deadlines.limit().ending.check()
+        deadlines.get_limit().ending.raise_if_triggered()
         if time.monotonic() >= end:
             return False
 

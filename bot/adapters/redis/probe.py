@@ -17,7 +17,7 @@ from bot.adapters.redis.owner import RedisOwner
 from bot.adapters.redis.transfer.schema import SCHEMA, version
 from bot.domain.keyspace.keys import PROBE, name_jobs
 from bot.domain.operations.lane import Lane
-from bot.ports.probes import Server
+from bot.ports.probes import ServerStatus
 
 # as Dramatiq names it
 _HEARTBEATS = name_jobs("__heartbeats__")
@@ -32,18 +32,18 @@ class RedisProbe:
         self._client = client
         self._keys = keys
 
-    def server(self) -> Server:
+    def read_status(self) -> ServerStatus:
         """What it says of its memory, its files and its time. A cluster says no more than that it is one."""
         require_single(self._client)
         with translate_redis_errors():
             memory = self._client.info("memory")
             files = self._client.info("persistence")
             seconds, micros = self._client.time()
-        return Server(
+        return ServerStatus(
             policy=str(memory.get("maxmemory_policy", "noeviction")),
             used=int(memory.get("used_memory", 0)),
             limit=int(memory.get("maxmemory", 0)),
-            keeps="append-only file" if files.get("aof_enabled") else self._snapshots(),
+            persistence="append-only file" if files.get("aof_enabled") else self._snapshots(),
             time=datetime.fromtimestamp(seconds + micros / 1_000_000, UTC),
         )
 
@@ -51,21 +51,21 @@ class RedisProbe:
         """Nothing that has to stay may be dropped."""
         require_durable(self._client)
 
-    def schema(self) -> str:
+    def describe_schema(self) -> str:
         """An older version is left for the bot to migrate: who only looks changes nothing."""
         found = version(self._client, self._keys)
         return f"version {found}" + ("" if found == SCHEMA else ", migrated when the bot starts")
 
-    def write(self) -> None:
+    def check_writing(self) -> None:
         """A key that is gone after a minute."""
         with translate_redis_errors():
             self._client.set(self._keys.make(PROBE.key()), "1", ex=PROBE.lifetime)
 
-    def owner(self) -> str | None:
+    def read_owner(self) -> str | None:
         """As the bot wrote it down at its first start."""
         return RedisOwner(self._client, self._keys).read()
 
-    def heartbeats(self) -> Mapping[str, datetime]:
+    def read_heartbeats(self) -> Mapping[str, datetime]:
         """Dramatiq notes one at every command, of workers and of those who put jobs on queues."""
         with translate_redis_errors():
             found = cast(
@@ -74,7 +74,7 @@ class RedisProbe:
             )
         return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in found}
 
-    def waiting(self) -> Mapping[str, int]:
+    def count_waiting_jobs(self) -> Mapping[str, int]:
         """By queue, all of them."""
         with translate_redis_errors():
             return {queue: self._client.llen(self._keys.make(name_jobs(queue))) for queue in QUEUES}

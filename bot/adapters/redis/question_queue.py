@@ -18,7 +18,7 @@ from bot.adapters.redis.leases import lease
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import HELD, SPENT, WAITING
-from bot.domain.operations.budget import Hold
+from bot.domain.operations.budget import BudgetHold
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ return -1
 
 
 class RedisLine:
-    """``Line`` as a sorted set for each thread, by the time of asking: who joins twice waits once."""
+    """``DiffLine`` as a sorted set for each thread, by the time of asking: who joins twice waits once."""
 
     def __init__(self, client: Redis, keys: Keyspace = WHOLE) -> None:
         self._client = client
@@ -105,7 +105,7 @@ class RedisSpending:
             found = cast("bytes | None", self._client.get(self._spent(name)))
         return int(found or 0) / _MICRO
 
-    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+    def hold(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
         """Reserve dollars below all caps."""
         keys = [*map(self._spent, hold.names), *map(self._held, hold.names)]
         placed = [(hold.names.index(name) + 1, round(dollars * _MICRO)) for name, dollars in caps]
@@ -114,7 +114,7 @@ class RedisSpending:
             refused = int(cast("int", self._hold(keys, said)))
         return None if refused < 0 else refused
 
-    def settle(self, hold: Hold, dollars: float) -> None:
+    def settle(self, hold: BudgetHold, dollars: float) -> None:
         """Add what it was in the end, in the place of what was reserved."""
         with translate_redis_errors(), self._client.pipeline() as together:
             for name in hold.names:
@@ -130,7 +130,7 @@ class RedisSpending:
         return self._keys.make(HELD.key(name))
 
 
-def _member(hold: Hold) -> str:
+def _member(hold: BudgetHold) -> str:
     return f"{hold.token}:{round(hold.dollars * _MICRO)}"
 
 

@@ -13,7 +13,7 @@ from bot.adapters.redis.connection import packed, unpacked
 from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.adapters.redis.leases import LIFETIME, lease
-from bot.domain.errors import InProgress
+from bot.domain.errors import PostingInProgress
 from bot.ports.record_codec import Record, RecordCodec
 
 _ELSEWHERE = "Another process is posting this now: look at the channel soon."
@@ -65,7 +65,7 @@ class RedisRecordStore(Generic[R]):
             count = len(together)
             self._limit(together, key)
             if not all(together.execute()[:count]):
-                raise InProgress(_ELSEWHERE)
+                raise PostingInProgress(_ELSEWHERE)
         return after
 
     def _limit(self, together: Redis, key: str) -> None:
@@ -80,5 +80,5 @@ class RedisRecordStore(Generic[R]):
         """Hold the right to go on with it; waits long enough to inherit it from a process that died."""
         with translate_redis_errors(), lease(self._client, self._keys, key, patience=2 * LIFETIME) as held:
             if not held:
-                raise InProgress(_ELSEWHERE)
+                raise PostingInProgress(_ELSEWHERE)
             yield

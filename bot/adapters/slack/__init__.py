@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from bot.adapters.slack.answer_display import SlackDisplays
-from bot.adapters.slack.directory import SlackHomes, SlackPlaces
-from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
+from bot.adapters.slack.directory import SlackHomePublisher, SlackWorkspaceDirectory
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.errors import translate_slack_errors
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
-from bot.adapters.slack.pace import Pace
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.adapters.slack.pace import PostThrottle
 from bot.adapters.slack.scopes import SCOPES
 from bot.adapters.slack.threads import SlackThreads
 
 __all__ = [
     "SCOPES",
-    "Pace",
+    "PostThrottle",
     "SlackDisplays",
-    "SlackHomes",
+    "SlackEphemeralMessenger",
+    "SlackHomePublisher",
     "SlackMessenger",
-    "SlackPlaces",
     "SlackThreads",
     "SlackViews",
-    "SlackWhispers",
-    "slack_client",
+    "SlackWorkspaceDirectory",
+    "make_slack_client",
     "translate_slack_errors",
 ]

@@ -18,14 +18,14 @@ from bot.adapters.slack.display_states import STOPPED, DisplayState, Editing, Ne
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.transport import BoundedWebClient
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable
-from bot.ports import Display
+from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
+from bot.ports import AnswerDisplay
 
 log = logging.getLogger(__name__)
 
 
 class SlackDisplays:
-    """``Displays`` over the Web API. ``clock`` gives seconds that only go up."""
+    """``AnswerDisplays`` over the Web API. ``clock`` gives seconds that only go up."""
 
     def __init__(
         self,
@@ -41,21 +41,23 @@ class SlackDisplays:
         self._clock = clock
         self._sleep = sleep
 
-    def open(self, visit: Visit, key: str, begun: Callable[[str], None], message: str = "") -> Display:
+    def open_display(
+        self, visit: Visit, key: str, begun: Callable[[str], None], message: str = ""
+    ) -> AnswerDisplay:
         """A place for an answer. See :class:`bot.ports.Displays`."""
         answer = AnswerMessage(self._client, self._hurried, visit, key, begun, message)
         return _SlackDisplay(answer, DisplayPace(self._clock, self._sleep))
 
-    def begun_before(self, visit: Visit, key: str, since: str) -> str:
+    def find_earlier_message(self, visit: Visit, key: str, since: str) -> str:
         """The message that an earlier try began; one in the thread that has no key yet can be no other's."""
-        for ts, found in self._messenger.own_replies(visit.channel, visit.thread, since):
+        for ts, found in self._messenger.list_own_replies(visit.channel, visit.thread, since):
             if found in ("", key):
                 return ts
         return ""
 
 
 class _SlackDisplay:
-    """``Display`` of one answer: what it says, while the state knows how that is shown."""
+    """``AnswerDisplay`` of one answer: what it says, while the state knows how that is shown."""
 
     def __init__(self, message: AnswerMessage, pace: DisplayPace) -> None:
         self._message = message
@@ -64,23 +66,23 @@ class _SlackDisplay:
         self._text = ""
         self._has_status = True
 
-    def status(self, doing: str) -> None:
+    def show_status(self, doing: str) -> None:
         """Say what the bot does, or nothing any more. A courtesy: without it the answer is as good."""
         if not self._has_status or not self._state.takes_status:
             return
         try:
             self._message.set_status(doing)
-        except (SlackRefused, SlackUnavailable) as error:
+        except (SlackCallRefused, SlackUnavailable) as error:
             log.info("no status [%s]: %s", self._message.reference, error)
             self._has_status = False
 
-    def show(self, text: str) -> None:
+    def append_text(self, text: str) -> None:
         """Add Markdown."""
         self._text += text
         if self._state.is_worth(self._text):
             self._flush()
 
-    def replace(self, text: str) -> None:
+    def replace_text(self, text: str) -> None:
         """Show this in place of what was shown so far; what streams can't be taken back, but edited."""
         self._text = text
         self._state = self._state.on_replacement()
@@ -97,16 +99,16 @@ class _SlackDisplay:
             return
         try:
             self._state = self._state.send(self._text)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             self._refused(error)
         except SlackUnavailable as error:
             self._unanswered(error)
 
-    def _refused(self, error: SlackRefused) -> None:
+    def _refused(self, error: SlackCallRefused) -> None:
         """Stop, or go on by editing."""
         if error.code == STOPPED:
             self._state = self._state.on_stop()
-            raise AnswerStopped("The asker stopped the answer.") from error
+            raise AnswerCancelled("The asker stopped the answer.") from error
         self._state = self._state.on_refusal(error, self._text)
 
     def _unanswered(self, error: SlackUnavailable) -> None:

@@ -11,8 +11,8 @@ from slack_sdk import WebClient
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.text.strings import shorten
-from bot.render.blocks.mrkdwn import escape
+from bot.domain.text.strings import truncate_text
+from bot.render.blocks.mrkdwn import escape_mrkdwn
 
 # what stands where there are no words yet, or more to come
 WRITING = "…"
@@ -59,7 +59,7 @@ class AnswerMessage:
             self._hurried.assistant_threads_setStatus(
                 channel_id=self._visit.channel,
                 thread_ts=self._visit.thread,
-                status=shorten(doing, _LONGEST_STATUS),
+                status=truncate_text(doing, _LONGEST_STATUS),
             )
 
     def start_stream(self, text: str) -> None:
@@ -139,4 +139,4 @@ def _blocks(text: str, below: Below) -> list[dict[str, Any]]:
 
 def _speak(text: str) -> str:
     """Without the addresses of links, which nobody wants to hear."""
-    return escape(shorten(_LINK.sub(r"\1", text), _SPOKEN)) or WRITING
+    return escape_mrkdwn(truncate_text(_LINK.sub(r"\1", text), _SPOKEN)) or WRITING

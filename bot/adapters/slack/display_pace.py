@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.adapters.slack.transport import LONGEST_PAUSE
-from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.adapters.slack.transport import MAX_PAUSE
+from bot.domain.errors import SlackCallRefused, SlackUnavailable
 
 # seconds between two pieces: Slack takes a hundred a minute of all streams of a workspace together
 PIECE_PAUSE = 1.0
@@ -31,7 +31,7 @@ class DisplayPace:
         """Send nothing for so long."""
         self._next = max(self._next, self._clock() + seconds)
 
-    def heed(self, error: SlackRefused | SlackUnavailable) -> None:
+    def heed(self, error: SlackCallRefused | SlackUnavailable) -> None:
         """Send nothing before the end of the pause that Slack wants, if it wants one."""
         if isinstance(error, SlackUnavailable) and error.retry_after is not None:
             self._free = self._clock() + error.retry_after
@@ -40,7 +40,7 @@ class DisplayPace:
     def wait_until_free(self) -> None:
         """Pause until Slack takes something again. Raises SlackUnavailable: that is too long for a job."""
         left = self._free - self._clock()
-        if left > LONGEST_PAUSE:
+        if left > MAX_PAUSE:
             raise SlackUnavailable("Slack asks for a pause: try again in a few minutes.", left)
         if left > 0:
             self._sleep(left)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from bot.adapters.slack.answer_message import WRITING, AnswerMessage, Below
 from bot.adapters.slack.display_pace import EDIT_PAUSE, PIECE_PAUSE, DisplayPace
-from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.errors import SlackCallRefused, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class DisplayState:
         """Show all of the text there is so far. Raises SlackRefused, SlackUnavailable."""
         return self
 
-    def on_refusal(self, error: SlackRefused, text: str) -> DisplayState:
+    def on_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
         """Go on after Slack refused ``send``. Raises SlackUnavailable."""
         return self
 
@@ -86,12 +86,12 @@ class New(DisplayState):
         self.pace.delay(PIECE_PAUSE)
         return Streaming(self.message, self.pace, text)
 
-    def on_refusal(self, error: SlackRefused, text: str) -> DisplayState:
+    def on_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
         """Post what there is, to edit it. Where Slack takes no post either, the end of the answer will say so."""
         log.info("Slack does not stream here [%s]: %s", self.message.reference, error.code)
         try:
             self.message.post(text, mark=WRITING)
-        except SlackRefused as refusal:
+        except SlackCallRefused as refusal:
             log.info("nothing is shown [%s]: %s", self.message.reference, refusal)
             return Hidden(self.message, self.pace)
         self.pace.delay(EDIT_PAUSE)
@@ -131,7 +131,7 @@ class Streaming(DisplayState):
         self.pace.delay(PIECE_PAUSE)
         return replace(self, sent=text)
 
-    def on_refusal(self, error: SlackRefused, text: str) -> DisplayState:
+    def on_refusal(self, error: SlackCallRefused, text: str) -> DisplayState:
         log.info("the stream is over [%s]: %s", self.message.reference, error.code)
         return self._edited(is_open=error.code != OVER)
 
@@ -148,7 +148,7 @@ class Streaming(DisplayState):
             return self._edited(is_open=True).finish(text, below)
         try:
             self.message.complete_stream(text[len(self.sent) :], below)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             log.info("the stream did not end by itself [%s]: %s", self.message.reference, error)
             rest = self._edited(is_open=error.code not in (OVER, STOPPED))
             return rest.finish(self.sent if error.code == STOPPED else text, below)
@@ -171,7 +171,7 @@ class Editing(DisplayState):
         closed = self._close(is_last=False)
         try:
             closed._edit(text, (), is_last=False)
-        except (SlackRefused, SlackUnavailable) as error:
+        except (SlackCallRefused, SlackUnavailable) as error:
             self.pace.heed(error)
             log.info("not edited [%s]: %s", self.message.reference, error)
         self.pace.delay(EDIT_PAUSE)
@@ -191,7 +191,7 @@ class Editing(DisplayState):
     def _edit(self, text: str, below: Below, *, is_last: bool) -> None:
         try:
             self.message.edit(text, below, is_last=is_last)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             if error.code != _STREAMS:
                 raise
             self._stop(is_last=is_last)
@@ -201,7 +201,7 @@ class Editing(DisplayState):
         """A message that streams can't be edited."""
         try:
             self.message.stop_stream(is_last=is_last)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             log.info("the stream was over [%s]: %s", self.message.reference, error)
 
 

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from slack_sdk import WebClient
 
-from bot.adapters.http.retry_after import seconds_asked
+from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Post
 
 log = logging.getLogger(__name__)
@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 # seconds
 _TIMEOUT = 10
 # an address that all parsers read alike: no user, no backslash, no escapes in the name of the host
-_PLAIN = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
+_PLAIN_URL = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
 
 
-class SlackWhispers:
-    """``Whispers`` over ``response_url``, or as an ephemeral message once that has expired.
+class SlackEphemeralMessenger:
+    """``EphemeralMessenger`` over ``response_url``, or as an ephemeral message once that has expired.
 
     Slack accepts an ephemeral message for any thread, but shows it only in one that somebody has replied to. In
     direct messages, where nobody else is, it is an ordinary message.
@@ -35,59 +35,59 @@ class SlackWhispers:
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
-    def whisper(self, visit: Visit, post: Post) -> None:
+    def send(self, visit: Visit, post: Post) -> None:
         """Send a message to the asker. Somebody who asks from App Home gets it as a direct message."""
         try:
             if not visit.channel:
-                self._message(visit.user, post)
-            elif not self.is_slacks(visit.response_url):
-                self._beside(visit, post)
-            elif not (visit.existing_thread and self._is_shown_in_thread(visit, post)):
-                self._respond(visit, post)
-        except SlackRefused as error:
+                self._post_message(visit.user, post)
+            elif not self.is_slack_url(visit.response_url):
+                self._post_in_place(visit, post)
+            elif not (visit.existing_thread and self._try_in_thread(visit, post)):
+                self._send_response(visit, post)
+        except SlackCallRefused as error:
             log.warning("the asker can't be reached [%s]: %s", visit.reference, error)
 
-    def is_slacks(self, address: str) -> bool:
+    def is_slack_url(self, address: str) -> bool:
         """Return whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``.
 
         Answers must go nowhere else.
         """
-        api, match = urlsplit(self._client.base_url), _PLAIN.match(address)
+        api, match = urlsplit(self._client.base_url), _PLAIN_URL.match(address)
         if not match or match["scheme"] != api.scheme:
             return False
         return match["host"] == api.hostname or match["host"].endswith(f".{api.hostname}")
 
-    def _message(self, channel: str, post: Post, thread: str = "") -> None:
+    def _post_message(self, channel: str, post: Post, thread: str = "") -> None:
         """Post an ordinary message."""
         with translate_slack_errors():
-            self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.payload())
+            self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.build_payload())
 
-    def _beside(self, visit: Visit, post: Post) -> None:
+    def _post_in_place(self, visit: Visit, post: Post) -> None:
         """Post where the message is that this answers."""
         if visit.is_direct:
-            self._message(visit.channel, post, visit.existing_thread)
+            self._post_message(visit.channel, post, visit.existing_thread)
         else:
-            self._ephemeral(visit, post)
+            self._post_ephemeral(visit, post)
 
-    def _is_shown_in_thread(self, visit: Visit, post: Post) -> bool:
+    def _try_in_thread(self, visit: Visit, post: Post) -> bool:
         """Try to answer a click in its thread, and return whether this succeeded.
 
         A ``response_url`` would lead to the channel instead.
         """
         try:
-            self._ephemeral(visit, post)
-        except (SlackRefused, SlackUnavailable) as error:
+            self._post_ephemeral(visit, post)
+        except (SlackCallRefused, SlackUnavailable) as error:
             # a message that may appear twice is better than one that is lost
             log.info("not told in the thread [%s]: %s", visit.reference, error)
             return False
         return True
 
-    def _respond(self, visit: Visit, post: Post) -> None:
+    def _send_response(self, visit: Visit, post: Post) -> None:
         """Send the message to the ``response_url``, or as an ephemeral message if that has expired."""
-        if not self._responded(visit, post):
-            self._ephemeral(visit, post)
+        if not self._try_response_url(visit, post):
+            self._post_ephemeral(visit, post)
 
-    def _responded(self, visit: Visit, post: Post) -> bool:
+    def _try_response_url(self, visit: Visit, post: Post) -> bool:
         """Send the message to the ``response_url``, and return whether Slack accepted it.
 
         Slack accepts a handful of answers within half an hour. After that it answers with an error status.
@@ -99,27 +99,29 @@ class SlackWhispers:
             answer = send_to_hook(
                 visit.response_url,
                 _TIMEOUT,
-                **post.payload(),
+                **post.build_payload(),
                 response_type="ephemeral",
                 replace_original=False,
             )
         if answer.status_code >= 500 or answer.status_code == 429:
             pause = (
-                seconds_asked(str(answer.headers.get("Retry-After", ""))) if answer.status_code == 429 else None
+                parse_retry_after(str(answer.headers.get("Retry-After", "")))
+                if answer.status_code == 429
+                else None
             )
             raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.", pause)
         if answer.status_code != 200:
             log.info("the response_url is used up [%s]: status %s", visit.reference, answer.status_code)
         return bool(answer.status_code == 200)
 
-    def _ephemeral(self, visit: Visit, post: Post) -> None:
+    def _post_ephemeral(self, visit: Visit, post: Post) -> None:
         """Post an ephemeral message."""
         with translate_slack_errors(visit.channel):
             self._client.chat_postEphemeral(
                 channel=visit.channel,
                 user=visit.user,
                 thread_ts=visit.existing_thread or None,
-                **post.payload(),
+                **post.build_payload(),
             )
 
 
@@ -129,17 +131,17 @@ class SlackViews:
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
-    def open(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
+    def open_view(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
         """Open a modal."""
         with translate_slack_errors():
             self._client.views_open(trigger_id=trigger, view={**view, "external_id": key})
 
-    def update(self, key: str, view: Mapping[str, Any]) -> bool:
+    def update_view(self, key: str, view: Mapping[str, Any]) -> bool:
         """Replace the content of a modal. Return False if it was closed or never opened."""
         try:
             with translate_slack_errors():
                 self._client.views_update(external_id=key, view={**view, "external_id": key})
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             if error.code != "not_found":
                 raise
             return False

@@ -10,9 +10,9 @@ from urllib.error import HTTPError
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.adapters.http.bounded_calls import TooSlow
-from bot.adapters.http.retry_after import seconds_asked
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+from bot.adapters.http.bounded_calls import DeadlineExceeded
+from bot.adapters.http.retry_after import parse_retry_after
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 
 _SENTENCES = {
     "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite.",
@@ -25,10 +25,10 @@ _SENTENCES = {
     "token_revoked": "The token was revoked: install the bot again and set SLACK_BOT_TOKEN.",
     "restricted_action": "The workspace does not let the bot post in {channel}: ask its administrator.",
 }
-_CODE = re.compile(r"[a-z][a-z_]{2,60}")
+_ERROR_CODE = re.compile(r"[a-z][a-z_]{2,60}")
 # seconds to pause if Slack does not say how long
-_PAUSE = 3.0
-_UNCERTAIN = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+_DEFAULT_PAUSE = 3.0
+_UNCERTAIN_CODES = {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 
 
 _BOT_TOKEN = "SLACK_BOT_TOKEN to the bot's token (xoxb-…)"  # noqa: S105 (its name)
@@ -47,8 +47,8 @@ def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterat
     try:
         yield
     except SlackApiError as error:
-        raise _of_answer(error, channel, token) from error
-    except TooSlow as error:
+        raise _translate_response(error, channel, token) from error
+    except DeadlineExceeded as error:
         raise SlackUnavailable("Slack answers too slowly: try again in a few minutes.") from error
     # the SDK does not translate errors of the socket
     except (SlackClientError, HTTPException, OSError) as error:
@@ -57,25 +57,25 @@ def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterat
         raise SlackUnavailable("Slack can't be reached: check SLACK_API_URL and the network.") from error
 
 
-def _of_answer(error: SlackApiError, channel: str, token: str) -> PrdigestError:
+def _translate_response(error: SlackApiError, channel: str, token: str) -> PrdigestError:
     """Return the error of the domain for an error response."""
     answer = error.response
     status = getattr(answer, "status_code", 200)
     code = str(answer.get("error", "")) if isinstance(getattr(answer, "data", None), dict) else ""
     # Slack's own errors are words; anything else is a page from a proxy in between
-    if status >= 500 or code in _UNCERTAIN or not _CODE.fullmatch(code):
+    if status >= 500 or code in _UNCERTAIN_CODES or not _ERROR_CODE.fullmatch(code):
         return SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
     if code == "ratelimited":
         sentence = "Slack asked for a pause, more than once: try again in a few minutes."
-        return SlackUnavailable(sentence, _retry_after(error))
+        return SlackUnavailable(sentence, _read_retry_after(error))
     if code == "missing_scope":
         needed = answer.get("needed") or "one more scope"
-        return SlackRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
+        return SlackCallRefused(f"The bot lacks the scope {needed}: add it to the app and install it again.", code)
     sentence = _SENTENCES.get(code, "Slack refused the call: {code}.")
-    return SlackRefused(sentence.format(channel=channel, token=token, code=code or f"status {status}"), code)
+    return SlackCallRefused(sentence.format(channel=channel, token=token, code=code or f"status {status}"), code)
 
 
-def _retry_after(error: SlackApiError) -> float:
+def _read_retry_after(error: SlackApiError) -> float:
     """Return the seconds of the pause that Slack asks for, 3 if it names none."""
-    pause = seconds_asked(str(error.response.headers.get("Retry-After", "")))
-    return _PAUSE if pause is None else pause
+    pause = parse_retry_after(str(error.response.headers.get("Retry-After", "")))
+    return _DEFAULT_PAUSE if pause is None else pause

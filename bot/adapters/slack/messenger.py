@@ -13,28 +13,32 @@ from slack_sdk.web import SlackResponse
 
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.metadata import PostMetadata, read_metadata, write_metadata
-from bot.adapters.slack.pace import Pace
-from bot.adapters.slack.transport import BoundedWebClient, RateLimits
+from bot.adapters.slack.pace import PostThrottle
+from bot.adapters.slack.transport import BoundedWebClient, RateLimitRetryHandler
 from bot.ports import Attachment
 
-_PAGE = 200
+_PAGE_SIZE = 200
 # pages that are searched for a digest; no channel fills them in a day
-_MOST_PAGES = 10
+_MAX_PAGES = 10
 # seconds for one request; also the SDK's own timeout for a peer that sends nothing
 _TIMEOUT = 30
 
 
-def slack_client(token: str, base_url: str, seconds: float = _TIMEOUT, pace: Pace | None = None) -> WebClient:
+def make_slack_client(
+    token: str, base_url: str, seconds: float = _TIMEOUT, pace: PostThrottle | None = None
+) -> WebClient:
     """Create a client that waits out short rate limits and repeats no call that may have had its effect.
 
     Neither server errors (the first call may have posted) nor lost connections lead to a retry. ``seconds`` is the
     time limit of one request. Posts keep to ``pace``, if there is one.
     """
-    turn = pace.wait if pace else None
-    return BoundedWebClient(token, turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimits()])
+    turn = pace.wait_for_turn if pace else None
+    return BoundedWebClient(
+        token, turn, base_url=base_url, timeout=seconds, retry_handlers=[RateLimitRetryHandler()]
+    )
 
 
-def direct_messages(client: WebClient, user: str) -> str:
+def open_direct_messages(client: WebClient, user: str) -> str:
     """Return the channel of the direct messages between the bot and a user. Open it if there is none.
 
     Raises:
@@ -45,7 +49,7 @@ def direct_messages(client: WebClient, user: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Me:
+class _BotIdentity:
     """The ids of the bot's workspace, its user and its bot."""
 
     team: str
@@ -59,11 +63,11 @@ class SlackMessenger:
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
-    def team(self) -> str:
+    def fetch_team(self) -> str:
         """Return the id of the workspace."""
-        return self._me.team
+        return self._identity.team
 
-    def post(
+    def post_message(
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
         """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
@@ -79,11 +83,11 @@ class SlackMessenger:
             )
             return str(answer["ts"])
 
-    def direct(self, user: str) -> str:
+    def open_direct_messages(self, user: str) -> str:
         """Return the channel of the direct messages with a user. Open it if there is none."""
-        return direct_messages(self._client, user)
+        return open_direct_messages(self._client, user)
 
-    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+    def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
         """Edit a message of the bot."""
         with translate_slack_errors(channel):
             self._client.chat_update(
@@ -98,21 +102,25 @@ class SlackMessenger:
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
         """Find the bot's own messages that have a key, and return their timestamps by that key."""
         with translate_slack_errors(channel):
-            found = self._history(channel, since) if thread is None else self._replies(channel, thread)
+            found = (
+                self._iterate_history(channel, since) if thread is None else self._iterate_replies(channel, thread)
+            )
             own = [(read_metadata(message).key, message["ts"]) for message in found if self.is_own(message)]
             return {key: ts for key, ts in own if key}
 
-    def own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
+    def list_own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
         """List timestamps and keys (empty without one) of the bot's messages in a thread after ``since``."""
-        written = (each for each in self.replies(channel, thread) if self.is_own(each) and not each.get("files"))
+        written = (
+            each for each in self.list_replies(channel, thread) if self.is_own(each) and not each.get("files")
+        )
         return [(each["ts"], read_metadata(each).key) for each in written if float(each["ts"]) > float(since)]
 
-    def replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
+    def list_replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
         """List all messages of a thread, with their metadata."""
         with translate_slack_errors(channel):
-            return list(self._replies(channel, thread))
+            return list(self._iterate_replies(channel, thread))
 
-    def attach(self, channel: str, thread: str, file: Attachment) -> None:
+    def attach_file(self, channel: str, thread: str, file: Attachment) -> None:
         """Upload a file into a thread."""
         with translate_slack_errors(channel):
             self._client.files_upload_v2(
@@ -122,47 +130,47 @@ class SlackMessenger:
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
         """Return whether the bot has put a file of that name into the thread."""
         with translate_slack_errors(channel):
-            own = [reply for reply in self._replies(channel, thread) if self.is_own(reply)]
+            own = [reply for reply in self._iterate_replies(channel, thread) if self.is_own(reply)]
             return any(file.get("name") == name for reply in own for file in reply.get("files") or ())
 
-    def permalink(self, channel: str, message: str) -> str:
+    def fetch_permalink(self, channel: str, message: str) -> str:
         """Fetch the address of a message."""
         with translate_slack_errors(channel):
             return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
 
     @cached_property
-    def _me(self) -> _Me:
+    def _identity(self) -> _BotIdentity:
         """The bot's ids, asked for once."""
         with translate_slack_errors():
             response = self._client.auth_test()
-        return _Me(workspace_of(response), str(response["user_id"]), str(response.get("bot_id") or ""))
+        return _BotIdentity(parse_workspace(response), str(response["user_id"]), str(response.get("bot_id") or ""))
 
     def is_own(self, message: Mapping[str, Any]) -> bool:
         """Return whether a message is this bot's.
 
         Another bot, such as a test installation, may use the same metadata.
         """
-        return message.get("bot_id") == self._me.bot or message.get("user") == self._me.user
+        return message.get("bot_id") == self._identity.bot or message.get("user") == self._identity.user
 
-    def _history(self, channel: str, since: datetime) -> Iterator[Mapping[str, Any]]:
+    def _iterate_history(self, channel: str, since: datetime) -> Iterator[Mapping[str, Any]]:
         """Yield the messages of a channel since an instant."""
         oldest = f"{since.timestamp():.6f}"
-        return _pages(self._client.conversations_history, channel=channel, oldest=oldest, limit=_PAGE)
+        return _iterate_pages(self._client.conversations_history, channel=channel, oldest=oldest, limit=_PAGE_SIZE)
 
-    def _replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
+    def _iterate_replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
         """Yield the messages of a thread."""
-        return _pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE)
+        return _iterate_pages(self._client.conversations_replies, channel=channel, ts=thread, limit=_PAGE_SIZE)
 
 
-def workspace_of(answer: SlackResponse) -> str:
+def parse_workspace(answer: SlackResponse) -> str:
     """Return the id of a token's workspace, or of the organisation if the app is installed there."""
     return str(answer.get("team_id") or answer["enterprise_id"])
 
 
-def _pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
+def _iterate_pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the messages of at most ten pages."""
     cursor = None
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         answer = method(**arguments, cursor=cursor, include_all_metadata=True)
         yield from answer["messages"]
         cursor = (answer.get("response_metadata") or {}).get("next_cursor")

@@ -6,17 +6,17 @@ import threading
 import time
 from collections.abc import Callable
 
-from bot.adapters.slack.transport import LONGEST_PAUSE
+from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import SlackUnavailable
 from bot.services.operations import deadlines
 
-_SECOND = 1.0
+_POST_INTERVAL = 1.0
 # channels to keep; one without a post for a second can be forgotten
-_MANY = 1_000
+_MAX_CHANNELS = 1_000
 _BUSY = "So much is posted there that this has to wait: try again in a minute."
 
 
-class Pace:
+class PostThrottle:
     """Throttle that gives each post of one process its turn. Slack's own rate limits cover the other processes.
 
     Slack accepts short bursts but does not say how long they may be: relying on them fails on a busy day.
@@ -33,25 +33,25 @@ class Pace:
         self._free: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def wait(self, channel: str) -> None:
+    def wait_for_turn(self, channel: str) -> None:
         """Wait for the next turn in a channel.
 
         Raises:
             SlackUnavailable: the wait is longer than a job may wait; the error holds its seconds.
-            Stopping: the process ends.
+            ProcessShutdown: the process ends.
         """
-        seconds = self._take(channel)
+        seconds = self._reserve_turn(channel)
         if seconds > 0:
             self._sleep(seconds)
 
-    def _take(self, channel: str) -> float:
+    def _reserve_turn(self, channel: str) -> float:
         """Reserve the next turn, and return the seconds until then."""
         with self._lock:
             now = self._clock()
-            if len(self._free) > _MANY:
+            if len(self._free) > _MAX_CHANNELS:
                 self._free = {name: free for name, free in self._free.items() if free > now}
             seconds = max(0.0, self._free.get(channel, now) - now)
-            if seconds > min(LONGEST_PAUSE, deadlines.left()):
+            if seconds > min(MAX_PAUSE, deadlines.get_seconds_left()):
                 raise SlackUnavailable(_BUSY, seconds)
-            self._free[channel] = now + seconds + _SECOND
+            self._free[channel] = now + seconds + _POST_INTERVAL
             return seconds

@@ -11,19 +11,19 @@ from bot.ports import ThreadMessage
 
 
 class SlackThreads:
-    """``Threads`` over the Web API."""
+    """``ThreadReader`` over the Web API."""
 
     def __init__(self, messenger: SlackMessenger) -> None:
         self._messenger = messenger
 
-    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+    def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
         """List the messages of people and of this bot. Those of other bots are neither questions nor answers."""
-        messages = self._messenger.replies(channel, thread)
+        messages = self._messenger.list_replies(channel, thread)
         own = self._messenger.is_own
-        return [_message(each, is_own=own(each)) for each in messages if own(each) or not each.get("bot_id")]
+        return [_parse_message(each, is_own=own(each)) for each in messages if own(each) or not each.get("bot_id")]
 
 
-def _message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage:
+def _parse_message(message: Mapping[str, Any], *, is_own: bool) -> ThreadMessage:
     carried = read_metadata(message) if is_own else PostMetadata()
     return ThreadMessage(
         ts=str(message["ts"]),

@@ -14,16 +14,16 @@ from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from bot.adapters.http import bounded_calls
-from bot.adapters.http.bounded_calls import bounded
-from bot.adapters.http.connections import noting_opener
-from bot.adapters.http.retry_after import seconds_asked
+from bot.adapters.http.bounded_calls import bound_requests
+from bot.adapters.http.connections import make_tracking_opener
+from bot.adapters.http.retry_after import parse_retry_after
 from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 
 # seconds; a longer pause belongs in a queue, not in a thread
-LONGEST_PAUSE = 30
-_MOST_PAUSES = 5
+MAX_PAUSE = 30
+_MAX_PAUSES = 5
 
 
 class BoundedWebClient(WebClient):
@@ -37,37 +37,37 @@ class BoundedWebClient(WebClient):
     ) -> None:
         super().__init__(token=token, **options)
         self._turn = turn
-        _open_through(self.proxy)
+        _install_opener(self.proxy)
         self.proxy = None
 
     def api_call(self, api_method: str, **named: Any) -> SlackResponse:
         """Call a method of the Web API.
 
         Raises:
-            TooSlow: the call did not end in time.
+            DeadlineExceeded: the call did not end in time.
             Exception: what the SDK raises, and what waiting for a turn raises.
         """
         if self._turn and api_method == "chat.postMessage":
             self._turn(str(named["json"]["channel"]))
-        with bounded(self.timeout):
+        with bound_requests(self.timeout):
             return super().api_call(api_method, **named)
 
     def files_upload_v2(self, **named: Any) -> SlackResponse:
-        """Upload a file, whose bytes do not go through :meth:`api_call`. Raise ``TooSlow`` too."""
-        with bounded(self.timeout):
+        """Upload a file, whose bytes do not go through :meth:`api_call`. Raise ``DeadlineExceeded`` too."""
+        with bound_requests(self.timeout):
             return super().files_upload_v2(**named)
 
 
 def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
-    """Send a message to a webhook, such as a ``response_url``. Raise ``TooSlow`` or an SDK error."""
+    """Send a message to a webhook, such as a ``response_url``. Raise ``DeadlineExceeded`` or an SDK error."""
     hook = WebhookClient(url, timeout=cast("int", seconds))
-    _open_through(hook.proxy)
+    _install_opener(hook.proxy)
     hook.proxy = None
-    with bounded(seconds):
+    with bound_requests(seconds):
         return hook.send(**message)
 
 
-class RateLimits(RetryHandler):
+class RateLimitRetryHandler(RetryHandler):
     """Retry handler that waits out rate limits if they are short enough for a thread and for the current work."""
 
     def __init__(self, jitter: Callable[[], float] = random.random) -> None:
@@ -75,7 +75,7 @@ class RateLimits(RetryHandler):
 
         ``jitter`` returns seconds to add to each pause, so that not all calls return at once.
         """
-        super().__init__(max_retry_count=_MOST_PAUSES)
+        super().__init__(max_retry_count=_MAX_PAUSES)
         self._jitter = jitter
 
     def _can_retry(
@@ -88,8 +88,8 @@ class RateLimits(RetryHandler):
     ) -> bool:
         """Return whether the response is a rate limit with a pause that the work has time for."""
         is_limited = response is not None and response.status_code == 429
-        pause = _asked(response)
-        return is_limited and pause <= LONGEST_PAUSE and deadlines.allow_wait(pause)
+        pause = _read_pause(response)
+        return is_limited and pause <= MAX_PAUSE and deadlines.can_wait(pause)
 
     def prepare_for_next_attempt(
         self,
@@ -99,24 +99,24 @@ class RateLimits(RetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> None:
-        """Wait for the pause that Slack asks for. Raise ``Stopping``."""
-        pause = _asked(response)
+        """Wait for the pause that Slack asks for. Raise ``ProcessShutdown``."""
+        pause = _read_pause(response)
         log.info("Slack asks for a pause of %g s", pause)
-        bounded_calls.pause(pause + self._jitter())
+        bounded_calls.pause_call(pause + self._jitter())
         state.next_attempt_requested = True
         state.increment_current_attempt()
 
 
-def _asked(response: HttpResponse | None) -> float:
+def _read_pause(response: HttpResponse | None) -> float:
     """Return the seconds of the pause that Slack asks for, 1 if it names none."""
     headers = {name.lower(): values for name, values in (response.headers if response else {}).items()}
-    pause = seconds_asked("".join(headers.get("retry-after", [])[:1]))
+    pause = parse_retry_after("".join(headers.get("retry-after", [])[:1]))
     return 1.0 if pause is None else pause
 
 
-def _open_through(proxy: str | None) -> None:
+def _install_opener(proxy: str | None) -> None:
     """Make urllib, and so the SDK, use connections that can be bounded.
 
     The SDK uses an opener of its own for a proxy of the environment, so callers unset its ``proxy``.
     """
-    urllib.request.install_opener(noting_opener(proxy))
+    urllib.request.install_opener(make_tracking_opener(proxy))

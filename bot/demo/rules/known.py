@@ -10,7 +10,7 @@ from bot.demo.rules.asked import Asked
 from bot.demo.rules.findings import Told, lines_of, merged_in, told_in
 from bot.demo.rules.looking import BACK, LIST, PULL, Used
 from bot.demo.rules.wording import dated
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 
 _DOUBT = re.compile(r"merged, newest first \[([^\]]+)\]")
 
@@ -45,8 +45,8 @@ class Known:
         """How many pull requests there are to speak of."""
         merged = merged_in([*(each.text for each in self.used), self.record])
         if self.asked.numbers:
-            return plural(len(self.asked.numbers), "pull request")
-        return f"{plural(merged.count, 'pull request')} of {dated(merged.days)}"
+            return format_count(len(self.asked.numbers), "pull request")
+        return f"{format_count(merged.count, 'pull request')} of {dated(merged.days)}"
 
     @property
     def refusals(self) -> list[str]:

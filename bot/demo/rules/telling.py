@@ -24,7 +24,7 @@ from bot.demo.rules.wording import (
     sized,
     to_do,
 )
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 
 # words of one pull request, where there are several
 _LITTLE = 22
@@ -131,7 +131,7 @@ def _breaks(known: Known) -> Iterable[str]:
     acting = [known.pulls[number] for number in numbers if number in known.pulls and known.pulls[number].action]
     # a thread about a single one has not read the others: who did not read all can't say how many of all there are
     is_all = all(told.is_whole for told in known_in(known.record, known.used).values())
-    among = known.total if is_all else plural(len(known.pulls), "pull request") + " that I read"
+    among = known.total if is_all else format_count(len(known.pulls), "pull request") + " that I read"
     if not acting:
         yield f"None of the {among} requires changes on your side, as far as the summaries tell."
         return

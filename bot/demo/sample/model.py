@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from bot.demo.sample.day import SampleDay
-from bot.domain.errors import ModelRejected
-from bot.domain.operations.usage import NOTHING
+from bot.domain.errors import ModelRequestRejected
+from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.prompts import OVERVIEW, SUMMARY
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, ThemeAnswer
@@ -34,14 +34,14 @@ class SampleModel:
         """What the sample says of it, at no cost. Raises ModelRejected where it says nothing."""
         readers = {SUMMARY: self._summary, OVERVIEW: self._overview}
         if prompt.version not in readers:
-            raise ModelRejected("the sample has summaries and an overview alone")
-        return Completion(readers[prompt.version](prompt.user).model_dump_json(), NOTHING)
+            raise ModelRequestRejected("the sample has summaries and an overview alone")
+        return Completion(readers[prompt.version](prompt.user).model_dump_json(), NO_USAGE)
 
     def _summary(self, asked: str) -> BaseModel:
         found = _PULL.match(asked)
         said = self._summaries.get(int(found[1])) if found else None
         if said is None:
-            raise ModelRejected("the sample has no summary of it")
+            raise ModelRequestRejected("the sample has no summary of it")
         fields: dict[str, Any] = {name: getattr(said, name) for name in SummaryAnswer.model_fields}
         # they are quotes of diffs, which the sample does not have
         return SummaryAnswer(**fields | {"evidence": []})

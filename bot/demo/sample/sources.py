@@ -10,11 +10,11 @@ from bot.demo.sample.model import SampleModel
 from bot.demo.stand_in import StandIn
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.errors import DayUnavailable, PullRequestNotFound, RepositoryNotFound
-from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.text.strings import plural
-from bot.domain.time.day import LocalDay, date_of, zone_of
-from bot.ports import ChatModel, Merged, Model, PullRequests
+from bot.domain.text.strings import format_count
+from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.ports import ChatModel, DayMerges, Model, PullRequests
 from bot.services.digest.builder import DailyDigest
 from bot.services.summaries.reader import Reader
 from bot.services.summaries.summarizer import Summarised
@@ -39,7 +39,7 @@ class Sample:
     def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
         self._record = sample_day()
         self.repository = Repository.parse(self._record.repository)
-        self.day = LocalDay(date_of(self._record.date), zone_of(self._record.timezone))
+        self.day = LocalDay(parse_date(self._record.date), parse_zone(self._record.timezone))
         self.name = self._record.name
         self._pulls = {pull.number: _pull(self.repository, pull) for pull in self._record.pulls}
         self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
@@ -78,11 +78,11 @@ class Sample:
         """Who wrote them."""
         return _STANDS_IN
 
-    def allowances(self) -> Iterable[Allowance]:
+    def list_allowances(self) -> Iterable[RateAllowance]:
         """There are no limits."""
         return ()
 
-    def prepare(self) -> None:
+    def open_sources(self) -> None:
         """All is here."""
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Sample:
 
     # pull requests
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         """Those whose merge lies in the day, without files. Of a day that only overlaps the sample's, a part.
 
         Raises:
@@ -100,27 +100,27 @@ class Sample:
         self._require(repository)
         found = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
         if (day.start, day.end) == (self.day.start, self.day.end):
-            return Merged(found, CountCheck(len(found), "the sample"))
+            return DayMerges(found, CountCheck(len(found), "the sample"))
         held = f"{self.day.date:%-d %B %Y}" + (f" ({self.day.zone})" if day.zone != self.day.zone else "")
         if not found:
             raise DayUnavailable(f"The sample holds {held} only.", "not in the sample")
-        return Merged(
+        return DayMerges(
             found, CountCheck(None, "the sample", note=f"only a part of this day: the sample holds {held}")
         )
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """One pull request, without files. Raises PullRequestNotFound, RepositoryNotFound."""
         self._require(repository)
         return replace(self._known(number), files=None)
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         """The pull request with its files; there are no diffs in the sample."""
         return replace(pull, files=self._known(pull.number).files)
 
     def _known(self, number: int) -> PullRequest:
         if number not in self._pulls:
             named = ", ".join(map(str, self.numbers[:_MOST_NAMED]))
-            more = plural(len(self.numbers) - _MOST_NAMED, "other")
+            more = format_count(len(self.numbers) - _MOST_NAMED, "other")
             raise PullRequestNotFound(f"The sample day has no pull request #{number}: it has {named} and {more}.")
         return self._pulls[number]
 

@@ -8,72 +8,76 @@ from datetime import UTC, datetime, timedelta
 from bot.domain.keyspace.keys import TICKED
 from bot.domain.operations.finding import Finding
 from bot.domain.operations.lost_job import LostJob
-from bot.ports.probes import Records, StoreProbe
+from bot.ports.probes import StoreProbe, StoreRecords
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
-ASIDE = "Job set aside"
-_SHOWN = 5
-_LOOK = "See how the workers ended around that time; it is not run again, and forgotten after a week."
+LOST_JOB = "Job set aside"
+_MAX_SHOWN = 5
+_LOST_JOB_ADVICE = "See how the workers ended around that time; it is not run again, and forgotten after a week."
 # Slack refuses requests whose time is more than five minutes off; a minute is more than ordinary drift
-_MOST_AHEAD = timedelta(seconds=60)
+_MAX_CLOCK_SKEW = timedelta(seconds=60)
 # the clock ticks every minute
-_TICK = timedelta(minutes=3)
-_MANY = 1_000
+_MAX_TICK_AGE = timedelta(minutes=3)
+_MANY_JOBS = 1_000
 # a worker looks for jobs every 0.2 s and leaves a heartbeat each time
-_LOOKS, _PAUSE = 15, 0.1
-_START = "Start `prdigest clock` or `prdigest run`."
+_HEARTBEAT_POLLS, _POLL_INTERVAL = 15, 0.1
+_START_CLOCK_ADVICE = "Start `prdigest clock` or `prdigest run`."
 
 
-def time_checks(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]:
+def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]:
     """Check how far other clocks are ahead of this machine's; ``ahead`` maps their owners to that time."""
     skews = {whose: by for whose, by in ahead.items() if by is not None}
     if "Slack" in skews:
         # one external clock is enough, and Slack is the service that refuses requests
         skews.pop("GitHub", None)
     if not skews:
-        yield Finding.unchecked(TIME, "nobody else told the time")
+        yield Finding.build_unchecked(TIME, "nobody else told the time")
     for whose, by in skews.items():
         name = f"{TIME} against {whose}"
-        if abs(by) <= _MOST_AHEAD:
-            yield Finding.ok(name, f"{duration(abs(by))} apart")
+        if abs(by) <= _MAX_CLOCK_SKEW:
+            yield Finding.build_success(name, f"{format_duration(abs(by))} apart")
             continue
-        skew = f"{duration(abs(by))} {'behind' if by > timedelta() else 'ahead'}"
-        yield Finding.failed(name, skew, _advice(whose))
+        skew = f"{format_duration(abs(by))} {'behind' if by > timedelta() else 'ahead'}"
+        yield Finding.build_failure(name, skew, _advise_on_skew(whose))
 
 
-def _advice(whose: str) -> str:
+def _advise_on_skew(whose: str) -> str:
     """Return what to do about a clock that differs from that of ``whose``."""
     if whose == "the store":
         return "Set the clocks of this machine and of the store's by NTP: what expires and waits goes by both."
     return "Set this machine's clock by NTP: Slack's signatures are refused when it is five minutes off."
 
 
-def process_checks(
-    records: Records | str, now: Callable[[], datetime], sleep: Callable[[float], None]
+def check_processes(
+    records: StoreRecords | str, now: Callable[[], datetime], sleep: Callable[[float], None]
 ) -> Iterator[Finding]:
     """Check the clock process, the workers and the jobs that wait for them."""
     if isinstance(records, str):
-        yield from (Finding.unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
+        yield from (Finding.build_unchecked(name, records) for name in (CLOCK, WORKER, JOBS))
         return
-    yield _clock(records.cache.get(TICKED.key()), now())
-    heartbeats = records.probe.heartbeats()
-    is_alive = _beats(records.probe, heartbeats, sleep)
-    waiting = records.probe.waiting()
-    yield _worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
-    yield _jobs(waiting, is_alive=is_alive)
-    yield from _aside(records.aside.recent(now()))
+    yield _check_clock(records.cache.get(TICKED.key()), now())
+    heartbeats = records.probe.read_heartbeats()
+    is_alive = _has_new_heartbeat(records.probe, heartbeats, sleep)
+    waiting = records.probe.count_waiting_jobs()
+    yield _check_worker(heartbeats, now(), is_alive=is_alive, waits=sum(waiting.values()))
+    yield _check_jobs(waiting, is_alive=is_alive)
+    yield from _list_lost_jobs(records.aside.recent(now()))
 
 
-def _clock(kept: str | None, now: datetime) -> Finding:
+def _check_clock(kept: str | None, now: datetime) -> Finding:
     """Return the finding about the clock process; ``kept`` is the stored time of its last tick."""
-    ticked = _instant(kept)
+    ticked = _parse_instant(kept)
     if ticked is None:
-        return Finding.failed(CLOCK, "no clock has run in the last day", _START)
-    age = f"last ticked {duration(now - ticked)} ago"
-    return Finding.ok(CLOCK, age) if now - ticked <= _TICK else Finding.failed(CLOCK, age, _START)
+        return Finding.build_failure(CLOCK, "no clock has run in the last day", _START_CLOCK_ADVICE)
+    age = f"last ticked {format_duration(now - ticked)} ago"
+    return (
+        Finding.build_success(CLOCK, age)
+        if now - ticked <= _MAX_TICK_AGE
+        else Finding.build_failure(CLOCK, age, _START_CLOCK_ADVICE)
+    )
 
 
-def _instant(kept: str | None) -> datetime | None:
+def _parse_instant(kept: str | None) -> datetime | None:
     """Return the stored time, in UTC if it has no zone; None if there is none or it is unreadable."""
     try:
         instant = datetime.fromisoformat(kept) if kept else None
@@ -82,50 +86,54 @@ def _instant(kept: str | None) -> datetime | None:
     return instant.replace(tzinfo=instant.tzinfo or UTC) if instant else None
 
 
-def _beats(probe: StoreProbe, before: Mapping[str, datetime], sleep: Callable[[float], None]) -> bool:
+def _has_new_heartbeat(probe: StoreProbe, before: Mapping[str, datetime], sleep: Callable[[float], None]) -> bool:
     """Return whether a worker leaves a heartbeat during this check.
 
     The age of the last heartbeat would not tell: enqueuing a job leaves one too, and machines' clocks differ.
     """
-    for _ in range(_LOOKS):
-        sleep(_PAUSE)
-        if any(beat > before.get(name, beat) for name, beat in probe.heartbeats().items()):
+    for _ in range(_HEARTBEAT_POLLS):
+        sleep(_POLL_INTERVAL)
+        if any(beat > before.get(name, beat) for name, beat in probe.read_heartbeats().items()):
             return True
     return False
 
 
-def _worker(heartbeats: Mapping[str, datetime], now: datetime, *, is_alive: bool, waits: int) -> Finding:
+def _check_worker(heartbeats: Mapping[str, datetime], now: datetime, *, is_alive: bool, waits: int) -> Finding:
     """Return the finding about the workers."""
     if is_alive:
-        return Finding.ok(WORKER, "alive")
-    last = f"last heard of {duration(now - max(heartbeats.values()))} ago" if heartbeats else "never heard of one"
-    return Finding.failed(WORKER, f"none is alive, {last}", "Start `prdigest worker` or `prdigest run`.")
+        return Finding.build_success(WORKER, "alive")
+    last = (
+        f"last heard of {format_duration(now - max(heartbeats.values()))} ago"
+        if heartbeats
+        else "never heard of one"
+    )
+    return Finding.build_failure(WORKER, f"none is alive, {last}", "Start `prdigest worker` or `prdigest run`.")
 
 
-def _jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
+def _check_jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
     """Return the finding about the jobs that wait, by queue."""
     total = sum(waiting.values())
     if not total:
-        return Finding.ok(JOBS, "none waits")
+        return Finding.build_success(JOBS, "none waits")
     backlog = f"{total:,} waiting ({', '.join(f'{queue} {count:,}' for queue, count in waiting.items() if count)})"
     if not is_alive:
-        return Finding.failed(JOBS, backlog, "Start `prdigest worker` or `prdigest run`: it takes them up.")
-    if total > _MANY:
-        return Finding.failed(JOBS, backlog, "Start further workers, or raise PRDIGEST_WORKER_THREADS.")
-    return Finding.note(JOBS, backlog)
+        return Finding.build_failure(JOBS, backlog, "Start `prdigest worker` or `prdigest run`: it takes them up.")
+    if total > _MANY_JOBS:
+        return Finding.build_failure(JOBS, backlog, "Start further workers, or raise PRDIGEST_WORKER_THREADS.")
+    return Finding.build_note(JOBS, backlog)
 
 
-def _aside(jobs: Sequence[LostJob]) -> Iterator[Finding]:
+def _list_lost_jobs(jobs: Sequence[LostJob]) -> Iterator[Finding]:
     """Yield the jobs that were set aside, as notes, since nothing has to be done; nothing if there are none."""
-    for job in jobs[:_SHOWN]:
+    for job in jobs[:_MAX_SHOWN]:
         whose = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
         problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{whose}: it began three times and never ended"
-        yield Finding.note(ASIDE, problem, _LOOK if job is jobs[0] else "")
-    if len(jobs) > _SHOWN:
-        yield Finding.note(ASIDE, f"and {len(jobs) - _SHOWN} more")
+        yield Finding.build_note(LOST_JOB, problem, _LOST_JOB_ADVICE if job is jobs[0] else "")
+    if len(jobs) > _MAX_SHOWN:
+        yield Finding.build_note(LOST_JOB, f"and {len(jobs) - _MAX_SHOWN} more")
 
 
-def duration(time: timedelta) -> str:
+def format_duration(time: timedelta) -> str:
     """Format a duration for people: ``40 s``, ``5 min``, ``3 h``, ``2 days``."""
     seconds = max(0, round(time.total_seconds()))
     for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):

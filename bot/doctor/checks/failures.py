@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from bot.domain.errors import (
-    GitHubRefused,
-    ModelRejected,
-    NotSetUp,
+    ConfigurationError,
+    GitHubAccessDenied,
+    ModelRequestRejected,
     PrdigestError,
     RateLimited,
     RepositoryNotFound,
-    SlackRefused,
+    SlackCallRefused,
     StoreUnavailable,
 )
 from bot.domain.operations.finding import Finding
 
-_WORDS: dict[type[PrdigestError], str] = {
-    NotSetUp: "not set up",
-    GitHubRefused: "refused",
-    SlackRefused: "refused",
-    ModelRejected: "refused",
+_PROBLEMS: dict[type[PrdigestError], str] = {
+    ConfigurationError: "not set up",
+    GitHubAccessDenied: "refused",
+    SlackCallRefused: "refused",
+    ModelRequestRejected: "refused",
     RateLimited: "used up",
     RepositoryNotFound: "not found",
     StoreUnavailable: "can't be used",
 }
 
 
-def failure(name: str, error: PrdigestError, advice: str = "") -> Finding:
+def describe_failure(name: str, error: PrdigestError, advice: str = "") -> Finding:
     """Return the finding of a check that ended in an error."""
-    problem = next((word for kind, word in _WORDS.items() if isinstance(error, kind)), "no answer")
-    return Finding.failed(name, problem, advice or str(error))
+    problem = next((word for kind, word in _PROBLEMS.items() if isinstance(error, kind)), "no answer")
+    return Finding.build_failure(name, problem, advice or str(error))

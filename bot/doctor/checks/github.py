@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from bot.doctor.checks.failures import failure
-from bot.domain.errors import GitHubUnavailable, NotSetUp, PrdigestError
+from bot.doctor.checks.failures import describe_failure
+from bot.domain.errors import ConfigurationError, GitHubUnavailable, PrdigestError
 from bot.domain.operations.finding import Finding
 from bot.domain.pull_requests.models import Repository
-from bot.ports.probes import Allowance, GitHubProbe
+from bot.ports.probes import GitHubProbe, RemainingCalls
 
 # a day of 67 merges, the busiest seen, takes about 70 calls
-_FEW = 200
+_FEW_CALLS = 200
 
 TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
 
 
-def github_checks(
+def check_github(
     opened: Callable[[], GitHubProbe] | str, repositories: Sequence[Repository], now: Callable[[], datetime]
 ) -> Generator[Finding, None, timedelta | None]:
     """Check GitHub; return how far its clock is ahead of ours, None if unknown.
@@ -25,61 +25,61 @@ def github_checks(
     ``opened`` returns the probe, or is the reason why there is none.
     """
     if isinstance(opened, str):
-        yield Finding.note("GitHub", opened)
+        yield Finding.build_note("GitHub", opened)
         return None
     try:
         probe = opened()
-        access = probe.access()
+        access = probe.check_access()
         ahead = access.time - now() if access.time else None
     except PrdigestError as error:
-        yield failure(TOKEN, error)
-        yield from (Finding.unchecked(f"GitHub {each}", f"see {TOKEN} above") for each in repositories)
+        yield describe_failure(TOKEN, error)
+        yield from (Finding.build_unchecked(f"GitHub {each}", f"see {TOKEN} above") for each in repositories)
         return None
-    yield Finding.ok(TOKEN, "accepted")
-    yield _limit(access.allowance, now())
+    yield Finding.build_success(TOKEN, "accepted")
+    yield _check_rate_limit(access.allowance, now())
     is_used_up = access.allowance is not None and not access.allowance.left
-    yield from _repositories(probe, repositories, f"see {LIMIT} above" if is_used_up else "")
+    yield from _check_repositories(probe, repositories, f"see {LIMIT} above" if is_used_up else "")
     return ahead
 
 
-def _repositories(probe: GitHubProbe, repositories: Sequence[Repository], cause: str) -> Iterator[Finding]:
+def _check_repositories(probe: GitHubProbe, repositories: Sequence[Repository], cause: str) -> Iterator[Finding]:
     """Check each repository. ``cause`` is the reason why none can be read, empty if there is no known one."""
     for repository in repositories:
         name = f"GitHub {repository}"
         if cause:
-            yield Finding.unchecked(name, cause)
+            yield Finding.build_unchecked(name, cause)
             continue
         try:
-            yield _read(name, has_commits=probe.reads(repository))
+            yield _report_access(name, has_commits=probe.can_read_commits(repository))
         except PrdigestError as error:
-            yield failure(name, error)
-            cause = _stands_against_all(name, error)
+            yield describe_failure(name, error)
+            cause = _find_common_cause(name, error)
 
 
-def _stands_against_all(name: str, error: PrdigestError) -> str:
+def _find_common_cause(name: str, error: PrdigestError) -> str:
     """Return why no other repository can be read either, empty if the error is about this one alone."""
-    if isinstance(error, NotSetUp):
+    if isinstance(error, ConfigurationError):
         return f"see {name} above"
     return "GitHub does not answer" if isinstance(error, GitHubUnavailable) else ""
 
 
-def _read(name: str, *, has_commits: bool) -> Finding:
+def _report_access(name: str, *, has_commits: bool) -> Finding:
     """Return the finding about a repository that can be read."""
     if has_commits:
-        return Finding.ok(name, "pull requests and contents can be read")
+        return Finding.build_success(name, "pull requests and contents can be read")
     problem = "pull requests can be read, contents can't: digests will say that the count is not checked"
-    return Finding.note(name, problem, "Give the token read access to contents.")
+    return Finding.build_note(name, problem, "Give the token read access to contents.")
 
 
-def _limit(allowance: Allowance | None, now: datetime) -> Finding:
+def _check_rate_limit(allowance: RemainingCalls | None, now: datetime) -> Finding:
     """Return the finding about the calls that are left in this hour."""
     if allowance is None:
-        return Finding.ok(LIMIT, "no limit")
+        return Finding.build_success(LIMIT, "no limit")
     minutes = max(0, round((allowance.resets - now).total_seconds() / 60))
     calls = f"{allowance.left:,} calls left, all of them again in {minutes} min"
     if allowance.left == 0:
-        return Finding.failed(LIMIT, calls, "Wait until then, or give the bot a token of its own.")
-    if allowance.left < _FEW:
+        return Finding.build_failure(LIMIT, calls, "Wait until then, or give the bot a token of its own.")
+    if allowance.left < _FEW_CALLS:
         advice = "Give the bot a token of its own if others use this one: each pull request takes a call."
-        return Finding.note(LIMIT, calls, advice)
-    return Finding.ok(LIMIT, calls)
+        return Finding.build_note(LIMIT, calls, advice)
+    return Finding.build_success(LIMIT, calls)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from bot.doctor.checks.failures import failure
-from bot.domain.errors import ModelRejected, PrdigestError
+from bot.doctor.checks.failures import describe_failure
+from bot.domain.errors import ModelRequestRejected, PrdigestError
 from bot.domain.operations.finding import Finding
 from bot.ports import ModelProvider
 from bot.ports.probes import ModelProbe
@@ -21,20 +21,22 @@ def model_checks(
 ) -> Iterator[Finding]:
     """``models`` has each model with the settings that name it."""
     if isinstance(opened, str):
-        yield Finding.note(provider.name, opened)
+        yield Finding.build_note(provider.name, opened)
         return
     key = f"{provider.name} key"
     try:
         probe = opened()
-        known = {model: probe.knows(model) for model in models}
+        known = {model: probe.has_model(model) for model in models}
     except PrdigestError as error:
-        yield failure(key, error, _advice(_REFUSED if isinstance(error, ModelRejected) else _AWAY, provider))
-        yield from (Finding.unchecked(f"Model {model}", f"see {key} above") for model in models)
+        yield describe_failure(
+            key, error, _advice(_REFUSED if isinstance(error, ModelRequestRejected) else _AWAY, provider)
+        )
+        yield from (Finding.build_unchecked(f"Model {model}", f"see {key} above") for model in models)
         return
     if None in known.values():
-        yield Finding.note(key, _advice(_UNTOLD, provider), _TRY)
+        yield Finding.build_note(key, _advice(_UNTOLD, provider), _TRY)
     else:
-        yield Finding.ok(key, "accepted")
+        yield Finding.build_success(key, "accepted")
     for model, settings in models.items():
         yield _model(model, settings, provider, is_known=known[model])
 
@@ -46,11 +48,13 @@ def _advice(sentence: str, provider: ModelProvider) -> str:
 def _model(model: str, settings: str, provider: ModelProvider, *, is_known: bool | None) -> Finding:
     name = f"Model {model}"
     if is_known is None:
-        return Finding.unchecked(name, f"see {provider.name} key above")
+        return Finding.build_unchecked(name, f"see {provider.name} key above")
     if not is_known:
         missing = f"{provider.name} has none of that name"
-        return Finding.failed(name, missing, f"Set {settings} to the name of a model.")
+        return Finding.build_failure(name, missing, f"Set {settings} to the name of a model.")
     price = provider.prices[model]
     if price is None:
-        return Finding.note(name, "known, cost unknown: budgets count it as the dearest model there is")
-    return Finding.ok(name, f"known, ${price.input:.2f} in and ${price.output:.2f} out for a million tokens")
+        return Finding.build_note(name, "known, cost unknown: budgets count it as the dearest model there is")
+    return Finding.build_success(
+        name, f"known, ${price.input:.2f} in and ${price.output:.2f} out for a million tokens"
+    )

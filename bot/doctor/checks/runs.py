@@ -8,26 +8,28 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.keyspace.keys import parse_digest
-from bot.domain.operations.finding import Finding, Status
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.finding import CheckStatus, Finding
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.text.strings import plural
-from bot.domain.time.date_range import written_span
-from bot.ports.probes import Records
+from bot.domain.text.strings import format_count
+from bot.domain.time.date_range import parse_exact_span
+from bot.ports.probes import StoreRecords
 
 SCHEDULE, RUNS = "Schedule", "Runs"
-_SHOWN = 5
+_MAX_SHOWN = 5
 # the whole journal
-_LOOKED_AT = 400
+_JOURNAL_LENGTH = 400
 # twice the time after which the watchdog sends a notice
-_LATE = timedelta(minutes=30)
-_MEND = "Mend what it names: it is tried again every quarter of an hour"
-_LATE_ADVICE = "See the clock, the worker and the runs above: it is posted as soon as nothing stands in its way."
+_OVERDUE_AFTER = timedelta(minutes=30)
+_RETRY_ADVICE = "Mend what it names: it is tried again every quarter of an hour"
+_OVERDUE_ADVICE = (
+    "See the clock, the worker and the runs above: it is posted as soon as nothing stands in its way."
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Digest:
+class _DigestKey:
     """The parts of a digest's key: ``days`` is a date or ``first..last``, and an empty ``view`` shows everything.
 
     ``offsets`` are the UTC offsets of the zone, empty in keys of versions that left them out.
@@ -40,14 +42,14 @@ class _Digest:
     offsets: str = ""
 
     @classmethod
-    def of(cls, key: str) -> _Digest | None:
+    def parse(cls, key: str) -> _DigestKey | None:
         """None if it is the key of something else."""
         found = parse_digest(key)
         return cls(found.channel, found.repository, found.days, found.view, found.offsets) if found else None
 
-    def is_in(self, zone: ZoneInfo) -> bool:
+    def is_in_zone(self, zone: ZoneInfo) -> bool:
         """Return whether the days are those of a zone: people may request the days of other zones."""
-        return self.offsets in ("", written_span(self.days, zone).offsets)
+        return self.offsets in ("", parse_exact_span(self.days, zone).utc_offsets)
 
     @property
     def series(self) -> tuple[str, str, str]:
@@ -58,89 +60,95 @@ class _Digest:
         return f"{self.repository} of {self.days} for {self.channel}"
 
 
-def run_checks(
-    records: Records | str, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
+def check_runs(
+    records: StoreRecords | str, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
 ) -> Iterator[Finding]:
     """Check the last runs, the last failure of each subscription, and what is overdue or comes next."""
     if isinstance(records, str):
-        yield from (Finding.unchecked(name, records) for name in (RUNS, SCHEDULE))
+        yield from (Finding.build_unchecked(name, records) for name in (RUNS, SCHEDULE))
         return
-    yield from _runs(records.journal.recent(_LOOKED_AT), subscriptions, zone)
-    yield from _schedule(records, subscriptions, zone, now)
+    yield from _check_recent_runs(records.journal.recent(_JOURNAL_LENGTH), subscriptions, zone)
+    yield from _check_schedule(records, subscriptions, zone, now)
 
 
-def _runs(runs: Sequence[Run], subscriptions: Sequence[Subscription], zone: ZoneInfo) -> Iterator[Finding]:
+def _check_recent_runs(
+    runs: Sequence[Run], subscriptions: Sequence[Subscription], zone: ZoneInfo
+) -> Iterator[Finding]:
     """Yield the last runs and, of older ones, the failures that still count."""
     if not runs:
-        yield Finding.note(RUNS, "none yet: no digest has been due")
+        yield Finding.build_note(RUNS, "none yet: no digest has been due")
     zones = {
-        (each.channel, str(each.repository), each.view.mark): each.timing.zone
+        (each.channel, str(each.repository), each.view.fingerprint): each.timing.zone
         for each in subscriptions
         if not each.is_paused
     }
     seen: set[tuple[str, str, str]] = set()
     for number, run in enumerate(runs):
-        digest = _Digest.of(run.key)
-        own = _zone_of(digest, zones) if digest and digest.series not in seen else None
+        digest = _DigestKey.parse(run.key)
+        own = _find_zone(digest, zones) if digest and digest.series not in seen else None
         seen |= {digest.series} if digest and own else set()
-        finding = _run(run, digest, zone, own)
-        if number < _SHOWN or finding.status is Status.FAILED:
+        finding = _check_run(run, digest, zone, own)
+        if number < _MAX_SHOWN or finding.status is CheckStatus.FAILED:
             yield finding
 
 
-def _zone_of(digest: _Digest, zones: Mapping[tuple[str, str, str], ZoneInfo]) -> ZoneInfo | None:
+def _find_zone(digest: _DigestKey, zones: Mapping[tuple[str, str, str], ZoneInfo]) -> ZoneInfo | None:
     """Return the zone of the subscription that a digest belongs to; None if it belongs to none."""
     own = zones.get(digest.series)
-    return own if own and digest.is_in(own) else None
+    return own if own and digest.is_in_zone(own) else None
 
 
-def _run(run: Run, digest: _Digest | None, zone: ZoneInfo, own: ZoneInfo | None) -> Finding:
+def _check_run(run: Run, digest: _DigestKey | None, zone: ZoneInfo, own: ZoneInfo | None) -> Finding:
     """Return the finding about a run.
 
     ``own`` is the zone of the subscription if this is its last run: only then does a failure still count.
     """
     name = f"Run of {run.at.astimezone(zone):%Y-%m-%d %H:%M %Z}"
     summary = f"{digest or run.key}: {run.outcome}{', ' if run.detail else ''}{run.detail}"
-    if run.outcome in (Outcome.POSTED, Outcome.MENDED):
-        return Finding.ok(name, summary)
-    if run.outcome is Outcome.FAILED and digest and own:
-        return Finding.failed(name, summary, _advice(digest, own))
-    return Finding.note(name, summary)
+    if run.outcome in (RunOutcome.POSTED, RunOutcome.MENDED):
+        return Finding.build_success(name, summary)
+    if run.outcome is RunOutcome.FAILED and digest and own:
+        return Finding.build_failure(name, summary, _advise_on_failure(digest, own))
+    return Finding.build_note(name, summary)
 
 
-def _advice(digest: _Digest, zone: ZoneInfo) -> str:
+def _advise_on_failure(digest: _DigestKey, zone: ZoneInfo) -> str:
     """Return what to do about a digest that failed."""
     if digest.view or ".." in digest.days:
-        return f"{_MEND}."
+        return f"{_RETRY_ADVICE}."
     where = f"--repo {digest.repository} --date {digest.days} --timezone {zone} --channel {digest.channel}"
-    return f"{_MEND}, or at once with `prdigest digest {where}`."
+    return f"{_RETRY_ADVICE}, or at once with `prdigest digest {where}`."
 
 
-def _schedule(
-    records: Records, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
+def _check_schedule(
+    records: StoreRecords, subscriptions: Sequence[Subscription], zone: ZoneInfo, now: datetime
 ) -> Iterator[Finding]:
     active = {each.id: each for each in subscriptions if not each.is_paused}
     overdue = [
         (active[item.subscription], due)
-        for item, due in records.agenda.due(now - _LATE)
+        for item, due in records.agenda.due(now - _OVERDUE_AFTER)
         if isinstance(item, NextDigest) and item.subscription in active
     ]
     for subscription, due in overdue:
         was_due = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
         problem = f"the digest of {subscription.repository} for {subscription.channel} was due at {was_due}"
-        yield Finding.failed(SCHEDULE, problem, _LATE_ADVICE)
+        yield Finding.build_failure(SCHEDULE, problem, _OVERDUE_ADVICE)
     if not overdue:
-        yield _next(records, active, len(subscriptions) - len(active), zone)
+        yield _report_next_digest(records, active, len(subscriptions) - len(active), zone)
 
 
-def _next(records: Records, active: Mapping[str, Subscription], paused: int, zone: ZoneInfo) -> Finding:
+def _report_next_digest(
+    records: StoreRecords, active: Mapping[str, Subscription], paused: int, zone: ZoneInfo
+) -> Finding:
     """Return the finding about the next digest that is due."""
     if not active:
-        return Finding.note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
+        return Finding.build_note(SCHEDULE, "nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed")
     planned = [(due, each) for name, each in active.items() if (due := records.agenda.at(NextDigest(name)))]
     if not planned:
-        return Finding.note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
+        return Finding.build_note(SCHEDULE, "nothing is planned yet: a clock plans when it runs")
     due, first = min(planned, key=lambda each: each[0])
     when = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-    count = plural(len(active), "subscription") + (f" and {paused} paused" if paused else "")
-    return Finding.ok(SCHEDULE, f"{count}, the next is {first.repository} for {first.channel} at {when}")
+    count = format_count(len(active), "subscription") + (f" and {paused} paused" if paused else "")
+    return Finding.build_success(
+        SCHEDULE, f"{count}, the next is {first.repository} for {first.channel} at {when}"
+    )

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from bot.domain.operations.finding import Finding
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 
 SETTINGS = "Settings"
-_OURS = "PRDIGEST_"
-_SHARED = ("SLACK_", "GITHUB_")
+_OWN_PREFIX = "PRDIGEST_"
+_SHARED_PREFIXES = ("SLACK_", "GITHUB_")
 # of the parts after the prefix; no variable that GitHub sets in its own runners comes near
-_CLOSE = 0.8
+_MIN_SIMILARITY = 0.8
 # visible ASCII: no service issues anything else, and HTTP accepts little else
-_TOKEN = re.compile(r"[!-~]+")
-_OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-": "a person's token"}
+_TOKEN_PATTERN = re.compile(r"[!-~]+")
+_TOKEN_OWNERS = {"xoxb-": "the bot's token", "xapp-": "the app's token", "xoxp-": "a person's token"}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SettingsSnapshot:
     """The variables that are set in the environment and ``.env``, without empty ones, and their values.
 
     ``problems`` says by variable why a value can't be used, ``known`` are the names of all settings, ``tokens``
@@ -31,115 +31,124 @@ class Given:
 
     variables: Mapping[str, str] = field(repr=False)
     problems: Mapping[str, str]
-    known: frozenset[str]
+    setting_names: frozenset[str]
     tokens: Mapping[str, tuple[str, ...]]
     source: str
     model_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SettingFault:
     """A problem with a variable, worded to stand after its name, and what to do."""
 
-    found: str
+    problem: str
     advice: str
 
 
-def settings_checks(snapshot: Given) -> Iterator[Finding]:
+def check_settings(snapshot: SettingsSnapshot) -> Iterator[Finding]:
     """Report the faults of the settings, or that there is none, then notes."""
-    faults = faults_of(snapshot)
+    faults = find_faults(snapshot)
     if not faults:
-        count = plural(len(snapshot.known & snapshot.variables.keys()), "value")
-        yield Finding.ok(SETTINGS, f"{count} {snapshot.source}")
+        count = format_count(len(snapshot.setting_names & snapshot.variables.keys()), "value")
+        yield Finding.build_success(SETTINGS, f"{count} {snapshot.source}")
     for name, fault in faults.items():
-        yield Finding.failed(SETTINGS, f"{name} {fault.found}", fault.advice)
-    yield from _strangers(snapshot)
+        yield Finding.build_failure(SETTINGS, f"{name} {fault.problem}", fault.advice)
+    yield from _report_similar_names(snapshot)
 
 
-def faults_of(snapshot: Given) -> dict[str, Fault]:
+def find_faults(snapshot: SettingsSnapshot) -> dict[str, SettingFault]:
     """Return the faults by variable."""
-    return dict([*_unusable(snapshot), *_unknown(snapshot), *_missing(snapshot), *_wrong_tokens(snapshot)])
+    return dict(
+        [
+            *_find_unusable_values(snapshot),
+            *_find_unknown_names(snapshot),
+            *_find_missing_settings(snapshot),
+            *_find_wrong_tokens(snapshot),
+        ]
+    )
 
 
-def _unusable(snapshot: Given) -> Iterator[tuple[str, Fault]]:
+def _find_unusable_values(snapshot: SettingsSnapshot) -> Iterator[tuple[str, SettingFault]]:
     """Yield the variables whose value can't be used."""
     for name, reason in snapshot.problems.items():
         advice = (
             f"Set {name} as `prdigest env` explains."
-            if name in snapshot.known
+            if name in snapshot.setting_names
             else "Mend the file and look again."
         )
-        yield name, Fault(f"can't be used: {reason}", advice)
+        yield name, SettingFault(f"can't be used: {reason}", advice)
 
 
-def _unknown(snapshot: Given) -> Iterator[tuple[str, Fault]]:
+def _find_unknown_names(snapshot: SettingsSnapshot) -> Iterator[tuple[str, SettingFault]]:
     """Yield the names with our prefix that are no settings: all names with it are meant for this bot."""
-    for name in sorted(snapshot.variables.keys() - snapshot.known):
-        if name.startswith(_OURS):
-            closest = _closest(name, _OURS, snapshot.known, cutoff=0.6)
+    for name in sorted(snapshot.variables.keys() - snapshot.setting_names):
+        if name.startswith(_OWN_PREFIX):
+            closest = _find_closest_name(name, _OWN_PREFIX, snapshot.setting_names, cutoff=0.6)
             advice = (
                 f"Write {closest} instead." if closest else "Remove it, or find the right name in `prdigest env`."
             )
-            yield name, Fault(_stranger(closest), advice)
+            yield name, SettingFault(_describe_unknown_name(closest), advice)
 
 
-def _strangers(snapshot: Given) -> Iterator[Finding]:
+def _report_similar_names(snapshot: SettingsSnapshot) -> Iterator[Finding]:
     """Yield notes about names that other tools use too, if one looks like a setting that is not set."""
-    unset = snapshot.known - snapshot.variables.keys()
-    for name in sorted(snapshot.variables.keys() - snapshot.known):
-        for prefix in filter(name.startswith, (*_SHARED, *_prefixes(snapshot))):
-            meant = _closest(name, prefix, unset, _CLOSE)
+    unset = snapshot.setting_names - snapshot.variables.keys()
+    for name in sorted(snapshot.variables.keys() - snapshot.setting_names):
+        for prefix in filter(name.startswith, (*_SHARED_PREFIXES, *_prefixes(snapshot))):
+            meant = _find_closest_name(name, prefix, unset, _MIN_SIMILARITY)
             if meant:
-                yield Finding.note(SETTINGS, f"{name} {_stranger(meant)}")
+                yield Finding.build_note(SETTINGS, f"{name} {_describe_unknown_name(meant)}")
 
 
-def _prefixes(given: Given) -> Iterator[str]:
+def _prefixes(given: SettingsSnapshot) -> Iterator[str]:
     """What the settings of each provider of models begin with."""
     return (name.partition("_")[0] + "_" for name in given.model_keys)
 
 
-def _stranger(meant: str) -> str:
+def _describe_unknown_name(meant: str) -> str:
     """Return that a name is no setting, with the setting that was probably meant, if any."""
     return f"is no setting: did you mean {meant}?" if meant else "is no setting"
 
 
-def _closest(name: str, prefix: str, names: frozenset[str], cutoff: float) -> str:
+def _find_closest_name(name: str, prefix: str, names: frozenset[str], cutoff: float) -> str:
     """Return the setting with the closest name, empty if none is close. The common prefix does not count."""
     rests = [each.removeprefix(prefix) for each in sorted(names) if each.startswith(prefix)]
     matches = get_close_matches(name.removeprefix(prefix), rests, n=1, cutoff=cutoff)
     return prefix + matches[0] if matches else ""
 
 
-def _missing(snapshot: Given) -> Iterator[tuple[str, Fault]]:
+def _find_missing_settings(snapshot: SettingsSnapshot) -> Iterator[tuple[str, SettingFault]]:
     """Yield the settings that are required and not set."""
-    if not snapshot.problems.keys() <= snapshot.known:
+    if not snapshot.problems.keys() <= snapshot.setting_names:
         # a file can't be read, so what it sets is unknown
         return
     if "PRDIGEST_REPO" not in snapshot.variables:
         advice = "Set PRDIGEST_REPO to the repository that the bot speaks of, as owner/name."
-        yield "PRDIGEST_REPO", Fault("is not set", advice)
+        yield "PRDIGEST_REPO", SettingFault("is not set", advice)
     if snapshot.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
-        yield "SLACK_APP_TOKEN", Fault("is not set, nor is SLACK_SIGNING_SECRET", advice)
+        yield "SLACK_APP_TOKEN", SettingFault("is not set, nor is SLACK_SIGNING_SECRET", advice)
 
 
-def _wrong_tokens(snapshot: Given) -> Iterator[tuple[str, Fault]]:
+def _find_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[tuple[str, SettingFault]]:
     """Yield the tokens that can't be right.
 
     This is seen without a call, so that no secret is sent to the wrong service. No part of a token is shown.
     """
     for name, beginnings in snapshot.tokens.items():
         value = snapshot.variables.get(name, "")
-        if value and not _TOKEN.fullmatch(value):
+        if value and not _TOKEN_PATTERN.fullmatch(value):
             yield (
                 name,
-                Fault("has blanks or letters in it that no token has", f"Copy {name} anew without blanks."),
+                SettingFault("has blanks or letters in it that no token has", f"Copy {name} anew without blanks."),
             )
         elif value and beginnings and not value.startswith(beginnings):
             advice = f"Set {name} to the one that begins with {beginnings[0]} instead."
-            yield name, Fault(f"is {_owner(value)}", advice)
+            yield name, SettingFault(f"is {_name_token_owner(value)}", advice)
 
 
-def _owner(value: str) -> str:
+def _name_token_owner(value: str) -> str:
     """Return whose token a value is, by its prefix."""
-    return next((owner for start, owner in _OWNERS.items() if value.startswith(start)), "another kind of secret")
+    return next(
+        (owner for start, owner in _TOKEN_OWNERS.items() if value.startswith(start)), "another kind of secret"
+    )

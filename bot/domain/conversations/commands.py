@@ -12,13 +12,19 @@ from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import EVERYTHING, Filters
-from bot.domain.pull_requests.models import GITHUB, Repository
-from bot.domain.pull_requests.query_options import FILTERS, PRIVATE, Options, require_short, words_of
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
+from bot.domain.pull_requests.models import GITHUB_WEB, Repository
+from bot.domain.pull_requests.query_options import (
+    FILTER_NAMES,
+    PRIVATE_WORD,
+    QueryOptions,
+    check_length,
+    split_words,
+)
 from bot.domain.pull_requests.reference import Reference, parse_reference
-from bot.domain.text.strings import quoted
-from bot.domain.time.date_range import Span, span_of
-from bot.domain.time.day import LocalDay, Today, zone_of
+from bot.domain.text.strings import quote_input
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.day import LocalDay, TodayProvider, parse_zone
 
 MOST_PULLS = 5
 MOST_RISKS = 10
@@ -41,7 +47,7 @@ class Repositories:
 
     default: Repository
     others: tuple[Repository, ...] = ()
-    web: str = GITHUB
+    web: str = GITHUB_WEB
 
     def known(self, wanted: Repository) -> Repository:
         """The same repository as it is spelt in the settings. Raises UsageError if the bot may not speak of it."""
@@ -70,7 +76,7 @@ class ParseContext:
     """
 
     repositories: Repositories
-    today: Today
+    today: TodayProvider
     zone: Callable[[], ZoneInfo | None] = lambda: None
 
 
@@ -102,13 +108,13 @@ class SummaryRequest:
     is_private: bool = False
 
     def __post_init__(self) -> None:
-        require_short(str(self))
+        check_length(str(self))
 
     @classmethod
     def parse(cls, text: str, repositories: Repositories) -> SummaryRequest:
         """Raises UsageError."""
-        words = words_of(text.replace(",", " "))
-        named = [word for word in words if word.lower() != PRIVATE]
+        words = split_words(text.replace(",", " "))
+        named = [word for word in words if word.lower() != PRIVATE_WORD]
         if not named:
             raise UsageError("Which pull request? Write its number, such as 35617.")
         references = tuple(dict.fromkeys(repositories.reference(word) for word in named))
@@ -135,17 +141,17 @@ class RisksRequest:
     kind: ClassVar[str] = "risks"
     repository: Repository
     span: Span
-    filters: Filters = EVERYTHING
+    filters: Filters = NO_FILTERS
     top: int | None = None
     is_private: bool = False
 
     def __post_init__(self) -> None:
-        require_short(str(self))
+        check_length(str(self))
 
     @classmethod
     def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> RisksRequest:
         """Raises UsageError."""
-        found = Options.read(text, (*FILTERS, "top", "repo"))
+        found = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo"))
         return cls(
             _repository(found, repositories),
             _span(found, today, LONGEST_RISKS),
@@ -160,7 +166,7 @@ class RisksRequest:
 
     def __str__(self) -> str:
         top = [f"top:{self.top}"] if self.top else []
-        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.words(), *top])
+        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.list_options(), *top])
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +181,10 @@ class ScoreRequest:
     @classmethod
     def parse(cls, text: str, repositories: Repositories, today: LocalDay) -> ScoreRequest:
         """Raises UsageError."""
-        found = Options.read(text, ("repo",))
-        is_named = found.rest[:1] and found.rest[0].lower() == SCORE
-        days = found.rest[1:] if is_named else found.rest
-        span = span_of(" ".join(days) or USUAL_SCORE, today, LONGEST_SCORE)
+        found = QueryOptions.parse(text, ("repo",))
+        is_named = found.arguments[:1] and found.arguments[0].lower() == SCORE
+        days = found.arguments[1:] if is_named else found.arguments
+        span = parse_span(" ".join(days) or USUAL_SCORE, today, LONGEST_SCORE)
         return cls(_repository(found, repositories), span, found.is_private)
 
     def require_known(self, repositories: Repositories) -> Self:
@@ -206,7 +212,7 @@ class DigestRequest:
 
     @classmethod
     def parse(
-        cls, text: str, repositories: Repositories, today: LocalDay, today_in: Today | None = None
+        cls, text: str, repositories: Repositories, today: LocalDay, today_in: TodayProvider | None = None
     ) -> DigestRequest:
         """Parse what follows the command.
 
@@ -214,8 +220,8 @@ class DigestRequest:
 
         Raises UsageError.
         """
-        found = Options.read(text, ("repo", "tz"))
-        zone = zone_of(found.last("tz")) if found.last("tz") else None
+        found = QueryOptions.parse(text, ("repo", "tz"))
+        zone = parse_zone(found.get_last("tz")) if found.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
         span = _span(found, today, LONGEST_OVERVIEW)
@@ -230,19 +236,19 @@ class DigestRequest:
         return " ".join([str(self.span), f"repo:{self.repository}", *where])
 
 
-def _repository(found: Options, repositories: Repositories) -> Repository:
-    named = found.last("repo")
+def _repository(found: QueryOptions, repositories: Repositories) -> Repository:
+    named = found.get_last("repo")
     return repositories.parse(named) if named else repositories.default
 
 
-def _span(found: Options, today: LocalDay, longest: int) -> Span:
-    return span_of(" ".join(found.rest), today, longest)
+def _span(found: QueryOptions, today: LocalDay, longest: int) -> Span:
+    return parse_span(" ".join(found.arguments), today, longest)
 
 
-def _top(found: Options) -> int | None:
-    named = found.last("top")
+def _top(found: QueryOptions) -> int | None:
+    named = found.get_last("top")
     if not named:
         return None
     if not (named.isascii() and named.isdecimal() and len(named) < 4 and 1 <= int(named) <= MOST_RISKS):
-        raise UsageError(f"top:{quoted(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
+        raise UsageError(f"top:{quote_input(named)} can't be used: write a number from 1 to {MOST_RISKS}.")
     return int(named)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import Line, hunks
+from bot.domain.pull_requests.diff import DiffLine, split_hunks
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.text.strings import one_line, shorten, without_comments
+from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
 
 
 class Where(StrEnum):
@@ -51,14 +51,14 @@ def holds(text: str, words: tuple[str, ...]) -> bool:
 
 
 def _said(entry: Entry) -> Iterator[tuple[str, str]]:
-    yield "title", one_line(entry.pull.title)
-    for line in without_comments(entry.pull.body).splitlines():
+    yield "title", collapse_lines(entry.pull.title)
+    for line in remove_comments(entry.pull.body).splitlines():
         if line.strip():
-            yield "description", one_line(line)
+            yield "description", collapse_lines(line)
     if not entry.summary.is_fallback:
         yield "headline", entry.summary.headline
         for name, text in entry.summary.sections:
-            yield f"summary, {name.lower()}", one_line(text)
+            yield f"summary, {name.lower()}", collapse_lines(text)
 
 
 def _written(pull: PullRequest, words: tuple[str, ...], *, only_changed: bool) -> Iterator[tuple[str, str]]:
@@ -71,14 +71,14 @@ def _written(pull: PullRequest, words: tuple[str, ...], *, only_changed: bool) -
                 yield f"{file.path}:{number}", f"{line.mark}{line.text}"
 
 
-def _lines(file: ChangedFile) -> Iterator[Line]:
-    for _, lines in hunks(file.patch or ""):
+def _lines(file: ChangedFile) -> Iterator[DiffLine]:
+    for _, lines in split_hunks(file.patch or ""):
         yield from lines
 
 
 def shown(match: Match) -> str:
     """A match as a line."""
-    return f"#{match.number} {match.place}: {shorten(match.text.rstrip(), 200)}"
+    return f"#{match.number} {match.place}: {truncate_text(match.text.rstrip(), 200)}"
 
 
 def fairly(found: tuple[Match, ...]) -> list[Match]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import one_line, shorten
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 
 MENTION = re.compile(r"<@(?P<user>[A-Z0-9]+)(?:\|[^<>]*)?>")
 _GROUP = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
@@ -97,7 +97,7 @@ class Memory:
         Much at once, because what stands unchanged at the beginning is what the model's prompt cache knows. What
         looks like a credential that somebody typed by mistake is not kept.
         """
-        said = (*self.said, *(replace(each, text=without_secrets(each.text)) for each in more))
+        said = (*self.said, *(replace(each, text=redact_text(each.text)) for each in more))
         if _size(said) > MOST_REMEMBERED:
             half = len(said) // 2
             said = (*(_short(each) for each in said[:half]), *said[half:])
@@ -115,4 +115,4 @@ def _short(said: Said) -> Said:
     limit = _OLDER_QUESTION if said.by == "person" else _OLDER_ANSWER
     if len(said.text) <= limit:
         return said
-    return Said(said.by, shorten(one_line(said.text), limit), is_short=True)
+    return Said(said.by, truncate_text(collapse_lines(said.text), limit), is_short=True)

@@ -10,8 +10,8 @@ from bot.domain.conversations.commands import DigestRequest, Repositories, Risks
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import parse_digest
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import Span, span_of
-from bot.domain.time.day import LocalDay, Today
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.day import LocalDay, TodayProvider
 
 # a date, or the first and last of several
 _DAYS = re.compile(r"[\d.-]+")
@@ -40,10 +40,12 @@ class Subject:
 
 def usual_subject(repositories: Repositories, today: LocalDay) -> Subject:
     """What people mean who don't say it: yesterday, in the first repository."""
-    return Subject(repositories.default, span_of("yesterday", today, 1))
+    return Subject(repositories.default, parse_span("yesterday", today, 1))
 
 
-def subject_of(about: str, repositories: Repositories, today: LocalDay, today_in: Today | None = None) -> Subject:
+def subject_of(
+    about: str, repositories: Repositories, today: LocalDay, today_in: TodayProvider | None = None
+) -> Subject:
     """What a thread is about, from what is kept with its first message, or from the key of a digest.
 
     What can't be read, or is about a repository that the bot no longer speaks of, is the usual subject.
@@ -59,7 +61,7 @@ def subject_of(about: str, repositories: Repositories, today: LocalDay, today_in
 
 
 def _parsed(
-    kind: str, request: str, repositories: Repositories, today: LocalDay, today_in: Today | None
+    kind: str, request: str, repositories: Repositories, today: LocalDay, today_in: TodayProvider | None
 ) -> Subject:
     match About(kind):
         case About.SUMMARY:

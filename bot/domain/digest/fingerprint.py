@@ -8,33 +8,33 @@ from hashlib import sha256
 from typing import Any
 
 from bot.domain.digest.models import Digest, Entry
-from bot.domain.digest.multi_day import CatchUp
-from bot.domain.history.outcomes import TakenBack
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.risk.assessment import Risk
 
 # of the reasons for a second look so many are shown
 _MOST_REASONS = 3
 
 
-def fingerprint_of(digest: Digest | CatchUp, notes: Sequence[str] = ()) -> str:
+def fingerprint_of(digest: Digest | MultiDayDigest, notes: Sequence[str] = ()) -> str:
     """Return the fingerprint of a digest of one day or of several, with the ``notes`` below it.
 
     It covers what the messages show. What building it cost, and what came from the cache, tells nothing of the
     day; what only the report shows is compared with the report.
     """
-    data = _several(digest) if isinstance(digest, CatchUp) else _one(digest)
+    data = _several(digest) if isinstance(digest, MultiDayDigest) else _one(digest)
     told = json.dumps([data, list(notes)], sort_keys=True, default=str)
     return sha256(told.encode()).hexdigest()[:16]
 
 
-def _several(found: CatchUp) -> dict[str, Any]:
+def _several(found: MultiDayDigest) -> dict[str, Any]:
     return {
         "span": found.span.title,
         "days": [_one(digest) for digest in found.digests],
-        "unknown": [(each.date, each.reason) for each in found.unknown],
+        "unknown": [(each.date, each.reason) for each in found.unknown_days],
         # what was merged on one day may have been taken back on another, and the list is one for all
-        "outcomes": _outcomes(found.whole.outcomes),
-        "riskiest": _riskiest(found.whole.riskiest),
+        "outcomes": _outcomes(found.combined.outcomes),
+        "riskiest": _riskiest(found.combined.riskiest_entries),
     }
 
 
@@ -44,13 +44,13 @@ def _one(digest: Digest) -> dict[str, Any]:
         "name": digest.name,
         "day": (digest.day.date, digest.zone_note),
         "view": digest.view,
-        "merged": (digest.merged, digest.hidden),
-        "doubts": (digest.count.doubt(digest.merged), digest.missing),
+        "merged": (digest.merged_count, digest.hidden),
+        "doubts": (digest.count.describe_caveats(digest.merged_count), digest.missing),
         "overview": (overview.text, overview.themes, overview.fallback),
-        "groups": [(label, [entry.number for entry in entries]) for label, entries in digest.groups()],
+        "groups": [(label, [entry.number for entry in entries]) for label, entries in digest.group_entries()],
         "entries": [_entry(entry) for entry in digest.entries],
         "outcomes": _outcomes(digest.outcomes),
-        "riskiest": (digest.is_sparing, _riskiest(digest.riskiest)),
+        "riskiest": (digest.is_reduced, _riskiest(digest.riskiest_entries)),
     }
 
 
@@ -72,5 +72,5 @@ def _reasons(risk: Risk) -> tuple[Any, ...]:
     return risk.band.label, risk.without_history, risk.reasons[:_MOST_REASONS]
 
 
-def _outcomes(outcomes: Iterable[TakenBack]) -> list[tuple[Any, ...]]:
-    return [(each.state, each.fate, each.lasted, each.pull.title, each.by.title) for each in outcomes]
+def _outcomes(outcomes: Iterable[MergeOutcome]) -> list[tuple[Any, ...]]:
+    return [(each.state_key, each.kind, each.lifetime, each.pull.title, each.by.title) for each in outcomes]

@@ -7,21 +7,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bot.domain.digest.view import WHOLE, Only, View
-from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.history.reverts import Revert, is_revert
-from bot.domain.pull_requests.areas import ELSEWHERE, area_order, is_product_area
+from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.risk.assessment import Risk, worth_a_look
+from bot.domain.risk.assessment import Risk, select_risky
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import NO_MODEL, Summary
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
 
-OVERVIEW_LIMIT = 600
-MOST_RISKS = 3
-_MOST_ALONE = 3
-_MOST_NAMED = 6
+MAX_OVERVIEW_LENGTH = 600
+MAX_LISTED_RISKS = 3
+_MAX_SINGLE_AREAS = 3
+_MAX_NUMBERS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +73,22 @@ class CountCheck:
     unread: int = 0
     note: str = ""
 
-    def doubt(self, listed: int) -> str:
+    def describe_caveats(self, listed: int) -> str:
         """Return the caveat for ``listed`` merges if the counts differ or there is none; otherwise empty."""
-        malformed = f"{plural(self.unread, 'merge')} in GitHub's list could not be read" if self.unread else ""
-        return "; ".join(part for part in (self._difference(listed), malformed) if part)
+        malformed = (
+            f"{format_count(self.unread, 'merge')} in GitHub's list could not be read" if self.unread else ""
+        )
+        return "; ".join(part for part in (self._describe_difference(listed), malformed) if part)
 
-    def _difference(self, listed: int) -> str:
+    def _describe_difference(self, listed: int) -> str:
         if self.counted is None:
             return self.note or f"count not checked: {self.source} gave none"
         if self.counted == listed:
             return ""
-        return f"incomplete? {self.source} name {plural(self.counted, 'merge')}, not {listed:,}"
+        return f"incomplete? {self.source} name {format_count(self.counted, 'merge')}, not {listed:,}"
 
 
-class Action(NamedTuple):
+class ReaderAction(NamedTuple):
     """An action that a reader may have to take, and the number of the pull request that requires it."""
 
     text: str
@@ -109,20 +111,20 @@ class Digest:
     entries: tuple[Entry, ...]
     overview: Overview
     count: CountCheck
-    outcomes: tuple[TakenBack, ...] = ()
-    view: View = WHOLE
+    outcomes: tuple[MergeOutcome, ...] = ()
+    view: DigestView = FULL_VIEW
     hidden: int = 0
     missing: tuple[str, ...] = ()
-    is_sparing: bool = False
-    names_zone: bool = False
+    is_reduced: bool = False
+    shows_zone: bool = False
 
     @property
     def zone_note(self) -> str:
         """The addition to a date in a heading: `` (Asia/Tokyo)``, or nothing where the zone is obvious."""
-        return f" ({self.day.zone})" if self.names_zone else ""
+        return f" ({self.day.zone})" if self.shows_zone else ""
 
     @property
-    def merged(self) -> int:
+    def merged_count(self) -> int:
         """The number of merged pull requests, shown or not."""
         return len(self.entries) + self.hidden
 
@@ -131,27 +133,27 @@ class Digest:
         """The numbers of the entries."""
         return frozenset(entry.number for entry in self.entries)
 
-    def entry(self, number: int) -> Entry | None:
+    def find_entry(self, number: int) -> Entry | None:
         """Return the entry with a number, or None."""
         return next((entry for entry in self.entries if entry.number == number), None)
 
     @property
-    def trivial(self) -> tuple[Entry, ...]:
+    def trivial_entries(self) -> tuple[Entry, ...]:
         """The trivial entries."""
         return tuple(entry for entry in self.entries if entry.summary.is_trivial)
 
     @property
-    def fallbacks(self) -> tuple[Entry, ...]:
+    def fallback_entries(self) -> tuple[Entry, ...]:
         """The entries whose summary is not the model's."""
         return tuple(entry for entry in self.entries if entry.summary.is_fallback)
 
     @property
-    def unread(self) -> tuple[Entry, ...]:
+    def unreadable_entries(self) -> tuple[Entry, ...]:
         """The fallbacks of pull requests that could not be read."""
         return tuple(entry for entry in self.entries if entry.summary.is_unread)
 
     @property
-    def clipped(self) -> tuple[Entry, ...]:
+    def clipped_entries(self) -> tuple[Entry, ...]:
         """The entries of which the model did not see the whole diff."""
         return tuple(entry for entry in self.entries if entry.summary.coverage is not Coverage.FULL)
 
@@ -163,10 +165,10 @@ class Digest:
         """
         failed = [entry for entry in self.entries if entry.summary.fallback not in ("", NO_MODEL)]
         is_checked = self.count.counted is not None or self.count.unread
-        gaps = [self.count.doubt(self.merged)] if is_checked else []
+        gaps = [self.count.describe_caveats(self.merged_count)] if is_checked else []
         if failed:
-            numbers = ", ".join(f"#{entry.number}" for entry in failed[:_MOST_NAMED])
-            rest = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
+            numbers = ", ".join(f"#{entry.number}" for entry in failed[:_MAX_NUMBERS_SHOWN])
+            rest = f" and {len(failed) - _MAX_NUMBERS_SHOWN} more" if len(failed) > _MAX_NUMBERS_SHOWN else ""
             gaps.append(f"facts alone of {numbers}{rest} ({failed[0].summary.fallback})")
         if self.overview.fallback not in ("", NO_MODEL):
             gaps.append(f"no overview by the model ({self.overview.fallback})")
@@ -180,22 +182,24 @@ class Digest:
         return sum(amounts) if len(amounts) == len(costs) else None
 
     @property
-    def taken_back(self) -> frozenset[int]:
+    def reverted_numbers(self) -> frozenset[int]:
         """The numbers of fully reverted pull requests; a revert that was itself reverted does not count."""
-        return frozenset(outcome.pull.number for outcome in self.standing if outcome.fate is Fate.REVERTED)
+        return frozenset(
+            outcome.pull.number for outcome in self.standing_outcomes if outcome.kind is OutcomeKind.REVERTED
+        )
 
     @property
-    def standing(self) -> tuple[TakenBack, ...]:
+    def standing_outcomes(self) -> tuple[MergeOutcome, ...]:
         """The outcomes that hold; first those of the day's own pull requests."""
         holding = [outcome for outcome in self.outcomes if outcome.stands]
         return tuple(sorted(holding, key=lambda outcome: outcome.pull.number not in self.numbers))
 
     @property
-    def riskiest(self) -> tuple[Entry, ...]:
+    def riskiest_entries(self) -> tuple[Entry, ...]:
         """At most three entries above the threshold, riskiest first, without those whose outcome is known."""
-        settled = {outcome.pull.number for outcome in self.standing}
+        settled = {outcome.pull.number for outcome in self.standing_outcomes}
         candidates = [entry for entry in self.entries if entry.number not in settled]
-        return worth_a_look(candidates, MOST_RISKS, is_sparing=self.is_sparing)
+        return select_risky(candidates, MAX_LISTED_RISKS, is_sparing=self.is_reduced)
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:
@@ -205,62 +209,64 @@ class Digest:
         return tuple(pull for pull in pulls if is_revert(pull) and pull.number not in paired)
 
     @property
-    def actions(self) -> tuple[Action, ...]:
+    def actions(self) -> tuple[ReaderAction, ...]:
         """The actions of all entries that were not reverted."""
-        reverted = self.taken_back
+        reverted = self.reverted_numbers
         return tuple(
-            Action(entry.summary.action, entry.number)
+            ReaderAction(entry.summary.action, entry.number)
             for entry in self.entries
             if entry.summary.action and entry.number not in reverted
         )
 
-    def groups(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+    def group_entries(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
         """Return substantial entries by area, then the trivial ones; each entry once, newest first in a group."""
         by_area: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             if not entry.summary.is_trivial:
                 by_area[entry.area].append(entry)
-        joined = _with_few_alone(by_area)
-        ordered = sorted(joined.items(), key=lambda item: area_order(item[0], len(item[1])))
-        last = (("Trivial", self.trivial),) if self.trivial else ()
+        joined = _merge_single_areas(by_area)
+        ordered = sorted(joined.items(), key=lambda item: build_area_sort_key(item[0], len(item[1])))
+        last = (("Trivial", self.trivial_entries),) if self.trivial_entries else ()
         return (*((label, tuple(entries)) for label, entries in ordered), *last)
 
 
-def _with_few_alone(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
+def _merge_single_areas(by_area: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
     """Merge areas with one entry if there are many of them: a heading for each line would not group anything."""
     alone = [label for label, entries in by_area.items() if len(entries) == 1 and is_product_area(label)]
-    if len(alone) <= _MOST_ALONE:
+    if len(alone) <= _MAX_SINGLE_AREAS:
         return by_area
-    together = [entry for label in (*alone, ELSEWHERE) for entry in by_area.get(label, ())]
+    together = [entry for label in (*alone, OTHER_PRODUCT_AREA) for entry in by_area.get(label, ())]
     together.sort(key=lambda entry: (entry.pull.merge_time, entry.number), reverse=True)
-    return {label: entries for label, entries in by_area.items() if label not in alone} | {ELSEWHERE: together}
+    return {label: entries for label, entries in by_area.items() if label not in alone} | {
+        OTHER_PRODUCT_AREA: together
+    }
 
 
-def shown_by(
-    view: View, entries: Iterable[Entry], reverts: Iterable[Revert], outcomes: Iterable[TakenBack] = ()
+def select_entries(
+    view: DigestView, entries: Iterable[Entry], reverts: Iterable[Revert], outcomes: Iterable[MergeOutcome] = ()
 ) -> tuple[Entry, ...]:
     """Return the entries that a view shows; reverted pull requests and their reverts are always shown.
 
     ``reverts`` are those of the day, ``outcomes`` those known of the days around it.
     """
     paired = {number for revert in reverts for number in (revert.number, revert.by)}
-    reverted = (outcome for outcome in outcomes if outcome.stands and outcome.fate is not Fate.REPAIRED)
+    reverted = (outcome for outcome in outcomes if outcome.stands and outcome.kind is not OutcomeKind.REPAIRED)
     paired |= {number for outcome in reverted for number in (outcome.pull.number, outcome.by.number)}
-    return tuple(entry for entry in entries if entry.number in paired or _weighs_enough(view.only, entry))
+    return tuple(entry for entry in entries if entry.number in paired or _is_important_enough(view.only, entry))
 
 
-def _weighs_enough(only: Only, entry: Entry) -> bool:
+def _is_important_enough(only: ViewLevel, entry: Entry) -> bool:
     match only:
-        case Only.ALL:
+        case ViewLevel.ALL:
             return True
-        case Only.SUBSTANTIAL:
+        case ViewLevel.SUBSTANTIAL:
             return not entry.summary.is_trivial
-        case Only.RISKY:
+        case ViewLevel.RISKY:
             # a pull request that could not be read may be risky
             return entry.risk.is_listed or entry.pull.files is None
 
 
-def only_known(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:
+def keep_known_themes(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:
     """Return the themes without numbers that are not of the day, and without themes that become empty."""
     filtered = (
         Theme(theme.title, tuple(n for n in dict.fromkeys(theme.numbers) if n in numbers)) for theme in themes

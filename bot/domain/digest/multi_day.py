@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.domain.digest.models import CountCheck, Digest, Overview
-from bot.domain.history.outcomes import outcomes_among
-from bot.domain.pull_requests.models import PullRequest, each_once
+from bot.domain.history.outcomes import find_outcomes
+from bot.domain.pull_requests.models import PullRequest, remove_duplicates
 from bot.domain.time.date_range import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownDay:
     """A day whose merges are unknown; ``reason`` says why in a few words."""
 
     date: dt.date
@@ -21,12 +21,12 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class CatchUp:
+class MultiDayDigest:
     """The digests of the days of a span, oldest first, at least one; ``unknown`` are the days without one."""
 
     span: Span
     digests: tuple[Digest, ...]
-    unknown: tuple[Unknown, ...] = ()
+    unknown_days: tuple[UnknownDay, ...] = ()
 
     @property
     def name(self) -> str:
@@ -34,9 +34,9 @@ class CatchUp:
         return self.digests[0].name
 
     @property
-    def merged(self) -> int:
+    def merged_count(self) -> int:
         """The number of merged pull requests, shown or not."""
-        return sum(digest.merged for digest in self.digests)
+        return sum(digest.merged_count for digest in self.digests)
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ class CatchUp:
         return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
 
     @cached_property
-    def whole(self) -> Digest:
+    def combined(self) -> Digest:
         """All days as one digest, newest first: merges of one day may have been reverted on another."""
         newest = self.digests[-1]
         entries = tuple(entry for digest in reversed(self.digests) for entry in digest.entries)
@@ -55,22 +55,22 @@ class CatchUp:
             entries=entries,
             overview=Overview("", cost=self._overviews_cost),
             # caveats are shown for each day
-            count=CountCheck(self.merged, newest.count.source),
-            outcomes=outcomes_among(self._known),
+            count=CountCheck(self.merged_count, newest.count.source),
+            outcomes=find_outcomes(self._all_pulls),
             view=newest.view,
-            hidden=self.merged - len(entries),
-            is_sparing=newest.is_sparing,
-            names_zone=newest.names_zone,
+            hidden=self.merged_count - len(entries),
+            is_reduced=newest.is_reduced,
+            shows_zone=newest.shows_zone,
         )
 
     @property
-    def _known(self) -> tuple[PullRequest, ...]:
+    def _all_pulls(self) -> tuple[PullRequest, ...]:
         """The pull requests of all days, and both pull requests of each outcome."""
         outcomes = [outcome for digest in self.digests for outcome in digest.outcomes]
         pulls = [entry.pull for digest in self.digests for entry in digest.entries]
         pulls += [pull for outcome in outcomes for pull in (outcome.pull, outcome.by)]
         # the first of each number is kept: entries have full descriptions, recorded ones only the beginning
-        return each_once(pulls)
+        return remove_duplicates(pulls)
 
     @property
     def _overviews_cost(self) -> float | None:

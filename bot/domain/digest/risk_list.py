@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.digest.models import Entry
-from bot.domain.history.outcomes import TakenBack
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Assessed:
+class AssessedPullRequest:
     """A pull request, without the patches of its files, and its assessed risk."""
 
     pull: PullRequest
@@ -36,12 +36,12 @@ class RiskList:
     filters: str
     merged: int
     matching: int
-    taken_back: tuple[TakenBack, ...]
+    taken_back: tuple[MergeOutcome, ...]
     older: tuple[PullRequest, ...]
     riskiest: tuple[Entry, ...]
     below: tuple[Entry, ...] = ()
     top: int | None = None
     ranked: int = 0
     unread: tuple[int, ...] = ()
-    doubts: tuple[str, ...] = ()
-    is_sparing: bool = False
+    caveats: tuple[str, ...] = ()
+    is_reduced: bool = False

@@ -6,10 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 
 
-class Only(StrEnum):
+class ViewLevel(StrEnum):
     """The minimum importance of a pull request that is shown."""
 
     ALL = ""
@@ -20,27 +20,27 @@ class Only(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DigestView:
     """The selection of the pull requests of a day."""
 
-    filters: Filters = EVERYTHING
-    only: Only = Only.ALL
+    filters: Filters = NO_FILTERS
+    only: ViewLevel = ViewLevel.ALL
 
-    def words(self) -> tuple[str, ...]:
+    def list_options(self) -> tuple[str, ...]:
         """Return the view as options of a command."""
-        return (*self.filters.words(), *([f"only:{self.only}"] if self.only else []))
+        return (*self.filters.list_options(), *([f"only:{self.only}"] if self.only else []))
 
     def __str__(self) -> str:
-        return " ".join(self.words())
+        return " ".join(self.list_options())
 
     def __bool__(self) -> bool:
         """Return whether anything may be left out."""
         return bool(self.filters) or bool(self.only)
 
     @property
-    def mark(self) -> str:
+    def fingerprint(self) -> str:
         """A short hash that is equal for equal views only; empty if everything is shown."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:8] if self else ""
 
 
-WHOLE = View()
+FULL_VIEW = DigestView()

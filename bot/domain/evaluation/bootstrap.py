@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 # the usual number for a 95 % interval; more draws move its ends by less than a hundredth
-DRAWS = 1_000
+DEFAULT_DRAWS = 1_000
 # any number; a fixed one gives the same interval for the same data
 _SEED = 20_250_301
 
@@ -22,26 +22,26 @@ class Estimate:
     high: float
 
     @property
-    def is_known(self) -> bool:
+    def is_defined(self) -> bool:
         """Whether the figure and its interval are defined."""
         return not (math.isnan(self.value) or math.isnan(self.low) or math.isnan(self.high))
 
 
-def draws(days: int, count: int = DRAWS) -> tuple[tuple[int, ...], ...]:
+def draw_samples(days: int, count: int = DEFAULT_DRAWS) -> tuple[tuple[int, ...], ...]:
     """Return how often each of ``days`` occurs in samples of the same size, drawn with replacement."""
     # whole days are drawn: merges of one day are similar, and are reverted together
     source = random.Random(_SEED)  # noqa: S311 (a sample, not a secret)
-    return tuple(_weights(source, days) for _ in range(count))
+    return tuple(_draw_weights(source, days) for _ in range(count))
 
 
-def _weights(source: random.Random, days: int) -> tuple[int, ...]:
+def _draw_weights(source: random.Random, days: int) -> tuple[int, ...]:
     weights = [0] * days
     for day in source.choices(range(days), k=days) if days else ():
         weights[day] += 1
     return tuple(weights)
 
 
-def estimate(value: float, drawn: Iterable[float]) -> Estimate:
+def build_estimate(value: float, drawn: Iterable[float]) -> Estimate:
     """Return the figure with its interval.
 
     Draws in which the figure is undefined are left out; if most are, the interval is undefined.
@@ -50,10 +50,10 @@ def estimate(value: float, drawn: Iterable[float]) -> Estimate:
     ascending = sorted(figure for figure in drawn if not math.isnan(figure))
     if 2 * len(ascending) < len(drawn) or not ascending:
         return Estimate(value, math.nan, math.nan)
-    return Estimate(value, _quantile(ascending, 0.025), _quantile(ascending, 0.975))
+    return Estimate(value, _compute_quantile(ascending, 0.025), _compute_quantile(ascending, 0.975))
 
 
-def _quantile(ascending: Sequence[float], share: float) -> float:
+def _compute_quantile(ascending: Sequence[float], share: float) -> float:
     """Return a quantile by linear interpolation between the two nearest values."""
     position = share * (len(ascending) - 1)
     below = int(position)

@@ -5,37 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.evaluation.labels import MATURE
-from bot.domain.evaluation.path_shares import USUAL, WithoutProduct
-from bot.domain.history.file_history import ENOUGH
+from bot.domain.evaluation.labels import LABEL_MATURITY
+from bot.domain.evaluation.path_shares import USUAL_SHARE, NonProductShare
+from bot.domain.history.file_history import MIN_HISTORY
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import one_line, plural
+from bot.domain.text.strings import collapse_lines, format_count
 
 # share of commits: if fewer name a pull request, most merges are not recognized
-_NAMED = 0.5
+_MIN_NAMED_SHARE = 0.5
 
 
-def on_classes(share: WithoutProduct) -> Iterator[str]:
+def check_path_classes(share: NonProductShare) -> Iterator[str]:
     """Yield a caveat if the path classes do not fit."""
-    if share.is_too_much:
-        named = ", ".join(f"{one_line(place.pattern)} ({place.kind}) in {place.pulls:,}" for place in share.places)
+    if share.is_too_large:
+        named = ", ".join(
+            f"{collapse_lines(place.pattern)} ({place.kind}) in {place.pulls:,}" for place in share.places
+        )
         yield (
-            f"{share.share:.0%} of the pull requests touch neither product nor build files, where {USUAL:.0%} is"
+            f"{share.share:.0%} of the pull requests touch neither product nor build files, "
+            f"where {USUAL_SHARE:.0%} is"
             f" usual: a path class does not fit this repository. Most of them touch {named}."
         )
 
 
-def on_history(pulls: Sequence[PullRequest], start: datetime) -> Iterator[str]:
+def check_history(pulls: Sequence[PullRequest], start: datetime) -> Iterator[str]:
     """Yield a caveat if the history before the window is too short; ``pulls`` are not empty, oldest first."""
     length = max(start - pulls[0].merge_time, timedelta())
-    if length < ENOUGH:
+    if length < MIN_HISTORY:
         yield (
-            f"There are {plural(length.days, 'day')} of history before the window: the rules on fixes and reverts"
-            f" of files are silent until there are {ENOUGH.days}."
+            f"There are {format_count(length.days, 'day')} of history before the window: the "
+            "rules on fixes and reverts"
+            f" of files are silent until there are {MIN_HISTORY.days}."
         )
 
 
-def on_reverts(count: int) -> Iterator[str]:
+def check_reverts(count: int) -> Iterator[str]:
     """Yield a caveat if there is no revert to measure with; ``count`` is the number of reverts."""
     if not count:
         yield (
@@ -44,26 +48,28 @@ def on_reverts(count: int) -> Iterator[str]:
         )
 
 
-def on_names(named: int, commits: int) -> Iterator[str]:
+def check_merge_names(named: int, commits: int) -> Iterator[str]:
     """Yield a caveat if most commits of the window are no merges of pull requests."""
-    if commits and named < _NAMED * commits:
+    if commits and named < _MIN_NAMED_SHARE * commits:
         yield (
-            f"Only {named:,} of {plural(commits, 'commit')} in the window name a pull request: its merges are not"
+            f"Only {named:,} of {format_count(commits, 'commit')} in the window name a pull "
+            "request: its merges are not"
             ' squash or merge commits that do so, as "Title (#7)" and "Merge pull request #7" do.'
         )
 
 
-def on_age(pulls: Sequence[PullRequest], last: datetime) -> Iterator[str]:
+def check_maturity(pulls: Sequence[PullRequest], last: datetime) -> Iterator[str]:
     """Yield a caveat on merges that were too recent at ``last``, the time of the last known commit."""
-    young = sum(last - pull.merge_time < MATURE for pull in pulls)
+    young = sum(last - pull.merge_time < LABEL_MATURITY for pull in pulls)
     if young:
         yield (
-            f"{plural(young, 'pull request')} merged less than {MATURE.days} days before the last commit: some of"
+            f"{format_count(young, 'pull request')} merged less than {LABEL_MATURITY.days} days "
+            "before the last commit: some of"
             " them may still be taken back."
         )
 
 
-def on_depth(*, is_shallow: bool) -> Iterator[str]:
+def check_clone_depth(*, is_shallow: bool) -> Iterator[str]:
     """Yield a caveat if the clone does not have the full history."""
     if is_shallow:
         yield "The clone is shallow: what was merged before is missing, git fetch --unshallow brings it."

@@ -14,22 +14,22 @@ from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest
 
 # R: reverted, fully or in part. H: R, or a later repair names it as the cause.
-TAKEN_BACK, HARD = "R", "H"
+REVERTED_LABEL, HARM_LABEL = "R", "H"
 # local time of the next day at which a digest is read, as in the data on which the rules were measured
-_PUBLISHED = time(9)
+_READING_TIME = time(9)
 # 98 % of reverts are merged within 60 days
-MATURE = timedelta(days=60)
+LABEL_MATURITY = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LabelledOutcome:
     """The labels of a pull request, and since when (UTC) the first of them was known."""
 
     labels: frozenset[str]
     known_since: datetime | None = None
 
 
-NOTHING = Outcome(frozenset())
+NO_LABELS = LabelledOutcome(frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class EvaluationWindow:
     """The dates (UTC, both included) whose merges are measured, by local days of ``zone``."""
 
     since: dt.date
@@ -61,29 +61,33 @@ class Window:
         return self.since <= merged_at.astimezone(UTC).date() <= self.until
 
 
-def outcomes_of(
+def label_outcomes(
     pulls: Iterable[PullRequest], reverts: Iterable[Revert], repairs: Iterable[Repair]
-) -> dict[int, Outcome]:
+) -> dict[int, LabelledOutcome]:
     """Return the labels of each pull request that was reverted or repaired, by number."""
     merged = {pull.number: pull.merge_time for pull in pulls}
     events: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     for revert in reverts:
-        events[revert.number].append((merged[revert.by], TAKEN_BACK))
+        events[revert.number].append((merged[revert.by], REVERTED_LABEL))
     for repair in repairs:
-        events[repair.number].append((merged[repair.by], HARD))
+        events[repair.number].append((merged[repair.by], HARM_LABEL))
     return {
-        number: Outcome(frozenset({HARD} | {label for _, label in labelled}), min(at for at, _ in labelled))
+        number: LabelledOutcome(
+            frozenset({HARM_LABEL} | {label for _, label in labelled}), min(at for at, _ in labelled)
+        )
         for number, labelled in events.items()
     }
 
 
-def cases_of(pulls: Sequence[PullRequest], outcomes: Mapping[int, Outcome], zone: ZoneInfo) -> tuple[Case, ...]:
+def build_cases(
+    pulls: Sequence[PullRequest], outcomes: Mapping[int, LabelledOutcome], zone: ZoneInfo
+) -> tuple[Case, ...]:
     """Return the cases of merged pull requests, in their order."""
-    return tuple(_case(pull, outcomes.get(pull.number, NOTHING), zone) for pull in pulls)
+    return tuple(_build_case(pull, outcomes.get(pull.number, NO_LABELS), zone) for pull in pulls)
 
 
-def _case(pull: PullRequest, outcome: Outcome, zone: ZoneInfo) -> Case:
+def _build_case(pull: PullRequest, outcome: LabelledOutcome, zone: ZoneInfo) -> Case:
     day = pull.merge_time.astimezone(zone).date()
-    published = datetime.combine(day + timedelta(days=1), _PUBLISHED, zone).astimezone(UTC)
+    published = datetime.combine(day + timedelta(days=1), _READING_TIME, zone).astimezone(UTC)
     is_known = outcome.known_since is not None and outcome.known_since < published
     return Case(day, outcome.labels, is_known)

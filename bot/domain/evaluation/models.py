@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.evaluation.bootstrap import Estimate
-from bot.domain.evaluation.labels import Window
-from bot.domain.evaluation.measurement import Row, TopRow
-from bot.domain.evaluation.path_shares import WithoutProduct
-from bot.domain.evaluation.verdict import Verdict
+from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.measurement import RankingRow, TopRow
+from bot.domain.evaluation.path_shares import NonProductShare
+from bot.domain.evaluation.verdict import EvaluationVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EvaluationSource:
     """The source of the data: the branch of a repository, or a record of one, and the start of its history."""
 
     repository: str
@@ -23,7 +23,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Positives:
+class PositiveCount:
     """The number of pull requests with a label, and how many of them were open when their digest was read."""
 
     label: str
@@ -51,7 +51,7 @@ class RuleEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class CaseScore:
     """The points of a pull request."""
 
     number: int
@@ -65,22 +65,22 @@ class Evaluation:
     ``scores`` are in the order of the merges.
     """
 
-    source: Source
-    window: Window
+    source: EvaluationSource
+    window: EvaluationWindow
     rules: str
     pulls: int
     open: int
     days: int
-    positives: tuple[Positives, ...]
-    rows: tuple[Row, ...]
+    positives: tuple[PositiveCount, ...]
+    rows: tuple[RankingRow, ...]
     gains: Mapping[str, Estimate]
     listed: tuple[TopRow, ...]
     bands: tuple[BandShare, ...]
     effects: tuple[RuleEffect, ...]
-    without_product: WithoutProduct
+    without_product: NonProductShare
     notes: tuple[str, ...]
-    verdict: Verdict
-    scores: tuple[Score, ...]
+    verdict: EvaluationVerdict
+    scores: tuple[CaseScore, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from itertools import accumulate, groupby
 from operator import mul
 
 # the number of risky pull requests of a day in a digest
-TOP = 3
+TOP_SIZE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RankingFigures:
     """ROC-AUC (ties count half), average precision, and precision and recall of the top of each day."""
 
     auc: float
@@ -28,7 +28,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RankingOrder:
     """Cases from the highest score to the lowest. ``days`` has the number of each case's day, from 0."""
 
     days: Sequence[int]
@@ -49,28 +49,28 @@ class Order:
         object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "_days_in_order", [self.days[case] for case in cases])
 
-    def totals(self, weights: Sequence[int]) -> list[int]:
+    def accumulate_weights(self, weights: Sequence[int]) -> list[int]:
         """Return the total weight of the first 0, 1, 2, … cases of the order, by the weights of their days."""
         return list(accumulate(map(weights.__getitem__, self._days_in_order), initial=0))
 
 
 @dataclass(frozen=True, slots=True)
-class Tops:
+class DailyTops:
     """The number of top places of each day, and the hits among them, averaged over the orders of ties."""
 
     slots: Sequence[int]
     hits: Sequence[float]
 
-    def precision(self, weights: Sequence[int]) -> float:
+    def compute_precision(self, weights: Sequence[int]) -> float:
         """Return the share of places that are hits."""
-        return _rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.slots)))
+        return _compute_rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.slots)))
 
-    def recall(self, weights: Sequence[int], positives: float) -> float:
+    def compute_recall(self, weights: Sequence[int], positives: float) -> float:
         """Return the share of positives that are hits."""
-        return _rate(sum(map(mul, weights, self.hits)), positives)
+        return _compute_rate(sum(map(mul, weights, self.hits)), positives)
 
 
-def tops(order: Order, positives: Sequence[bool], count: int, least: float = -math.inf) -> Tops:
+def select_tops(order: RankingOrder, positives: Sequence[bool], count: int, least: float = -math.inf) -> DailyTops:
     """Return the first three of each of ``count`` days among cases that score at least ``least``.
 
     Cases that tie for the last place share it evenly.
@@ -81,30 +81,30 @@ def tops(order: Order, positives: Sequence[bool], count: int, least: float = -ma
             by_day[day].append((score, positive))
     slots, hits = [0] * count, [0.0] * count
     for day, cases in by_day.items():
-        slots[day] = min(TOP, len(cases))
-        hits[day] = _hits(cases, slots[day])
-    return Tops(slots, hits)
+        slots[day] = min(TOP_SIZE, len(cases))
+        hits[day] = _count_hits(cases, slots[day])
+    return DailyTops(slots, hits)
 
 
-def _hits(cases: list[tuple[float, bool]], places: int) -> float:
+def _count_hits(cases: list[tuple[float, bool]], places: int) -> float:
     last = sorted((score for score, _ in cases), reverse=True)[places - 1]
     above = [positive for score, positive in cases if score > last]
     tied = [positive for score, positive in cases if score == last]
     return sum(above) + (places - len(above)) * sum(tied) / len(tied)
 
 
-class Ranked:
+class LabelledOrder:
     """An order with the outcomes of its cases."""
 
-    def __init__(self, order: Order, positives: Sequence[bool], count: int) -> None:
+    def __init__(self, order: RankingOrder, positives: Sequence[bool], count: int) -> None:
         groups: dict[tuple[int, int], list[int]] = defaultdict(list)
         for bounds, day, positive in zip(order.bounds, order.days, positives, strict=True):
             if positive:
                 groups[bounds].append(day)
         self._groups = sorted(groups.items())
-        self._tops = tops(order, positives, count)
+        self._tops = select_tops(order, positives, count)
 
-    def figures(self, weights: Sequence[int], totals: Sequence[int]) -> Figures:
+    def compute_figures(self, weights: Sequence[int], totals: Sequence[int]) -> RankingFigures:
         """Return the figures for the weights of the days; ``totals`` are the order's totals for these weights."""
         held = [(bounds, sum(weights[day] for day in days)) for bounds, days in self._groups]
         positives = sum(weight for _, weight in held)
@@ -116,13 +116,13 @@ class Ranked:
             won += here * (below + tied / 2)
             seen += here
             precision_sum += here * seen / totals[end] if here else 0.0
-        return Figures(
-            _rate(won, positives * negatives),
-            _rate(precision_sum, positives),
-            self._tops.precision(weights),
-            self._tops.recall(weights, positives),
+        return RankingFigures(
+            _compute_rate(won, positives * negatives),
+            _compute_rate(precision_sum, positives),
+            self._tops.compute_precision(weights),
+            self._tops.compute_recall(weights, positives),
         )
 
 
-def _rate(part: float, whole: float) -> float:
+def _compute_rate(part: float, whole: float) -> float:
     return part / whole if whole else math.nan

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from bot.domain.time.day import LocalDay
 
 # the lifetime of entries and of the model's answers
-_SUMMARIES_LAST = timedelta(days=90)
+_SUMMARY_LIFETIME = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class BackfillRecord:
     """The record of the backfill of a day: when (UTC), and by which ``model`` its summaries were written.
 
     History and files are always loaded; ``model`` is empty if no summaries were written.
@@ -21,16 +21,16 @@ class Fill:
     at: datetime
     model: str = ""
 
-    def covers(self, model: str, now: datetime) -> bool:
+    def is_complete_for(self, model: str, now: datetime) -> bool:
         """Return whether nothing is left to do for summaries by ``model``, or for none if it is empty.
 
         History is permanent, summaries are kept for 90 days.
         """
-        return not model or (model == self.model and now - self.at < _SUMMARIES_LAST)
+        return not model or (model == self.model and now - self.at < _SUMMARY_LIFETIME)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BackfillOutcome:
     """The outcome for one day: the number of pull requests read, or ``already`` if there was nothing left to do.
 
     ``missing`` is a clause on why the day is not filled; it is empty if the day is filled.
@@ -38,10 +38,10 @@ class Outcome:
 
     day: LocalDay
     pulls: int = 0
-    already: bool = False
-    missing: str = ""
+    was_filled: bool = False
+    failure_reason: str = ""
 
     @property
     def is_filled(self) -> bool:
         """Whether the backfill of the day is complete."""
-        return not self.missing
+        return not self.failure_reason

@@ -25,7 +25,9 @@ _MERGE = re.compile(
 )
 _BORS_TITLE = re.compile(r"\d{1,9}: (?P<title>.*?)(?: r=\S.*)?")
 # the text of GitHub's "Revert" button, and merges that name their repository
-_SPEAKS = re.compile(r"(?:^Reverts|\AMerge) (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A)
+_REPOSITORY_REFERENCE = re.compile(
+    r"(?:^Reverts|\AMerge) (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Merges:
+class BranchCommits:
     """The pull requests of a branch, oldest first, and its ``direct`` commits, which name none.
 
     Direct commits are represented as pull requests with negative numbers, so that their reverts are found in the
@@ -51,44 +53,48 @@ class Merges:
     direct: tuple[PullRequest, ...]
 
 
-class _Named(NamedTuple):
+class _MergeReference(NamedTuple):
     number: int
     title: str
 
 
-def merges_of(commits: Iterable[Commit], repository: Repository, branch: str) -> Merges:
+def sort_commits(commits: Iterable[Commit], repository: Repository, branch: str) -> BranchCommits:
     """Separate merges of pull requests from direct commits; the first commit with a number is its merge."""
     pulls: dict[int, PullRequest] = {}
     direct: list[PullRequest] = []
     for commit in commits:
-        reference = named_in(commit.message, repository)
+        reference = parse_merge_message(commit.message, repository)
         if reference is None or reference.number in pulls:
             title = commit.message.partition("\n")[0]
-            direct.append(_pull(commit, _Named(-1 - len(direct), title), repository, branch))
+            direct.append(
+                _build_pull_request(commit, _MergeReference(-1 - len(direct), title), repository, branch)
+            )
         else:
-            pulls[reference.number] = _pull(commit, reference, repository, branch)
+            pulls[reference.number] = _build_pull_request(commit, reference, repository, branch)
     ordered = sorted(pulls.values(), key=lambda pull: (pull.merge_time, pull.number))
-    return Merges(tuple(ordered), tuple(direct))
+    return BranchCommits(tuple(ordered), tuple(direct))
 
 
-def spoken_of(commits: Iterable[Commit]) -> Repository | None:
+def detect_repository(commits: Iterable[Commit]) -> Repository | None:
     """Return the repository that most reverts and merges name, None if it is not a valid one.
 
     It is for a clone whose origin is not on GitHub.
     """
-    counts = Counter(match["repository"] for commit in commits if (match := _SPEAKS.search(commit.message)))
+    counts = Counter(
+        match["repository"] for commit in commits if (match := _REPOSITORY_REFERENCE.search(commit.message))
+    )
     for name, _ in counts.most_common(1):
         with suppress(UsageError):
             return Repository.parse(name)
     return None
 
 
-def named_in(message: str, repository: Repository) -> _Named | None:
+def parse_merge_message(message: str, repository: Repository) -> _MergeReference | None:
     """Return number and title of the pull request of ``repository`` that a commit message names as its merge."""
     subject, _, rest = message.partition("\n")
     title, mark, number = subject.rstrip().rpartition("(#")
     if squash := _SQUASH.fullmatch(mark + number):
-        return _Named(int(squash["number"]), title.strip())
+        return _MergeReference(int(squash["number"]), title.strip())
     merge = _MERGE.fullmatch(subject.rstrip())
     # several numbers are a batch, whose parts can't be told apart
     if not merge or merge["rest"].startswith(" #"):
@@ -96,10 +102,10 @@ def named_in(message: str, repository: Repository) -> _Named | None:
     # merged subtrees and forks name the repository of their origin
     if merge["place"] and merge["place"].casefold() != str(repository).casefold():
         return None
-    return _Named(int(merge["number"]), _merged_title(merge["rest"], rest) or subject.strip())
+    return _MergeReference(int(merge["number"]), _parse_merged_title(merge["rest"], rest) or subject.strip())
 
 
-def _merged_title(rest: str, body: str) -> str:
+def _parse_merged_title(rest: str, body: str) -> str:
     if rest.startswith(":"):
         return rest[1:].strip()
     first = next((line.strip() for line in body.split("\n") if line.strip()), "")
@@ -107,7 +113,9 @@ def _merged_title(rest: str, body: str) -> str:
     return bors["title"] if bors else first
 
 
-def _pull(commit: Commit, reference: _Named, repository: Repository, branch: str) -> PullRequest:
+def _build_pull_request(
+    commit: Commit, reference: _MergeReference, repository: Repository, branch: str
+) -> PullRequest:
     author = Account(commit.author)
     return PullRequest(
         repository=repository,

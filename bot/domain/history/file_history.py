@@ -14,33 +14,33 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from statistics import median
 
-from bot.domain.history.outcomes import Fate, TakenBack
-from bot.domain.history.relands import Reland, Try
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.relands import Attempt, Reland
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 
 # with a shorter history, the absence of an event says little
-ENOUGH = timedelta(days=90)
-FIXES_WITHIN = timedelta(days=14)
-REVERTS_WITHIN = timedelta(days=180)
-_USUAL_WITHIN = timedelta(days=90)
+MIN_HISTORY = timedelta(days=90)
+FIX_WINDOW = timedelta(days=14)
+REVERT_WINDOW = timedelta(days=180)
+_SIZE_WINDOW = timedelta(days=90)
 # lines that a change of product code usually adds: vLLM's median of 2025, if too few are known
-USUAL = 16
-_USUAL_LEAST, _USUAL_MOST, _USUAL_OF = 8, 64, 50
+DEFAULT_CHANGE_SIZE = 16
+_MIN_USUAL_SIZE, _MAX_USUAL_SIZE, _MIN_SIZE_SAMPLES = 8, 64, 50
 
 # numbers; a repository with a hundred merges a day needs months for so many issues and pull requests
-_LEAP = 10_000
+_MAX_NUMBER_GAP = 10_000
 
 _FIX = re.compile(
     r"\b(bug|bug-?fix(es)?|hot-?fix|quick-?fix|fix|fixes|fixed|fixing|regression|crash|broken|incorrect|wrong)\b",
     re.I,
 )
-_NO_FIX = re.compile(
+_TRIVIAL_FIX = re.compile(
     r"\btypos?\b|\bspell|\bnits?\b|^\s*\[(doc|docs|documentation)\]|\blint|pre-?commit|mypy|link\b|comment", re.I
 )
 
 
-class Past:
+class FileHistory:
     """The merges of a repository, in any order, with their reverts and relands.
 
     Only files that are product or build by ``classes`` are considered. A renamed file keeps its history.
@@ -49,7 +49,7 @@ class Past:
     def __init__(
         self,
         pulls: Iterable[PullRequest],
-        outcomes: Iterable[TakenBack],
+        outcomes: Iterable[MergeOutcome],
         classes: PathClasses,
         relands: Iterable[Reland] = (),
     ) -> None:
@@ -62,68 +62,72 @@ class Past:
         # above it
         self._numbers: list[int] = []
         self._merged: list[datetime] = []
-        self._gap_number = -_LEAP
+        self._gap_number = -_MAX_NUMBER_GAP
         self._renames: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
-        files = {pull.number: watched(pull, classes) for pull in ordered}
+        files = {pull.number: select_watched_files(pull, classes) for pull in ordered}
         for pull in ordered:
-            self._take(pull, files[pull.number], classes)
+            self._record_merge(pull, files[pull.number], classes)
         for outcome in outcomes:
-            if outcome.fate is not Fate.REPAIRED:
+            if outcome.kind is not OutcomeKind.REPAIRED:
                 for file in files.get(outcome.pull.number, ()):
                     self._reverts[file.path].append(outcome.by.merge_time)
-        self._attempts = {reland.number: reland.tries for reland in relands}
+        self._attempts = {reland.number: reland.attempts for reland in relands}
         self._medians: dict[datetime, float | None] = {}
 
-    def reaches(self, at: datetime) -> bool:
+    def is_long_enough(self, at: datetime) -> bool:
         """Return whether the history before an instant is long enough to draw conclusions from it."""
-        return self._since is not None and at - self._since >= ENOUGH
+        return self._since is not None and at - self._since >= MIN_HISTORY
 
-    def usual(self, at: datetime) -> float:
+    def get_usual_size(self, at: datetime) -> float:
         """Return the number of lines that a change of product code usually adds, limited to the rules' bounds."""
-        lines = self.measured(at)
-        return USUAL if lines is None else min(max(lines, _USUAL_LEAST), _USUAL_MOST)
+        lines = self.measure_usual_size(at)
+        return DEFAULT_CHANGE_SIZE if lines is None else min(max(lines, _MIN_USUAL_SIZE), _MAX_USUAL_SIZE)
 
-    def measured(self, at: datetime) -> float | None:
+    def measure_usual_size(self, at: datetime) -> float | None:
         """Return the median of added lines in the 90 days up to midnight (UTC), None for fewer than 50 changes."""
         midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         if midnight not in self._medians:
-            self._medians[midnight] = self._median(midnight)
+            self._medians[midnight] = self._compute_median_size(midnight)
         return self._medians[midnight]
 
-    def fixes(self, paths: Iterable[str], at: datetime) -> int:
+    def count_fixes(self, paths: Iterable[str], at: datetime) -> int:
         """Return how many fixes, by their titles, changed any of the files in the 14 days before an instant."""
-        since = at - FIXES_WITHIN
+        since = at - FIX_WINDOW
         numbers: set[int] = set()
         for path in paths:
-            for name, until in self._names(path, at):
+            for name, until in self._iterate_names(path, at):
                 times = self._fixes.get(name, [])
                 # by the time only: direct commits have negative numbers
                 first, last = (bisect_left(times, when, key=itemgetter(0)) for when in (since, until))
                 numbers.update(number for _, number in times[first:last])
         return len(numbers)
 
-    def taken_back(self, paths: Iterable[str], at: datetime) -> int:
+    def count_reverted(self, paths: Iterable[str], at: datetime) -> int:
         """Return how many of the files were in a change that was reverted in the 180 days before an instant.
 
         The time of a revert is that of its merge.
         """
-        since = at - REVERTS_WITHIN
+        since = at - REVERT_WINDOW
         return sum(
-            any(since < when < at for name, _ in self._names(path, at) for when in self._reverts.get(name, ()))
+            any(
+                since < when < at
+                for name, _ in self._iterate_names(path, at)
+                for when in self._reverts.get(name, ())
+            )
             for path in paths
         )
 
-    def tries(self, number: int) -> tuple[Try, ...]:
+    def list_attempts(self, number: int) -> tuple[Attempt, ...]:
         """Return the earlier attempts of the change that a pull request relands, oldest first."""
         return self._attempts.get(number, ())
 
-    def open_for(self, number: int, at: datetime) -> timedelta:
+    def get_open_time(self, number: int, at: datetime) -> timedelta:
         """Return the minimum time for which a pull request was open: since the first merge of a higher number."""
         place = bisect_left(self._numbers, number)
         is_merged = place < len(self._numbers) and self._merged[place] < at
         return at - self._merged[place] if is_merged else timedelta(0)
 
-    def _names(self, path: str, at: datetime) -> Iterator[tuple[str, datetime]]:
+    def _iterate_names(self, path: str, at: datetime) -> Iterator[tuple[str, datetime]]:
         """Yield the names of a file, each with the end of its use; a rename counts from its merge."""
         while True:
             yield path, at
@@ -133,24 +137,24 @@ class Past:
                 return
             at, path = renames[place - 1]
 
-    def _take(self, pull: PullRequest, files: Sequence[ChangedFile], classes: PathClasses) -> None:
+    def _record_merge(self, pull: PullRequest, files: Sequence[ChangedFile], classes: PathClasses) -> None:
         for file in files:
             if file.status == "renamed" and file.previous_path:
                 self._renames[file.path].append((pull.merge_time, file.previous_path))
             if is_fix(pull.title):
                 self._fixes[file.path].append((pull.merge_time, pull.number))
-        self._number(pull)
-        if any(classes.classify(file.path) is PathClass.PRODUCT for file in files):
-            self._sizes.append((pull.merge_time, added_lines(files, classes)))
+        self._record_number(pull)
+        if any(classes.classify_path(file.path) is PathClass.PRODUCT for file in files):
+            self._sizes.append((pull.merge_time, count_added_lines(files, classes)))
 
-    def _number(self, pull: PullRequest) -> None:
+    def _record_number(self, pull: PullRequest) -> None:
         """Record the number of a merge, except the first number after a large gap.
 
         Such a number may belong to another tracker, and a wrong one seldom repeats. A single wrong number would
         make all later merges look as if they had been open since then.
         """
         last = self._numbers[-1] if self._numbers else pull.number - 1
-        is_gap = pull.number > last + _LEAP and abs(pull.number - self._gap_number) > _LEAP
+        is_gap = pull.number > last + _MAX_NUMBER_GAP and abs(pull.number - self._gap_number) > _MAX_NUMBER_GAP
         if is_gap:
             self._gap_number = pull.number
         # direct commits have no number
@@ -158,24 +162,24 @@ class Past:
             self._numbers.append(pull.number)
             self._merged.append(pull.merge_time)
 
-    def _median(self, midnight: datetime) -> float | None:
-        first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _USUAL_WITHIN, midnight))
-        if last - first < _USUAL_OF:
+    def _compute_median_size(self, midnight: datetime) -> float | None:
+        first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _SIZE_WINDOW, midnight))
+        if last - first < _MIN_SIZE_SAMPLES:
             return None
         return median(size for _, size in self._sizes[first:last])
 
 
-def watched(pull: PullRequest, classes: PathClasses) -> tuple[ChangedFile, ...]:
+def select_watched_files(pull: PullRequest, classes: PathClasses) -> tuple[ChangedFile, ...]:
     """Return the files of a pull request that are product or build; none if its files are not loaded."""
     kinds = (PathClass.PRODUCT, PathClass.BUILD, PathClass.LOCK)
-    return tuple(file for file in pull.files or () if classes.classify(file.path) in kinds)
+    return tuple(file for file in pull.files or () if classes.classify_path(file.path) in kinds)
 
 
-def added_lines(files: Iterable[ChangedFile], classes: PathClasses) -> int:
+def count_added_lines(files: Iterable[ChangedFile], classes: PathClasses) -> int:
     """Return the number of lines added to files, except to lock files, which are generated."""
-    return sum(file.additions for file in files if classes.classify(file.path) is not PathClass.LOCK)
+    return sum(file.additions for file in files if classes.classify_path(file.path) is not PathClass.LOCK)
 
 
 def is_fix(title: str) -> bool:
     """Return whether a title describes the repair of a defect."""
-    return bool(_FIX.search(title)) and not _NO_FIX.search(title)
+    return bool(_FIX.search(title)) and not _TRIVIAL_FIX.search(title)

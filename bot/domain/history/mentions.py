@@ -25,7 +25,7 @@ _REFERENCE = re.compile(
 )
 _LETTER_AND_DIGIT = re.compile(r"(?=\d*[a-f])[a-f]*\d", re.I)
 # "#5, #6 and #7", "#5 #6", "commits a, b", and lines of a list
-_MORE = re.compile(
+_LIST_SEPARATOR = re.compile(
     r"""
     (?: ,?\s\(?(?:and|plus|as\ well\ as)\s | \s?[,&+]\s?(?:and\s|&\s)? | \ | (?P<line>,?\n{1,2}-\ ) )
     (?: (?:also|the|PRs?|pull\ requests?|commits?|changes?\ (?:in|of|from)|-)\s )*
@@ -34,13 +34,13 @@ _MORE = re.compile(
 )
 _NOTE = re.compile(r"""\s?(?:\([^()\n]{0,200}\)|"[^"\n]{0,200}"|\u201c[^\u201c\u201d\n]{0,200}\u201d)""")
 # "Reverts #5, #6 needs a closer look": #6 is the subject of a new clause
-_GOES_ON = re.compile(
+_NEW_CLAUSE = re.compile(
     r"\s(?:is|was|are|were|has|had|needs?|will|would|can|could|should|may|might|does|did|do|broke|breaks|fix\w*|"
     r"stays?|remains?|contains?|changes|changed|adds|added|introduced)\b",
     re.I,
 )
 _CONDITION = re.compile(r",?\s(?:if|in case|should|unless|once)\b", re.I)
-_IN_PART = re.compile(r"\s?\(?\b(?:partial(?:ly)?|partly|in part)\b", re.I)
+_PARTIAL = re.compile(r"\s?\(?\b(?:partial(?:ly)?|partly|in part)\b", re.I)
 
 _ADVERBS = (
     r"(?:(?P<part>(?:partial(?:ly)?|partly|mostly)\s)|(?:also|simply|just|now|only|fully|completely|cleanly|manually|"
@@ -50,7 +50,7 @@ _ADVERBS = (
 # "this revert of #5 was wrong" is about another pull request
 _SUBJECT = r"this(?!\s\w+\s(?:of|was|is|has)\b)(?:\s(?:PR|pull\srequest|change|commit|patch|diff|CL|one|MR))?"
 # the beginning of a statement: of a line, a list item or a sentence; or "this PR …" anywhere
-_BEGIN = (
+_STATEMENT_BEGINNING = (
     r"(?:(?:^(?:-\s)?(?:\#{1,6}\s)?|(?<=[.!?;]\s))"
     r"(?:(?:summary|purpose|description|motivation|what|why|changes?|context|tl;?dr|note)\s?:\s)?"
     r"(?:(?:so|thus|therefore|hence|let'?s|for\snow),?\s)?"
@@ -59,17 +59,17 @@ _BEGIN = (
 )
 
 # words that name no specific part: "the changes of pull request", "commits"
-_WHOLE = frozenset(
+_WHOLE_WORDS = frozenset(
     """a an of the this that these those all both entire whole full fully complete completely entirely following
     previous recent latest original merged merge pull request requests pr prs mr commit commits change changes
     changeset changesets patch patches work everything which was were been made introduced done added landed in
     from by also my our bad broken faulty""".split()
 )
-_NOUNS = frozenset("change changes commit commits changeset patch patches work everything".split())
-_PLANNED = re.compile(
+_CHANGE_NOUNS = frozenset("change changes commit commits changeset patch patches work everything".split())
+_TEMPORARY = re.compile(
     r"\btemporar(?:y|ily)\b|\btemp\b|\bwork-?arounds?\b|\bstop-?gap\b|\binterim\b|\bshort-term\b|\bplanned\b", re.I
 )
-_SOMETHING_ELSE = re.compile(
+_UNRELATED = re.compile(
     r"""
     \b(?:is|are|not|no|never|without|because|since|as|for|see|until|till|if|when|while|whereas|but|despite|via|using|like
     |issues?|bug|fixes|fixed|clos(?:e|es|ing)|resolv\w*|refs?|relate[sd]?|due|after|address\w*|follow(?:s|-?up)
@@ -78,21 +78,23 @@ _SOMETHING_ELSE = re.compile(
     """,
     re.I | re.X,
 )
-_SENTENCE_ENDS = re.compile(r"[.!?;][\s)]|[\"\u201c\u201d]|\n\n|\n- ")
-_GOES_BACK = re.compile(
+_SENTENCE_END = re.compile(r"[.!?;][\s)]|[\"\u201c\u201d]|\n\n|\n- ")
+_EARLIER_VALUE = re.compile(
     r"(?<!\bchange )(?<!\bchanges )(?<!\bprior )(?<!\bswitch )(?<!\bmove )(?<!\bbump )(?<!\bupdate )"
     r"(?<!\bupdates )(?<!\bupgrade )(?<!\bmigration )(?<!\baddition )(?<!\badditions )\bto\b",
     re.I,
 )
-_WHAT_WAS_BEFORE = re.compile(r"\b(?:before|prior to)(?: the)?(?: PR| pull request)?\s*$", re.I)
-_OVER_WHAT_CAME = re.compile(r"\b(?:over|instead of|rather than)\b[^,]{1,60}\b(?:from|of|in|by)\s*$", re.I)
-_LINKED = re.compile(r"\b(?:of|in|from|by|with)\s*(?:the\s)?(?:PR|pull request|commit|changes?)?s?\s*$", re.I)
-_NAMES_A_CHANGE = re.compile(r"\b(?:changes?|commits?|parts?)\s*$", re.I)
-_A_PART = re.compile(
+_EARLIER_STATE = re.compile(r"\b(?:before|prior to)(?: the)?(?: PR| pull request)?\s*$", re.I)
+_REPLACED_STATE = re.compile(r"\b(?:over|instead of|rather than)\b[^,]{1,60}\b(?:from|of|in|by)\s*$", re.I)
+_LINKING_WORD = re.compile(
+    r"\b(?:of|in|from|by|with)\s*(?:the\s)?(?:PR|pull request|commit|changes?)?s?\s*$", re.I
+)
+_CHANGE_NOUN_AT_END = re.compile(r"\b(?:changes?|commits?|parts?)\s*$", re.I)
+_PART_WORD = re.compile(
     r"\b(?:parts?|partial(?:ly)?|partly|some|pieces?|portions?|half|bits?|most|only|aspects?)\b", re.I
 )
-_LONGEST, _LONGEST_REFERENCE = 160, 300
-_MOST_STATEMENTS = 200
+_MAX_DISTANCE, _MAX_REFERENCE_LENGTH = 160, 300
+_MAX_STATEMENTS = 200
 
 
 class Extent(Enum):
@@ -124,66 +126,66 @@ class Statement:
     extent: Extent
 
 
-def verb(words: str) -> re.Pattern[str]:
+def compile_verb(words: str) -> re.Pattern[str]:
     """Compile a pattern for :func:`statements` that matches a verb at the beginning of a statement.
 
     ``words`` is a regular expression without groups.
     """
-    return re.compile(rf"{_BEGIN}(?P<verb>{words})\b", re.I | re.M)
+    return re.compile(rf"{_STATEMENT_BEGINNING}(?P<verb>{words})\b", re.I | re.M)
 
 
-def statements(text: str, pattern: re.Pattern[str]) -> Iterator[Statement]:
+def find_statements(text: str, pattern: re.Pattern[str]) -> Iterator[Statement]:
     """Yield the statements with a verb in a text of :func:`bot.domain.text.description.prose`, at most 200."""
-    for match in islice(pattern.finditer(text), _MOST_STATEMENTS):
-        if parsed := statement(text, match.end(), is_part=bool(match["part"])):
+    for match in islice(pattern.finditer(text), _MAX_STATEMENTS):
+        if parsed := parse_statement(text, match.end(), is_part=bool(match["part"])):
             yield parsed
 
 
-def statement(text: str, start: int, *, is_part: bool = False, is_title: bool = False) -> Statement | None:
+def parse_statement(text: str, start: int, *, is_part: bool = False, is_title: bool = False) -> Statement | None:
     """Parse the object of the verb that ends at ``start``; None if it names no pull request or commit."""
     # a reference that begins within the maximum distance ends before this limit
-    for match in _REFERENCE.finditer(text, start, start + _LONGEST + _LONGEST_REFERENCE):
+    for match in _REFERENCE.finditer(text, start, start + _MAX_DISTANCE + _MAX_REFERENCE_LENGTH):
         between = text[start : match.start()]
-        if len(between) > _LONGEST:
+        if len(between) > _MAX_DISTANCE:
             break
         if match["sha"] and not _is_commit(between, match["sha"]):
             continue
-        extent = _extent(between, is_title=is_title)
-        return _listed(text, match, between, _in_part(extent) if is_part else extent) if extent else None
+        extent = _classify_extent(between, is_title=is_title)
+        return _parse_list(text, match, between, _limit_to_part(extent) if is_part else extent) if extent else None
     return None
 
 
-def references(text: str) -> Iterator[tuple[int, int, Mention]]:
+def find_references(text: str) -> Iterator[tuple[int, int, Mention]]:
     """Yield the references to pull requests in a text, each with its start and end."""
     for match in _REFERENCE.finditer(text):
-        mention = _mention(match)
+        mention = _build_mention(match)
         if mention.number:
             yield match.start(), match.end(), mention
 
 
-def _listed(text: str, first: re.Match[str], between: str, extent: Extent) -> Statement | None:
-    mentions, end = [_mention(first)], first.end()
+def _parse_list(text: str, first: re.Match[str], between: str, extent: Extent) -> Statement | None:
+    mentions, end = [_build_mention(first)], first.end()
     is_list, of_commits = "\n- " in between, bool(mentions[0].commit)
-    while more := _another(text, end, is_list=is_list, of_commits=of_commits):
-        if _GOES_ON.match(text, more.end()):
+    while more := _match_next_reference(text, end, is_list=is_list, of_commits=of_commits):
+        if _NEW_CLAUSE.match(text, more.end()):
             break
-        mentions.append(_mention(more))
+        mentions.append(_build_mention(more))
         end = more.end()
     if _CONDITION.match(text, end):
         return None
-    return Statement(tuple(mentions), _in_part(extent) if _IN_PART.match(text, end) else extent)
+    return Statement(tuple(mentions), _limit_to_part(extent) if _PARTIAL.match(text, end) else extent)
 
 
-def _another(text: str, end: int, *, is_list: bool, of_commits: bool) -> re.Match[str] | None:
+def _match_next_reference(text: str, end: int, *, is_list: bool, of_commits: bool) -> re.Match[str] | None:
     note = _NOTE.match(text, end)
-    after = _MORE.match(text, note.end() if note else end)
+    after = _LIST_SEPARATOR.match(text, note.end() if note else end)
     if not after or (after["line"] and not is_list):
         return None
     other = _REFERENCE.match(text, after.end())
     return other if other and (not other["sha"] or of_commits or _LETTER_AND_DIGIT.match(other["sha"])) else None
 
 
-def _mention(match: re.Match[str]) -> Mention:
+def _build_mention(match: re.Match[str]) -> Mention:
     number = match["page"] or match["number"] or match["named"] or "0"
     commit = match["object"] or match["at"] or match["sha"] or ""
     return Mention(int(number), commit.lower(), match["site"] or match["place"] or "", match["web"] or "")
@@ -194,31 +196,31 @@ def _is_commit(between: str, sha: str) -> bool:
     words = between.casefold().strip(" \n:-").split()
     if words and words[-1] in ("commit", "commits", "changeset", "changesets", "sha"):
         return True
-    return not set(words) - _WHOLE and bool(_LETTER_AND_DIGIT.match(sha))
+    return not set(words) - _WHOLE_WORDS and bool(_LETTER_AND_DIGIT.match(sha))
 
 
-def _in_part(extent: Extent) -> Extent:
+def _limit_to_part(extent: Extent) -> Extent:
     return Extent.PART if extent is Extent.WHOLE else extent
 
 
-def _extent(between: str, *, is_title: bool) -> Extent | None:
+def _classify_extent(between: str, *, is_title: bool) -> Extent | None:
     words = [word for raw in between.casefold().split() if (word := raw.strip(":()[],-\u2013\u2014_'\u2019"))]
-    if not set(words) - _WHOLE:
-        is_linked = not words or words[-1] not in ("in", "by", "from") or bool(_NOUNS & set(words))
+    if not set(words) - _WHOLE_WORDS:
+        is_linked = not words or words[-1] not in ("in", "by", "from") or bool(_CHANGE_NOUNS & set(words))
         return Extent.WHOLE if is_linked else None
-    if _SENTENCE_ENDS.search(between):
+    if _SENTENCE_END.search(between):
         return None
-    if _PLANNED.search(between):
+    if _TEMPORARY.search(between):
         return Extent.PLANNED
-    if _GOES_BACK.search(between) or _WHAT_WAS_BEFORE.search(between):
-        undoes = _WHAT_WAS_BEFORE.search(between) or _OVER_WHAT_CAME.search(between)
+    if _EARLIER_VALUE.search(between) or _EARLIER_STATE.search(between):
+        undoes = _EARLIER_STATE.search(between) or _REPLACED_STATE.search(between)
         return Extent.PART if undoes else None
-    return None if _SOMETHING_ELSE.search(between) else _described(between, is_title=is_title)
+    return None if _UNRELATED.search(between) else _classify_description(between, is_title=is_title)
 
 
-def _described(between: str, *, is_title: bool) -> Extent | None:
+def _classify_description(between: str, *, is_title: bool) -> Extent | None:
     """Return the extent if words describe the reverted part: "the X of #5", "the scheduler change (#5)"."""
-    if _A_PART.search(between) or _LINKED.search(between) or _NAMES_A_CHANGE.search(between):
+    if _PART_WORD.search(between) or _LINKING_WORD.search(between) or _CHANGE_NOUN_AT_END.search(between):
         return Extent.PART
     # in a description, "Revert the scheduler change (#9)" is a line of release notes
     return Extent.WHOLE if is_title else None

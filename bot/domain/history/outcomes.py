@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from bot.domain.history.repairs import repairs_among
-from bot.domain.history.reverts import Revert, gone_of, reverts_among, standing
+from bot.domain.history.repairs import find_repairs
+from bot.domain.history.reverts import Revert, find_reverts, list_reverted_numbers, select_standing
 from bot.domain.pull_requests.models import PullRequest
 
 
-class Fate(StrEnum):
+class OutcomeKind(StrEnum):
     """The kind of an outcome, as a participle for sentences."""
 
     REVERTED = "reverted"
@@ -21,51 +21,53 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class MergeOutcome:
     """A merge that another merge reverted or repaired. It does not stand if that revert was itself reverted."""
 
     pull: PullRequest
     by: PullRequest
-    fate: Fate = Fate.REVERTED
+    kind: OutcomeKind = OutcomeKind.REVERTED
     stands: bool = True
 
     @property
-    def lasted(self) -> timedelta:
+    def lifetime(self) -> timedelta:
         """The time between the merge and its revert or repair."""
         return self.by.merge_time - self.pull.merge_time
 
     @property
-    def mark(self) -> str:
+    def pair_key(self) -> str:
         """An identifier of the pair, unique within its repository."""
         return f"{self.pull.number}-{self.by.number}"
 
     @property
-    def state(self) -> str:
+    def state_key(self) -> str:
         """The identifier of the pair and of whether it stands."""
-        return f"{self.mark}{'' if self.stands else '-'}"
+        return f"{self.pair_key}{'' if self.stands else '-'}"
 
 
-def outcomes_among(pulls: Iterable[PullRequest]) -> tuple[TakenBack, ...]:
+def find_outcomes(pulls: Iterable[PullRequest]) -> tuple[MergeOutcome, ...]:
     """Return all outcomes within ``pulls``: reverts, including those that no longer stand, then repairs.
 
     Both pull requests of a pair are in ``pulls``. A pair with a reverted pull request is no repair.
     """
     merged = tuple(pulls)
     by_number = {pull.number: pull for pull in merged}
-    reverts = reverts_among(merged)
-    held = frozenset(standing(reverts, merged))
-    gone = gone_of(held)
+    reverts = find_reverts(merged)
+    held = frozenset(select_standing(reverts, merged))
+    gone = list_reverted_numbers(held)
     reverted = (
-        TakenBack(by_number[revert.number], by_number[revert.by], _fate(revert), stands=revert in held)
+        MergeOutcome(
+            by_number[revert.number], by_number[revert.by], _classify_revert(revert), stands=revert in held
+        )
         for revert in reverts
     )
     repaired = (
-        TakenBack(by_number[repair.number], by_number[repair.by], Fate.REPAIRED)
-        for repair in repairs_among(merged)
+        MergeOutcome(by_number[repair.number], by_number[repair.by], OutcomeKind.REPAIRED)
+        for repair in find_repairs(merged)
         if gone.isdisjoint((repair.number, repair.by))
     )
     return (*reverted, *repaired)
 
 
-def _fate(revert: Revert) -> Fate:
-    return Fate.PARTLY if revert.is_partial else Fate.REVERTED
+def _classify_revert(revert: Revert) -> OutcomeKind:
+    return OutcomeKind.PARTLY if revert.is_partial else OutcomeKind.REVERTED

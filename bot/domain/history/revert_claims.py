@@ -5,163 +5,165 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from bot.domain.history.mentions import Extent, Mention, Statement, statement, statements, verb
+from bot.domain.history.mentions import Extent, Mention, Statement, compile_verb, find_statements, parse_statement
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.description import prose
+from bot.domain.text.description import extract_prose
 
-_WORDS = (
+_REVERT_WORDS = (
     r"(?:reverts?|reverting|reverted|roll(?:s|ing|ed)?[ -]?backs?|back(?:s|ing|ed)?[ -]?outs?|undo(?:es|ing)?"
     r"|undid|unlands?)"
 )
-_SAYS = verb(_WORDS)
-_MAY_SAY = re.compile(r"rever|back|und[oi]|unland", re.I)
+_REVERT_VERB = compile_verb(_REVERT_WORDS)
+_REVERT_HINT = re.compile(r"rever|back|und[oi]|unland", re.I)
 # Each part of a pattern begins where the preceding one can't continue, so that no text makes the search slow.
-_TAGS = r"[^\w\[]*(?:\[[^\]]*\][^\w\[]*)*"
+_TITLE_TAGS = r"[^\w\[]*(?:\[[^\]]*\][^\w\[]*)*"
 # an area in front, as in conventional commits: fix(core)!: …
-_AREA = r"(?:\w{1,30}(?:\([^()]{0,60}\))?!?:\s*)?"
-_AFTER = r"(?:\([^()\"#]{0,60}\)!?:)?[\s:\u2013\u2014-]*"
-_PART = r"(?:temporarily\s)?(?P<part>(?:partial(?:ly)?|partly|mostly)[\s-])?"
-_TITLE = re.compile(rf"{_TAGS}{_AREA}{_PART}{_WORDS}\b{_AFTER}(?:of\s+(?=[\"\u201c'\u2018#]))?", re.I)
-_TAGGED = re.compile(
-    rf"[^\w\[]*(?:\[[^\]]*\]\s*)*?\[\s*{_PART}(?:revert|roll-?back|back-?out)\s*\][\s:\u2013\u2014-]*", re.I
+_TITLE_AREA = r"(?:\w{1,30}(?:\([^()]{0,60}\))?!?:\s*)?"
+_AFTER_VERB = r"(?:\([^()\"#]{0,60}\)!?:)?[\s:\u2013\u2014-]*"
+_PARTIAL = r"(?:temporarily\s)?(?P<part>(?:partial(?:ly)?|partly|mostly)[\s-])?"
+_REVERT_TITLE = re.compile(
+    rf"{_TITLE_TAGS}{_TITLE_AREA}{_PARTIAL}{_REVERT_WORDS}\b{_AFTER_VERB}(?:of\s+(?=[\"\u201c'\u2018#]))?", re.I
 )
-_WITHIN = re.compile(rf"(?:[:;,(\u2013\u2014]\s?|\s-\s|\b(?:and|by|then)\s){_PART}{_WORDS}\s", re.I)
-_CLOSING = {'"': '"\u201d', "\u201c": '"\u201d', "'": "'\u2019", "\u2018": "'\u2019", "«": "»"}
-_BEHIND = re.compile(r"\s*[(\[]?(?=#|PR)", re.I)
-_PART_BEHIND = re.compile(r"\bpartial(?:ly)?\b|\bin part\b|\bpartly\b", re.I)
-_NO_TITLE = re.compile(
+_TAGGED_TITLE = re.compile(
+    rf"[^\w\[]*(?:\[[^\]]*\]\s*)*?\[\s*{_PARTIAL}(?:revert|roll-?back|back-?out)\s*\][\s:\u2013\u2014-]*", re.I
+)
+_LATER_PART = re.compile(rf"(?:[:;,(\u2013\u2014]\s?|\s-\s|\b(?:and|by|then)\s){_PARTIAL}{_REVERT_WORDS}\s", re.I)
+_CLOSING_QUOTES = {'"': '"\u201d', "\u201c": '"\u201d', "'": "'\u2019", "\u2018": "'\u2019", "«": "»"}
+_AFTER_QUOTE = re.compile(r"\s*[(\[]?(?=#|PR)", re.I)
+_PARTIAL_AFTER_QUOTE = re.compile(r"\bpartial(?:ly)?\b|\bin part\b|\bpartly\b", re.I)
+_OTHER_OBJECT = re.compile(
     r"(?:back\s+)?to\b|(?P<planned>(?:(?:the|a|our)\s)?(?:temporary|temp|interim|stop-?gap|work-?around)\b)", re.I
 )
 # an unquoted title begins as titles do, not as a sentence goes on
-_LIKE_A_TITLE = re.compile(r"\[|[A-Z][\w-]*\s|[a-z]+(?:\([^()]{0,60}\))?!?:\s")
-_SHORTEST_TITLE = 16
+_TITLE_BEGINNING = re.compile(r"\[|[A-Z][\w-]*\s|[a-z]+(?:\([^()]{0,60}\))?!?:\s")
+_MIN_TITLE_LENGTH = 16
 # a reland says so with these words, and may quote the revert
-_AGAIN = re.compile(
-    rf"{_TAGS}{_AREA}(?:(?:fix|fixes|fixed)\s+and\s+)?(?:re-?land(?:s|ed|ing)?|re-?appl(?:y|ies|ied|ying)|un-?reverts?)\b"
+_RELAND_TITLE = re.compile(
+    rf"{_TITLE_TAGS}{_TITLE_AREA}(?:(?:fix|fixes|fixed)\s+and\s+)?(?:re-?land(?:s|ed|ing)?|re-?appl(?:y|ies|ied|ying)|un-?reverts?)\b"
     rf"|[^\w\[]*(?:\[[^\]]*\]\s*)*?\[\s*(?:re-?land(?:ed)?|re-?appl(?:y|ied)|un-?revert(?:ed)?)\b[^\]]*\]",
     re.I,
 )
 # in the message of a merge commit only exact references to a pull request or commit count; it may join messages
 # of the branch's own commits, of which one can revert another and the next undo that
-_IN_MESSAGE = re.compile(
+_MESSAGE_VERB = re.compile(
     r"^(?:this )?reverts?(?= commits? [0-9a-f]{7}| [\w.-]{1,100}/[\w.-]{1,100}#\d)", re.I | re.M
 )
 # the reverted merge in the title that git gives to its revert
-_OF_MERGE = re.compile(r"Merge (?:pull request|PR) #(\d{1,9})(?!\d)")
+_MERGE_TITLE = re.compile(r"Merge (?:pull request|PR) #(\d{1,9})(?!\d)")
 # the branch of GitHub's "Revert" button, as the message of its merge names it
-_BUTTON = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-(\d{1,9})-")
-_TAKEN_BACK_WITHIN = re.compile(
+_REVERT_BUTTON_BRANCH = re.compile(r"Merge pull request #\d{1,9} from [\w.-]{1,100}/revert-(\d{1,9})-")
+_UNDONE_IN_BRANCH = re.compile(
     r'\n(?:- )?(?:re-?apply\s+["\u201c]|re-?land\s+["\u201c]|revert\s+["\u201c]revert\b)', re.I
 )
 
 
 @dataclass(slots=True)
-class Claim:
+class RevertClaim:
     """What a pull request claims to revert: by number or commit, or by one of several titles.
 
     ``perhaps`` are commits that may belong to its own branch.
     """
 
-    named: list[tuple[Mention, bool]] = field(default_factory=list)
-    perhaps: list[tuple[Mention, bool]] = field(default_factory=list)
+    exact: list[tuple[Mention, bool]] = field(default_factory=list)
+    possible: list[tuple[Mention, bool]] = field(default_factory=list)
     titles: tuple[str, ...] = ()
-    planned: set[Mention] = field(default_factory=set)
+    temporary: set[Mention] = field(default_factory=set)
     is_partial: bool = False
 
-    def add(self, stated: Statement | None) -> None:
+    def add_statement(self, stated: Statement | None) -> None:
         """Add the references of a statement, if there is one."""
         if stated and stated.extent is Extent.PLANNED:
-            self.planned.update(stated.mentions)
+            self.temporary.update(stated.mentions)
         elif stated:
-            self.named += [(mention, stated.extent is Extent.PART) for mention in stated.mentions]
+            self.exact += [(mention, stated.extent is Extent.PART) for mention in stated.mentions]
 
 
-def claim_of(pull: PullRequest) -> Claim:
+def parse_claim(pull: PullRequest) -> RevertClaim:
     """Return the claim of a pull request; it is empty for a reland and for the end of a temporary change."""
-    claim = Claim()
-    if not any(_MAY_SAY.search(text) for text in (pull.title, pull.body, pull.commit_message)):
+    claim = RevertClaim()
+    if not any(_REVERT_HINT.search(text) for text in (pull.title, pull.body, pull.commit_message)):
         return claim
-    if lands_again(pull.title) or not _read_title(claim, pull.title):
-        return Claim()
-    if _MAY_SAY.search(pull.body):
-        for stated in statements(prose(pull.body), _SAYS):
-            claim.add(stated)
+    if is_reland_title(pull.title) or not _read_title(claim, pull.title):
+        return RevertClaim()
+    if _REVERT_HINT.search(pull.body):
+        for stated in find_statements(extract_prose(pull.body), _REVERT_VERB):
+            claim.add_statement(stated)
     _read_message(claim, pull.commit_message)
-    button = _BUTTON.match(pull.commit_message)
-    if button and _MAY_SAY.search(pull.title):
-        claim.named.append((Mention(number=int(button[1])), claim.is_partial))
-    claim.planned = {_at_home(mention, pull) for mention in claim.planned}
-    named = ((_at_home(mention, pull), part) for mention, part in claim.named)
-    claim.named = [each for each in named if not each[0].repository and each[0] not in claim.planned]
+    button = _REVERT_BUTTON_BRANCH.match(pull.commit_message)
+    if button and _REVERT_HINT.search(pull.title):
+        claim.exact.append((Mention(number=int(button[1])), claim.is_partial))
+    claim.temporary = {_remove_own_repository(mention, pull) for mention in claim.temporary}
+    named = ((_remove_own_repository(mention, pull), part) for mention, part in claim.exact)
+    claim.exact = [each for each in named if not each[0].repository and each[0] not in claim.temporary]
     return claim
 
 
-def _at_home(mention: Mention, pull: PullRequest) -> Mention:
+def _remove_own_repository(mention: Mention, pull: PullRequest) -> Mention:
     is_own = mention.repository.casefold() == str(pull.repository).casefold()
     return Mention(mention.number, mention.commit) if is_own and mention.web in ("", pull.web) else mention
 
 
-def _read_title(claim: Claim, title: str) -> bool:
+def _read_title(claim: RevertClaim, title: str) -> bool:
     """Add the claims of a title; return False if it ends something temporary, which overrides all else."""
-    match = _TITLE.match(title) or _TAGGED.match(title)
+    match = _REVERT_TITLE.match(title) or _TAGGED_TITLE.match(title)
     if not match:
-        _read_within(claim, title)
+        _read_later_parts(claim, title)
         return True
     claim.is_partial, start = bool(match["part"]), match.end()
-    if title[start : start + 1] in _CLOSING:
+    if title[start : start + 1] in _CLOSING_QUOTES:
         _read_quoted(claim, title[start:])
         return True
-    stated = statement(title, start, is_part=claim.is_partial, is_title=True)
-    claim.add(stated)
+    stated = parse_statement(title, start, is_part=claim.is_partial, is_title=True)
+    claim.add_statement(stated)
     rest = title[start:].strip()
-    other = _NO_TITLE.match(rest)
-    if not stated and not other and len(rest) >= _SHORTEST_TITLE and _LIKE_A_TITLE.match(rest):
+    other = _OTHER_OBJECT.match(rest)
+    if not stated and not other and len(rest) >= _MIN_TITLE_LENGTH and _TITLE_BEGINNING.match(rest):
         claim.titles = (rest,)
     return not (other and other["planned"])
 
 
-def _read_quoted(claim: Claim, text: str) -> None:
+def _read_quoted(claim: RevertClaim, text: str) -> None:
     """Add the claims of ``"A"`` and the text after it, or of ``"A" and "B"``.
 
     Quotation marks may be nested, or the closing one may be missing.
     """
-    inside, closing = text[1:], _CLOSING[text[0]]
+    inside, closing = text[1:], _CLOSING_QUOTES[text[0]]
     last = max(inside.rfind(mark) for mark in closing)
     quoted, behind = (inside[:last], inside[last + 1 :]) if last > 0 else (inside, "")
-    claim.is_partial |= bool(_PART_BEHIND.search(behind))
+    claim.is_partial |= bool(_PARTIAL_AFTER_QUOTE.search(behind))
     claim.titles = tuple(dict.fromkeys((quoted.strip(), inside.strip())))
-    if merge := _OF_MERGE.match(inside):
-        claim.named.append((Mention(number=int(merge[1])), claim.is_partial))
-    if _BEHIND.match(behind):
-        claim.add(statement(f" {behind.lstrip(' ([')}", 0, is_part=claim.is_partial))
+    if merge := _MERGE_TITLE.match(inside):
+        claim.exact.append((Mention(number=int(merge[1])), claim.is_partial))
+    if _AFTER_QUOTE.match(behind):
+        claim.add_statement(parse_statement(f" {behind.lstrip(' ([')}", 0, is_part=claim.is_partial))
 
 
-def _read_within(claim: Claim, title: str) -> None:
+def _read_later_parts(claim: RevertClaim, title: str) -> None:
     """Add the claims of a later part, as in ``Fix the counter and revert #5``: only direct objects count."""
-    for match in _WITHIN.finditer(title):
+    for match in _LATER_PART.finditer(title):
         part = bool(match["part"])
-        if title[match.end() : match.end() + 1] in _CLOSING:
+        if title[match.end() : match.end() + 1] in _CLOSING_QUOTES:
             claim.is_partial = part
             _read_quoted(claim, title[match.end() :])
             return
-        stated = statement(title, match.end(), is_part=part)
-        claim.add(stated if stated and (part or stated.extent is not Extent.PART) else None)
+        stated = parse_statement(title, match.end(), is_part=part)
+        claim.add_statement(stated if stated and (part or stated.extent is not Extent.PART) else None)
 
 
-def _read_message(claim: Claim, message: str) -> None:
-    if not _MAY_SAY.search(message):
+def _read_message(claim: RevertClaim, message: str) -> None:
+    if not _REVERT_HINT.search(message):
         return
-    text = prose(message)
-    if _TAKEN_BACK_WITHIN.search(text):
+    text = extract_prose(message)
+    if _UNDONE_IN_BRANCH.search(text):
         return
-    for match in _IN_MESSAGE.finditer(text):
-        stated = statement(text, match.end())
+    for match in _MESSAGE_VERB.finditer(text):
+        stated = parse_statement(text, match.end())
         if stated and stated.mentions[0].commit and "\n- " in text:
-            claim.perhaps += [(mention, False) for mention in stated.mentions]
+            claim.possible += [(mention, False) for mention in stated.mentions]
         else:
-            claim.add(stated)
+            claim.add_statement(stated)
 
 
-def lands_again(title: str) -> bool:
+def is_reland_title(title: str) -> bool:
     """Return whether a title begins as that of a reland: "Reland X", ``Reapply "X"``, "[Reland] X"."""
-    return bool(_AGAIN.match(title))
+    return bool(_RELAND_TITLE.match(title))

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.history.mentions import Mention
-from bot.domain.history.merge_index import Earlier, title_key, with_number
-from bot.domain.history.revert_claims import claim_of
+from bot.domain.history.merge_index import MergeIndex, build_numbered_title_key, build_title_key
+from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.description import prose
+from bot.domain.text.description import extract_prose
 
 # how long reverts are looked for after a day: four of five come within a week
-WATCHED = timedelta(days=7)
+WATCH_WINDOW = timedelta(days=7)
 
-_AND = re.compile(r"[\"\u201d],? (?:and|&) [\"\u201c]")
+_TITLE_SEPARATOR = re.compile(r"[\"\u201d],? (?:and|&) [\"\u201c]")
 _LAST_NUMBER = re.compile(r"\(?#(?P<number>\d{1,9})\)?$")
 # the words of a temporary change about itself
-_MEANT_TO_GO_TITLE = re.compile(
+_TEMPORARY_TITLE = re.compile(
     r"\btemporarily\b|[\[(]\s*(?:temp|tmp|temporary)\s*[\])]|\btemporary\s+(?:fix|work-?around|pin|hack|patch|solution|"
     r"change|measure|skip|revert|mitigation|bump|disabl)|\bwork-?around\s+(?:until|till)\b|\bto be reverted\b",
     re.I,
 )
-_MEANT_TO_GO_BODY = re.compile(
+_TEMPORARY_BODY = re.compile(
     r"^(?:- )?temporarily\b|\bthis(?: PR| pull request| change| commit| patch)? (?:(?:is|was) (?:only |just )?"
     r"(?:meant to be )?(?:an? )?temporary\b|(?:only )?temporarily\b)|\bwork-?around (?:until|till)\b"
     r"|\bto be reverted (?:once|when|after|as soon|later|before|in|by)\b"
     r"|\b(?:will|should|must|shall)(?: be)? revert(?:ed| this| it)(?: back)? (?:once|when|after|as soon|later)\b",
     re.I | re.M,
 )
-_MAY_GO = re.compile(r"tempora|work-?around|revert", re.I)
+_TEMPORARY_HINT = re.compile(r"tempora|work-?around|revert", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +43,34 @@ class Revert:
     is_partial: bool = False
 
 
-def reverts_among(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
+def find_reverts(pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
     """Return the reverts for which both pull requests are among ``pulls``; other quoted numbers do not count.
 
     The end of a temporary change is no revert. The time is linear except for a sort.
     """
     merged = tuple(pulls)
-    earlier = Earlier(merged)
-    return tuple(revert for pull in merged for revert in reverts_in(pull, earlier))
+    earlier = MergeIndex(merged)
+    return tuple(revert for pull in merged for revert in find_reverts_by(pull, earlier))
 
 
-def reverts_in(pull: PullRequest, earlier: Earlier) -> tuple[Revert, ...]:
+def find_reverts_by(pull: PullRequest, earlier: MergeIndex) -> tuple[Revert, ...]:
     """Return the reverts that one pull request makes, by number."""
-    claim = claim_of(pull)
+    claim = parse_claim(pull)
     partial_by_number: dict[int, bool] = {}
-    for mention, is_partial in (*claim.named, *claim.perhaps):
-        if target := earlier.named(mention, pull):
+    for mention, is_partial in (*claim.exact, *claim.possible):
+        if target := earlier.find_mentioned(mention, pull):
             partial_by_number[target.number] = partial_by_number.get(target.number, False) or is_partial
-    for titled in _titled(claim.titles, pull, earlier, frozenset(partial_by_number)):
+    for titled in _find_titled(claim.titles, pull, earlier, frozenset(partial_by_number)):
         partial_by_number.setdefault(titled.number, claim.is_partial)
-    planned = {target.number for each in claim.planned if (target := earlier.named(each, pull))}
+    planned = {target.number for each in claim.temporary if (target := earlier.find_mentioned(each, pull))}
     return tuple(
         Revert(number, pull.number, partial_by_number[number] or claim.is_partial)
         for number in sorted(partial_by_number.keys() - planned)
-        if not _was_meant_to_go(earlier.by_number[number])
+        if not _is_temporary(earlier.by_number[number])
     )
 
 
-def with_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset[int]:
+def expand_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset[int]:
     """Return the numbers with those that reverted them or that they reverted, recursively."""
     others: dict[int, list[int]] = {}
     for revert in reverts:
@@ -84,7 +84,7 @@ def with_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset[i
     return frozenset(connected)
 
 
-def standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
+def select_standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
     """Return the full and partial reverts that still hold: those that were not fully reverted themselves."""
     merged = {pull.number: (pull.merge_time, pull.number) for pull in pulls}
     held: list[Revert] = []
@@ -97,7 +97,7 @@ def standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[R
     return tuple(held)
 
 
-def gone_of(held: Iterable[Revert]) -> frozenset[int]:
+def list_reverted_numbers(held: Iterable[Revert]) -> frozenset[int]:
     """Return the numbers that are fully reverted, given the reverts that hold."""
     return frozenset(revert.number for revert in held if not revert.is_partial)
 
@@ -108,42 +108,42 @@ def is_revert(pull: PullRequest) -> bool:
     References to other commits in the joined messages of a branch's commits are not considered, since they can't
     be judged without these commits: :func:`reverts_among` finds what they revert.
     """
-    claim = claim_of(pull)
-    return bool(claim.named or claim.titles)
+    claim = parse_claim(pull)
+    return bool(claim.exact or claim.titles)
 
 
-def _titled(
-    titles: tuple[str, ...], by: PullRequest, earlier: Earlier, exact: frozenset[int]
+def _find_titled(
+    titles: tuple[str, ...], by: PullRequest, earlier: MergeIndex, exact: frozenset[int]
 ) -> Iterator[PullRequest]:
     """Yield the pull request meant by the first title that has a match, else by the parts of the first title."""
     for title in titles:
-        if target := _meant(title, by, earlier, exact):
+        if target := _resolve_title(title, by, earlier, exact):
             yield target
             return
-    for part in _AND.split(titles[0]) if titles else ():
-        if target := _meant(part, by, earlier, exact):
+    for part in _TITLE_SEPARATOR.split(titles[0]) if titles else ():
+        if target := _resolve_title(part, by, earlier, exact):
             yield target
 
 
-def _meant(title: str, by: PullRequest, earlier: Earlier, exact: frozenset[int]) -> PullRequest | None:
+def _resolve_title(title: str, by: PullRequest, earlier: MergeIndex, exact: frozenset[int]) -> PullRequest | None:
     """Return the pull request that a title means.
 
     Titles are not unique ("Bump version"): if there is an exact reference, the title must be unambiguous too.
     """
-    like = earlier.titled(title, by)
-    verbatim = [pull for pull in like if with_number(pull.title) == with_number(title)]
+    like = earlier.find_titled(title, by)
+    verbatim = [pull for pull in like if build_numbered_title_key(pull.title) == build_numbered_title_key(title)]
     number = _LAST_NUMBER.search(title)
-    numbered = earlier.named(Mention(int(number["number"])), by) if number and not verbatim else None
+    numbered = earlier.find_mentioned(Mention(int(number["number"])), by) if number and not verbatim else None
     if not exact:
         return numbered or (like[-1] if like else None)
     if numbered:
-        return numbered if title_key(numbered.title) == title_key(title) else None
+        return numbered if build_title_key(numbered.title) == build_title_key(title) else None
     return like[0] if len(like) == 1 else None
 
 
-def _was_meant_to_go(pull: PullRequest) -> bool:
+def _is_temporary(pull: PullRequest) -> bool:
     """Return whether a change calls itself temporary. A revert never counts: its revert is a reland."""
-    says_so = _MEANT_TO_GO_TITLE.search(pull.title) or (
-        _MAY_GO.search(pull.body) and _MEANT_TO_GO_BODY.search(prose(pull.body))
+    says_so = _TEMPORARY_TITLE.search(pull.title) or (
+        _TEMPORARY_HINT.search(pull.body) and _TEMPORARY_BODY.search(extract_prose(pull.body))
     )
     return bool(says_so) and not is_revert(pull)

@@ -9,7 +9,7 @@ from bot.domain.operations.run import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class BotHealth:
     """The last tick of a clock, the last good and bad runs, and today's cost in US dollars.
 
     ``ticked`` is None if there was no tick in the last day. ``store`` describes the memory usage of the store,
@@ -17,21 +17,21 @@ class Health:
     where there is no model.
     """
 
-    ticked: datetime | None
-    good: Run | None
-    bad: Run | None
-    spent: float
+    last_tick: datetime | None
+    last_success: Run | None
+    last_failure: Run | None
+    cost_today: float
     budget: float
     has_model: bool
     store: str = ""
     is_full: bool = False
-    stands_in: str = ""
+    stand_in_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Latest:
+class LatestDigest:
     """The last digest of a subscription: a short text, its address, and the time at which it was due."""
 
     text: str
     address: str
-    due: datetime
+    due_at: datetime

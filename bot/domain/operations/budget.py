@@ -14,19 +14,19 @@ from enum import IntEnum
 
 # the share of the total that all people together may spend; a morning of 43 pull requests costs a few per cent of
 # the usual ten dollars, and the rest is reserved for it
-PEOPLES_SHARE = 0.75
+PEOPLE_SHARE = 0.75
 # changed lines up to which a pull request is small: its title and its files describe most of it
-MOST_SMALL = 50
+MAX_SMALL_LINES = 50
 # reasons for a missing model answer, as clauses for the readers of the text that replaces it
-NEARLY_SPENT = "today's budget for the model is nearly used up"
-ALL_SPENT = "today's budget for the model is used up"
-OWN_SPENT = "whoever asked has used up their budget for today"
-TOO_MANY = "whoever asked has asked for a lot in a minute"
+NEARLY_EXHAUSTED = "today's budget for the model is nearly used up"
+TOTAL_EXHAUSTED = "today's budget for the model is used up"
+PERSONAL_EXHAUSTED = "whoever asked has used up their budget for today"
+TOO_MANY_CALLS = "whoever asked has asked for a lot in a minute"
 # the reasons that concern the budget
-SAVING = (NEARLY_SPENT, ALL_SPENT, OWN_SPENT, TOO_MANY)
+BUDGET_REASONS = (NEARLY_EXHAUSTED, TOTAL_EXHAUSTED, PERSONAL_EXHAUSTED, TOO_MANY_CALLS)
 
 
-class Need(IntEnum):
+class CallPurpose(IntEnum):
     """The purpose of a model call. The least important comes first and is dropped first."""
 
     SECOND_READING = 0
@@ -40,13 +40,13 @@ class Need(IntEnum):
         return (0.8, 0.9, 0.95, 1.0)[self]
 
 
-def rank_need(changed_lines: int) -> Need:
+def classify_purpose(changed_lines: int) -> CallPurpose:
     """Return the purpose of a summary of a pull request of that size."""
-    return Need.SMALL if changed_lines <= MOST_SMALL else Need.USUAL
+    return CallPurpose.SMALL if changed_lines <= MAX_SMALL_LINES else CallPurpose.USUAL
 
 
 @dataclass(frozen=True, slots=True)
-class Cap:
+class BudgetCap:
     """A limit in US dollars for the cost counted under a name. ``reason`` is shown where the limit is reached."""
 
     name: str
@@ -55,7 +55,7 @@ class Cap:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class BudgetHold:
     """US dollars reserved for a call under several names. ``token`` is unique."""
 
     token: str
@@ -63,27 +63,35 @@ class Hold:
     names: tuple[str, ...]
 
 
-def name_whole(date: dt.date) -> str:
+def build_total_name(date: dt.date) -> str:
     """Return the name under which the total of a day is counted."""
     return f"{date}"
 
 
-def name_own(date: dt.date, payer: str) -> str:
+def build_payer_name(date: dt.date, payer: str) -> str:
     """Return the name under which the cost of a person on that day is counted."""
     return f"{date}:{payer}"
 
 
 def list_names(date: dt.date, payer: str) -> tuple[str, ...]:
     """Return the names under which a call is counted."""
-    return (name_own(date, payer), f"{date}:people", name_whole(date)) if payer else (name_whole(date),)
+    return (
+        (build_payer_name(date, payer), f"{date}:people", build_total_name(date))
+        if payer
+        else (build_total_name(date),)
+    )
 
 
-def list_caps(date: dt.date, payer: str, need: Need, daily: float, personal: float) -> Sequence[Cap]:
+def list_caps(date: dt.date, payer: str, need: CallPurpose, daily: float, personal: float) -> Sequence[BudgetCap]:
     """Return the caps that a call of the payer must stay below, in US dollars: a person's own cap first."""
     *own, whole = list_names(date, payer)
-    shared = [(whole, daily), *((name, PEOPLES_SHARE * daily) for name in own[1:])]
+    shared = [(whole, daily), *((name, PEOPLE_SHARE * daily) for name in own[1:])]
     return (
-        *(Cap(name, personal, OWN_SPENT) for name in own[:1]),
-        *(Cap(name, dollars, ALL_SPENT) for name, dollars in shared),
-        *(Cap(name, need.share * dollars, NEARLY_SPENT) for name, dollars in shared if need is not Need.USUAL),
+        *(BudgetCap(name, personal, PERSONAL_EXHAUSTED) for name in own[:1]),
+        *(BudgetCap(name, dollars, TOTAL_EXHAUSTED) for name, dollars in shared),
+        *(
+            BudgetCap(name, need.share * dollars, NEARLY_EXHAUSTED)
+            for name, dollars in shared
+            if need is not CallPurpose.USUAL
+        ),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """The result of a check."""
 
     OK = "ok"
@@ -20,26 +20,26 @@ class Finding:
     """A check and its result, ``found``. ``advice`` is one sentence on what to do; all failed checks have it."""
 
     name: str
-    status: Status
+    status: CheckStatus
     found: str
     advice: str = ""
 
     @classmethod
-    def ok(cls, name: str, found: str) -> Finding:
+    def build_success(cls, name: str, found: str) -> Finding:
         """Build the finding of a check that succeeded."""
-        return cls(name, Status.OK, found)
+        return cls(name, CheckStatus.OK, found)
 
     @classmethod
-    def failed(cls, name: str, found: str, advice: str) -> Finding:
+    def build_failure(cls, name: str, found: str, advice: str) -> Finding:
         """Build the finding of a check that failed, with advice."""
-        return cls(name, Status.FAILED, found, advice)
+        return cls(name, CheckStatus.FAILED, found, advice)
 
     @classmethod
-    def note(cls, name: str, found: str, advice: str = "") -> Finding:
+    def build_note(cls, name: str, found: str, advice: str = "") -> Finding:
         """Build a remark, which requires no action."""
-        return cls(name, Status.NOTE, found, advice)
+        return cls(name, CheckStatus.NOTE, found, advice)
 
     @classmethod
-    def unchecked(cls, name: str, cause: str) -> Finding:
+    def build_unchecked(cls, name: str, cause: str) -> Finding:
         """Build the finding of a check that was skipped because of another failure, which has its own finding."""
-        return cls(name, Status.NOTE, f"not checked: {cause}")
+        return cls(name, CheckStatus.NOTE, f"not checked: {cause}")

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class IncidentKind(StrEnum):
     """The kind of an incident. A digest has at most one incident of each kind."""
 
     MISSING = "missing"
@@ -30,7 +30,7 @@ class Incident:
     """
 
     key: str
-    kind: Kind
+    kind: IncidentKind
     title: str
     reason: str
     at: datetime

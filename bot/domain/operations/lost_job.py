@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 
-class Loss(StrEnum):
+class LossReason(StrEnum):
     """The reason why a job is lost."""
 
     FAILED = "failed"
@@ -26,7 +26,7 @@ class LostJob:
 
     id: str
     name: str
-    loss: Loss
+    loss: LossReason
     at: datetime
     user: str = ""
     channel: str = ""

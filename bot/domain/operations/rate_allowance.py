@@ -7,18 +7,18 @@ from datetime import datetime
 
 # 500 of GitHub's 5,000 calls an hour: enough for the digests of seven of the busiest days observed, or for a
 # morning of commands
-_RESERVE = 0.1
+_RESERVED_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RateAllowance:
     """``left`` of ``limit`` calls until ``resets`` (an aware instant), when the full limit is available again."""
 
-    left: int
+    remaining: int
     limit: int
-    resets: datetime
+    resets_at: datetime
 
     @property
     def is_short(self) -> bool:
         """Whether less than a tenth is left: the rest is reserved for requests that cannot wait."""
-        return self.left < self.limit * _RESERVE
+        return self.remaining < self.limit * _RESERVED_SHARE

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """The result of a run."""
 
     POSTED = "posted"
@@ -24,5 +24,5 @@ class Run:
 
     at: datetime
     key: str
-    outcome: Outcome
+    outcome: RunOutcome
     detail: str = ""

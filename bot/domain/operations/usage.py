@@ -23,7 +23,7 @@ class Usage:
     cache_write_hour: int = 0
 
     @property
-    def prompt(self) -> int:
+    def prompt_tokens(self) -> int:
         """All tokens of the prompts, cached or not."""
         return self.input + self.cache_read + self.cache_write + self.cache_write_hour
 
@@ -37,11 +37,11 @@ class Usage:
         )
 
 
-NOTHING = Usage()
+NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ModelPrice:
     """US dollars per million tokens, for what goes in and what comes out.
 
     The other figures are factors of the input price: for what is read from the prompt cache, and what is written
@@ -58,7 +58,7 @@ class Price:
 
     def cost(self, usage: Usage) -> float:
         """Return the US dollars of one call."""
-        factor = self.long_prompt_factor if usage.prompt > self.long_prompt else 1.0
+        factor = self.long_prompt_factor if usage.prompt_tokens > self.long_prompt else 1.0
         billed = (
             usage.input
             + self.cache_read * usage.cache_read
@@ -72,9 +72,9 @@ class Price:
 class PriceList:
     """What the models of a provider cost, by name. A model that is missing costs "unknown", never zero."""
 
-    prices: Mapping[str, Price]
+    prices: Mapping[str, ModelPrice]
 
-    def __getitem__(self, model: str) -> Price | None:
+    def __getitem__(self, model: str) -> ModelPrice | None:
         return self.prices.get(model)
 
     def cost(self, model: str, usage: Usage) -> float | None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClass, PathClasses
-from bot.domain.pull_requests.path_globs import Globs
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
+from bot.domain.pull_requests.path_globs import PathGlobs
 
 # the first label that matches a product file wins; a path that matches none is labelled with its folders
-_LABELS: tuple[tuple[str, Globs], ...] = tuple(
-    (label, Globs(patterns.split()))
+_LABELS: tuple[tuple[str, PathGlobs], ...] = tuple(
+    (label, PathGlobs(patterns.split()))
     for label, patterns in (
         ("Models", "models/"),
         ("Speculative decoding", "*spec_decode* *speculat* *eagle*"),
@@ -37,42 +37,44 @@ _KIND_LABELS = {
     PathClass.CI: "CI and tests",
     PathClass.DOCS: "Documentation",
 }
-OTHER = "Other"
-ELSEWHERE = "Elsewhere in the product"
+OTHER_AREA = "Other"
+OTHER_PRODUCT_AREA = "Elsewhere in the product"
 # the least important areas of a digest, in their order
-_LAST = (ELSEWHERE, "Tools and benchmarks", "CI and tests", "Documentation", OTHER)
+_TRAILING_AREAS = (OTHER_PRODUCT_AREA, "Tools and benchmarks", "CI and tests", "Documentation", OTHER_AREA)
 
 
-def area_of(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS) -> str:
+def determine_area(pull: PullRequest, classes: PathClasses = DEFAULT_PATH_CLASSES) -> str:
     """Return the label of the area with the most changed lines; product code takes precedence over all else."""
     files = pull.files or ()
-    product = [file for file in files if classes.classify(file.path) is PathClass.PRODUCT]
+    product = [file for file in files if classes.classify_path(file.path) is PathClass.PRODUCT]
     if product:
-        return _heaviest((_product_label(file.path), file) for file in product)
-    return _heaviest((_KIND_LABELS.get(classes.classify(file.path), OTHER), file) for file in files)
+        return _select_heaviest_label((_label_product_path(file.path), file) for file in product)
+    return _select_heaviest_label(
+        (_KIND_LABELS.get(classes.classify_path(file.path), OTHER_AREA), file) for file in files
+    )
 
 
-def area_order(label: str, size: int) -> tuple[int, int, str]:
+def build_area_sort_key(label: str, size: int) -> tuple[int, int, str]:
     """Return the sort key of an area: product first, larger first, then by name."""
-    rank = _LAST.index(label) + 1 if label in _LAST else 0
+    rank = _TRAILING_AREAS.index(label) + 1 if label in _TRAILING_AREAS else 0
     return (rank, -size, label)
 
 
 def is_product_area(label: str) -> bool:
     """Return whether an area contains product code."""
-    return label not in _LAST and label not in _KIND_LABELS.values()
+    return label not in _TRAILING_AREAS and label not in _KIND_LABELS.values()
 
 
-def _heaviest(labelled: Iterable[tuple[str, ChangedFile]]) -> str:
+def _select_heaviest_label(labelled: Iterable[tuple[str, ChangedFile]]) -> str:
     weights: Counter[str] = Counter()
     for label, file in labelled:
         weights[label] += 1 + file.changed_lines
-    return max(weights, key=lambda label: (weights[label], label)) if weights else OTHER
+    return max(weights, key=lambda label: (weights[label], label)) if weights else OTHER_AREA
 
 
-def _product_label(path: str) -> str:
+def _label_product_path(path: str) -> str:
     for label, globs in _LABELS:
-        if globs.match(path):
+        if globs.has_match(path):
             return label
     folders = PurePosixPath(path).parts[:-1][:2]
-    return "/".join(folders) or OTHER
+    return "/".join(folders) or OTHER_AREA

@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from bot.domain.text.strings import one_line
+from bot.domain.text.strings import collapse_lines
 
 # a line number has no more digits, and Python refuses to parse thousands of digits
 _HUNK = re.compile(r"@@ -(?P<old>\d{1,10})(?:,\d{1,10})? \+(?P<new>\d{1,10})(?:,\d{1,10})? @@", re.A)
-_NO_HUNK = re.compile(rf"^(?!{_HUNK.pattern})@@", re.A | re.M)
-_CHANGED = re.compile(r"^[+-]", re.M)
+_INVALID_HUNK = re.compile(rf"^(?!{_HUNK.pattern})@@", re.A | re.M)
+_CHANGED_LINE = re.compile(r"^[+-]", re.M)
 # the limits for one file. GitHub shows no larger diff: docs.github.com, "Limits for viewing content and diffs in a
 # repository"; other servers may send diffs of any size
-MOST_LINES = 20_000
-MOST_CHARACTERS = 500_000
-_UNENDED = r"\ No newline at end of file"
+MAX_PATCH_LINES = 20_000
+MAX_PATCH_CHARACTERS = 500_000
+_NO_NEWLINE_NOTE = r"\ No newline at end of file"
 _BLANKS = re.compile(r"[ \t]+")
 # characters: shorter quotes ("x = 1", "return") occur in most diffs and prove nothing
-SHORTEST_QUOTE = 8
+MIN_QUOTE_LENGTH = 8
 
 
-class Side(StrEnum):
+class DiffSide(StrEnum):
     """The side of a diff: the file after the change, or the file before it."""
 
     NEW = "new"
@@ -31,19 +31,19 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of a patch. ``mark`` is ``+``, ``-`` or a blank; line numbers start at 1."""
 
     mark: str
     text: str
     old: int
     new: int
-    is_unended: bool = False
+    lacks_newline: bool = False
 
     @property
-    def written(self) -> str:
+    def patch_text(self) -> str:
         """The line as in the patch, with git's note after a last line without a newline."""
-        return f"{self.mark}{self.text}" + (f"\n{_UNENDED}" if self.is_unended else "")
+        return f"{self.mark}{self.text}" + (f"\n{_NO_NEWLINE_NOTE}" if self.lacks_newline else "")
 
     @property
     def is_change(self) -> bool:
@@ -52,20 +52,20 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DiffPosition:
     """A line of a file on one side of a diff. ``is_change``: a line of the quote is added or deleted."""
 
-    side: Side
+    side: DiffSide
     line: int
     is_change: bool = field(default=True, compare=False)
 
 
 def is_readable(patch: str) -> bool:
     """Return whether every line belongs to a hunk with a valid header; an empty patch is readable too."""
-    return not patch.strip() or (bool(_HUNK.match(patch)) and not _NO_HUNK.search(patch))
+    return not patch.strip() or (bool(_HUNK.match(patch)) and not _INVALID_HUNK.search(patch))
 
 
-def beginning(patch: str, lines: int = MOST_LINES, characters: int = MOST_CHARACTERS) -> str:
+def truncate_patch(patch: str, lines: int = MAX_PATCH_LINES, characters: int = MAX_PATCH_CHARACTERS) -> str:
     """Truncate a patch to the limits for one file: between hunks if half of it stays, else between lines."""
     end = len(patch) if len(patch) <= characters else patch.rfind("\n", 0, characters + 1)
     part = patch[: max(end, 0)]
@@ -77,15 +77,15 @@ def beginning(patch: str, lines: int = MOST_LINES, characters: int = MOST_CHARAC
     return part[:last] if last > len(part) // 2 else part
 
 
-def changed_lines(patch: str) -> int:
+def count_changed_lines(patch: str) -> int:
     """Return the number of added and deleted lines of a patch."""
-    return sum(1 for _ in _CHANGED.finditer(patch))
+    return sum(1 for _ in _CHANGED_LINE.finditer(patch))
 
 
-def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
+def split_hunks(patch: str) -> Iterator[tuple[str, tuple[DiffLine, ...]]]:
     """Yield each hunk of a patch: its header line and its lines. Lines outside of valid hunks are left out."""
     header, old, new = "", 0, 0
-    lines: list[Line] = []
+    lines: list[DiffLine] = []
     for raw in patch.split("\n"):
         if raw.startswith("@@"):
             if lines:
@@ -94,66 +94,66 @@ def hunks(patch: str) -> Iterator[tuple[str, tuple[Line, ...]]]:
             header, lines = raw if header_match else "", []
             old, new = (int(header_match["old"]), int(header_match["new"])) if header_match else (0, 0)
         elif header and raw[:1] in ("+", "-", " "):
-            lines.append(Line(raw[0], raw[1:], old, new))
+            lines.append(DiffLine(raw[0], raw[1:], old, new))
             old += raw[0] != "+"
             new += raw[0] != "-"
-        elif raw == _UNENDED and lines:
-            lines[-1] = replace(lines[-1], is_unended=True)
+        elif raw == _NO_NEWLINE_NOTE and lines:
+            lines[-1] = replace(lines[-1], lacks_newline=True)
     if lines:
         yield header, tuple(lines)
 
 
-def find_quote(patch: str, quote: str) -> Place | None:
+def find_quote(patch: str, quote: str) -> DiffPosition | None:
     """Return the position of ``quote`` in a patch, or None.
 
     A quote may span lines of one side of one hunk; it begins and ends with whole words. Runs of blanks count as
     one blank, and a leading ``+`` or ``-`` copied from the diff is ignored. Changed lines are preferred, and
     among them the new side.
     """
-    for needle in (_squeezed(quote), _squeezed(_without_marks(quote))):
-        if len(one_line(needle)) < SHORTEST_QUOTE:
+    for needle in (_collapse_blanks(quote), _collapse_blanks(_remove_marks(quote))):
+        if len(collapse_lines(needle)) < MIN_QUOTE_LENGTH:
             continue
-        places = [place for side in (Side.NEW, Side.OLD) if (place := _find_on(side, patch, needle))]
+        places = [place for side in (DiffSide.NEW, DiffSide.OLD) if (place := _find_on_side(side, patch, needle))]
         if places:
             return next((place for place in places if place.is_change), places[0])
     return None
 
 
-def _find_on(side: Side, patch: str, needle: str) -> Place | None:
+def _find_on_side(side: DiffSide, patch: str, needle: str) -> DiffPosition | None:
     """Return the first changed position on a side, else the first position."""
     unchanged = None
-    for place in _places_on(side, patch, needle):
+    for place in _iterate_positions(side, patch, needle):
         if place.is_change:
             return place
         unchanged = unchanged or place
     return unchanged
 
 
-def _places_on(side: Side, patch: str, needle: str) -> Iterator[Place]:
-    hidden = "-" if side is Side.NEW else "+"
-    whole = re.compile(rf"{_begins_whole(needle)}{re.escape(needle)}{_ends_whole(needle)}")
-    for _, lines in hunks(patch):
+def _iterate_positions(side: DiffSide, patch: str, needle: str) -> Iterator[DiffPosition]:
+    hidden = "-" if side is DiffSide.NEW else "+"
+    whole = re.compile(rf"{_build_start_boundary(needle)}{re.escape(needle)}{_build_end_boundary(needle)}")
+    for _, lines in split_hunks(patch):
         shown = [line for line in lines if line.mark != hidden]
-        text = "\n".join(_squeezed(line.text) for line in shown)
+        text = "\n".join(_collapse_blanks(line.text) for line in shown)
         counted, at = 0, 0
         for match in whole.finditer(text):
             counted, at = counted + text.count("\n", at, match.start()), match.start()
             covered = shown[counted : counted + needle.count("\n") + 1]
-            number = covered[0].new if side is Side.NEW else covered[0].old
-            yield Place(side, number, any(line.is_change for line in covered))
+            number = covered[0].new if side is DiffSide.NEW else covered[0].old
+            yield DiffPosition(side, number, any(line.is_change for line in covered))
 
 
-def _begins_whole(needle: str) -> str:
+def _build_start_boundary(needle: str) -> str:
     return r"(?<!\w)" if re.match(r"\w", needle) else ""
 
 
-def _ends_whole(needle: str) -> str:
+def _build_end_boundary(needle: str) -> str:
     return r"(?!\w)" if re.search(r"\w\Z", needle) else ""
 
 
-def _squeezed(text: str) -> str:
+def _collapse_blanks(text: str) -> str:
     return "\n".join(_BLANKS.sub(" ", line).strip() for line in text.strip().split("\n"))
 
 
-def _without_marks(quote: str) -> str:
+def _remove_marks(quote: str) -> str:
     return "\n".join(line[1:] if line[:1] in ("+", "-") else line for line in quote.strip().split("\n"))

@@ -9,17 +9,17 @@ from functools import lru_cache
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Account, PullRequest
-from bot.domain.pull_requests.path_globs import Globs
-from bot.domain.text.strings import quoted
+from bot.domain.pull_requests.path_globs import PathGlobs
+from bot.domain.text.strings import quote_input
 
 # the rest of .gitignore's syntax (classes, escapes, comments) has another meaning, or none, here
 _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")
 # in one name; more are not needed to select files
-_MOST_STARS = 3
+_MAX_STARS = 3
 # characters: the limit of a command, and enough for the path of any file
-LONGEST_PATH = 1_000
+MAX_PATH_LENGTH = 1_000
 BOTS = "bots"
-_APP = "[bot]"
+_APP_SUFFIX = "[bot]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +41,34 @@ class Filters:
 
     def __post_init__(self) -> None:
         for path in self.paths:
-            if len(path) > LONGEST_PATH:
-                raise UsageError(f"path:{quoted(path)} is too long: use up to {LONGEST_PATH:,} characters.")
+            if len(path) > MAX_PATH_LENGTH:
+                raise UsageError(
+                    f"path:{quote_input(path)} is too long: use up to {MAX_PATH_LENGTH:,} characters."
+                )
             folders = path.split("/")
-            if not _PATH.fullmatch(path) or any(folder.count("*") > _MOST_STARS for folder in folders):
-                raise UsageError(f"path:{quoted(path)} can't be used: write vllm/v1, *.cu or csrc/**/moe instead.")
+            if not _PATH.fullmatch(path) or any(folder.count("*") > _MAX_STARS for folder in folders):
+                raise UsageError(
+                    f"path:{quote_input(path)} can't be used: write vllm/v1, *.cu or csrc/**/moe instead."
+                )
 
-    def admit(self, pull: PullRequest) -> bool:
+    def is_match(self, pull: PullRequest) -> bool:
         """Return whether the pull request matches; one without files matches no path filter."""
-        return self.admit_facts(pull) and self._fits_paths(pull)
+        return self.may_match(pull) and self._has_matching_path(pull)
 
-    def admit_facts(self, pull: PullRequest) -> bool:
+    def may_match(self, pull: PullRequest) -> bool:
         """Return whether the pull request matches all filters that need no files."""
-        names = _names_of(pull.author)
-        is_unwanted = bool(self.not_authors) and _fits(self.not_authors, names)
-        return not is_unwanted and _fits(self.authors, names) and _fits(self.labels, pull.labels)
+        names = _list_author_names(pull.author)
+        is_unwanted = bool(self.not_authors) and _has_match(self.not_authors, names)
+        return not is_unwanted and _has_match(self.authors, names) and _has_match(self.labels, pull.labels)
 
-    def _fits_paths(self, pull: PullRequest) -> bool:
+    def _has_matching_path(self, pull: PullRequest) -> bool:
         if not self.paths:
             return True
-        is_chosen = _chosen(self.paths)
+        is_chosen = _build_path_predicate(self.paths)
         files = pull.files or ()
         return any(is_chosen(file.path) or is_chosen(file.previous_path or file.path) for file in files)
 
-    def words(self) -> tuple[str, ...]:
+    def list_options(self) -> tuple[str, ...]:
         """Return the filters as options of a command."""
         kinds = (
             ("path", self.paths),
@@ -72,36 +76,36 @@ class Filters:
             ("label", self.labels),
             ("not-author", self.not_authors),
         )
-        return tuple(f"{kind}:{_quoted(value)}" for kind, values in kinds for value in values)
+        return tuple(f"{kind}:{_quote_blanks(value)}" for kind, values in kinds for value in values)
 
     def __str__(self) -> str:
-        return " ".join(self.words())
+        return " ".join(self.list_options())
 
     def __bool__(self) -> bool:
         return bool(self.paths or self.authors or self.labels or self.not_authors)
 
 
-EVERYTHING = Filters()
+NO_FILTERS = Filters()
 
 
 @lru_cache
-def _chosen(paths: tuple[str, ...]) -> Callable[[str], bool]:
+def _build_path_predicate(paths: tuple[str, ...]) -> Callable[[str], bool]:
     """Return a predicate for the files that the paths select."""
     if all(path.startswith("!") for path in paths):
-        excluded = Globs(path[1:] for path in paths)
-        return lambda file: not excluded.match(file)
-    return Globs(paths).match
+        excluded = PathGlobs(path[1:] for path in paths)
+        return lambda file: not excluded.has_match(file)
+    return PathGlobs(paths).has_match
 
 
-def _names_of(author: Account) -> tuple[str, ...]:
+def _list_author_names(author: Account) -> tuple[str, ...]:
     """Return the names of an author. GitHub appends ``[bot]`` to the names of apps in some answers only."""
-    name = author.login.removesuffix(_APP)
-    return (name, f"{name}{_APP}", BOTS) if author.is_bot or name != author.login else (name,)
+    name = author.login.removesuffix(_APP_SUFFIX)
+    return (name, f"{name}{_APP_SUFFIX}", BOTS) if author.is_bot or name != author.login else (name,)
 
 
-def _fits(values: tuple[str, ...], names: tuple[str, ...]) -> bool:
+def _has_match(values: tuple[str, ...], names: tuple[str, ...]) -> bool:
     return not values or not {name.casefold() for name in values}.isdisjoint(name.casefold() for name in names)
 
 
-def _quoted(value: str) -> str:
+def _quote_blanks(value: str) -> str:
     return f'"{value}"' if any(char.isspace() for char in value) else value

@@ -9,28 +9,28 @@ from datetime import datetime
 from urllib.parse import quote, urlsplit
 
 from bot.domain.errors import UsageError
-from bot.domain.text.strings import quoted
+from bot.domain.text.strings import quote_input
 
-GITHUB = "https://github.com"
+GITHUB_WEB = "https://github.com"
 # GitHub's rule for names: letters, digits, '-', '_', '.', never only dots, and no '.' in owners. Accounts that an
 # enterprise manages end with '_' and its short name (docs.github.com, "Username considerations")
 _REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]*)/(?P<name>(?!\.{1,2}$)[A-Za-z0-9._-]{1,100})")
 # GitHub Enterprise Cloud with data residency has its pages at NAME.ghe.com and its API at api.NAME.ghe.com
-_RESIDENT = ".ghe.com"
+_DATA_RESIDENCY_SUFFIX = ".ghe.com"
 
 
-def web_address(api: str) -> str:
+def derive_web_address(api: str) -> str:
     """Return the address of the web pages of the GitHub whose API is at ``api``.
 
     GitHub Enterprise Server has its API at ``/api/v3`` of the same host (docs.github.com, "Quickstart for GitHub
     REST API"). All other API addresses are taken for proxies of GitHub.com.
     """
     url = urlsplit(api)
-    if (url.hostname or "").endswith(_RESIDENT):
+    if (url.hostname or "").endswith(_DATA_RESIDENCY_SUFFIX):
         return f"https://{url.netloc.removeprefix('api.')}"
     if url.path.rstrip("/").endswith("/api/v3"):
         return f"{url.scheme}://{url.netloc}"
-    return GITHUB
+    return GITHUB_WEB
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Repository:
     name: str
 
     @classmethod
-    def parse(cls, text: str, web: str = GITHUB) -> Repository:
+    def parse(cls, text: str, web: str = GITHUB_WEB) -> Repository:
         """Parse ``owner/name`` or a pasted address of the GitHub whose pages are at ``web``.
 
         Raises:
@@ -51,7 +51,7 @@ class Repository:
         match = _REPOSITORY.fullmatch(trimmed)
         if not match:
             raise UsageError(
-                f"{quoted(text)} is no repository: write it as owner/name, such as vllm-project/vllm."
+                f"{quote_input(text)} is no repository: write it as owner/name, such as vllm-project/vllm."
             )
         return cls(match["owner"], match["name"])
 
@@ -66,11 +66,11 @@ class Account:
     login: str
     is_bot: bool = False
 
-    def page(self, web: str) -> str:
+    def build_page_url(self, web: str) -> str:
         """Return the address of the account's page on the GitHub whose pages are at ``web``."""
         if not self.is_bot:
             return f"{web}/{self.login}"
-        is_server = web != GITHUB and not web.endswith(_RESIDENT)
+        is_server = web != GITHUB_WEB and not web.endswith(_DATA_RESIDENCY_SUFFIX)
         return f"{web}/{'github-apps' if is_server else 'apps'}/{self.login}"
 
 
@@ -94,12 +94,12 @@ class ChangedFile:
     previous_path: str | None = None
     unread: int = 0
 
-    def with_patch(self, patch: str | None, unread: int) -> ChangedFile:
+    def replace_patch(self, patch: str | None, unread: int) -> ChangedFile:
         """Return a copy with a patch; ``unread`` is the number of changed lines that it lacks."""
         return replace(self, patch=patch, unread=unread)
 
     @property
-    def is_odd(self) -> bool:
+    def is_unreadable(self) -> bool:
         """Whether the patch was unreadable. Always false for a file whose patches are not loaded."""
         return self.patch is None and self.unread > 0
 
@@ -134,14 +134,14 @@ class PullRequest:
     labels: tuple[str, ...] = ()
     files: tuple[ChangedFile, ...] | None = None
     commit_message: str = ""
-    web: str = GITHUB
+    web: str = GITHUB_WEB
 
     @property
     def url(self) -> str:
         """The address of its page."""
-        return self.sibling_url(self.number)
+        return self.build_sibling_url(self.number)
 
-    def sibling_url(self, number: int) -> str:
+    def build_sibling_url(self, number: int) -> str:
         """Return the address of another pull request of the repository."""
         return f"{self.web}/{self.repository}/pull/{number}"
 
@@ -176,23 +176,23 @@ class PullRequest:
         """The files, most changed lines first; empty if the files are not loaded."""
         return tuple(sorted(self.files or (), key=lambda file: (-file.changed_lines, file.path)))
 
-    def without_patches(self) -> PullRequest:
+    def remove_patches(self) -> PullRequest:
         """Return a copy without the patches of its files, which are by far its largest part."""
         if self.files is None:
             return self
         return replace(self, files=tuple(replace(file, patch=None) for file in self.files))
 
-    def line_url(self, path: str, line: int) -> str:
+    def build_line_url(self, path: str, line: int) -> str:
         """Return the address of a line of a file at :attr:`commit`; ``line`` starts at 1."""
         return f"{self.web}/{self.repository}/blob/{self.commit}/{quote(path)}#L{line}"
 
 
-def newest_first(pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:
+def sort_newest_first(pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:
     """Sort by merge time, newest first; merges of the same second by number, highest first."""
     return tuple(sorted(pulls, key=lambda pull: (pull.merge_time, pull.number), reverse=True))
 
 
-def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
+def remove_duplicates(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
     """Remove duplicate numbers and sort newest first. The first of each number is kept.
 
     If the first has no files, it gets those of the next one that has them: recorded pull requests have files but
@@ -203,4 +203,4 @@ def each_once(pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
         first = by_number.setdefault(pull.number, pull)
         if first.files is None and pull.files is not None:
             by_number[pull.number] = replace(first, files=pull.files)
-    return newest_first(tuple(by_number.values()))
+    return sort_newest_first(tuple(by_number.values()))

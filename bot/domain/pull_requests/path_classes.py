@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_globs import Globs
+from bot.domain.pull_requests.path_globs import PathGlobs
 
 
 class PathClass(StrEnum):
@@ -67,11 +67,11 @@ _PATTERNS: dict[PathClass, str] = {
     ),
     PathClass.SUPPORT: "/benchmarks/ /benchmark/ /bench/ /scripts/ /tools/ /hack/ /dev/",
 }
-_CRITICAL = (
+_CRITICAL_PATTERNS = (
     "*.cu *.cuh csrc/ kernels/ *kernel* ops/ *triton* *attention* *attn* *moe* *quantiz*"
     " migrations/ auth/ security/ crypto/"
 )
-_SOURCE = frozenset(
+_SOURCE_EXTENSIONS = frozenset(
     "py pyx c cc cpp cxx cu cuh hip h hh hpp hxx inl m mm metal rs go java kt kts scala groovy cs fs swift js"
     " jsx mjs cjs ts tsx mts cts vue svelte rb php ex exs erl hs ml clj dart lua r jl pl pm zig sql proto"
     " graphql jinja jinja2 j2 wgsl glsl hlsl".split()
@@ -81,7 +81,7 @@ CRITICAL = "critical"
 
 
 @dataclass(frozen=True)
-class OwnPaths:
+class CustomPaths:
     """The patterns that a repository defines in addition to the defaults, in the syntax of .gitignore.
 
     ``without`` lists what has no defaults: classes, or ``critical``; for ``product``, the default extensions of
@@ -90,10 +90,10 @@ class OwnPaths:
 
     patterns: tuple[tuple[PathClass, tuple[str, ...]], ...] = ()
     critical: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    without_defaults: tuple[str, ...] = ()
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def pattern_names(self) -> tuple[str, ...]:
         """The names of the classes with own patterns, in the order in which they are tried."""
         return (*(str(kind) for kind, _ in self.patterns), *([CRITICAL] if self.critical else []))
 
@@ -106,66 +106,72 @@ class PathClasses:
     """
 
     patterns: tuple[tuple[PathClass, str], ...] = tuple(_PATTERNS.items())
-    critical: str = _CRITICAL
-    own: OwnPaths = OwnPaths()
+    critical: str = _CRITICAL_PATTERNS
+    custom: CustomPaths = CustomPaths()
 
-    def classify(self, path: str) -> PathClass:
+    def classify_path(self, path: str) -> PathClass:
         """Return the class of a path; source code that matches no pattern is product."""
-        return self._known(path)[0]
+        return self._lookup(path)[0]
 
     def is_critical(self, path: str) -> bool:
         """Return whether a product file is where mistakes hurt most (kernels, attention, migrations, …)."""
-        return self._known(path)[1]
+        return self._lookup(path)[1]
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that determines the class of a path; it changes with the patterns."""
-        content = repr((astuple(self), sorted(_SOURCE)))
+        content = repr((astuple(self), sorted(_SOURCE_EXTENSIONS)))
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @cached_property
-    def _known(self) -> Callable[[str], tuple[PathClass, bool]]:
+    def _lookup(self) -> Callable[[str], tuple[PathClass, bool]]:
         # packing, risk and areas classify the same few thousand paths of a day repeatedly; a measurement
         # classifies all paths of a year, also where a whole tree was moved
-        return lru_cache(maxsize=100_000)(self._found)
+        return lru_cache(maxsize=100_000)(self._classify_uncached)
 
-    def _found(self, path: str) -> tuple[PathClass, bool]:
-        kind = self._first_match(path)
-        return kind, kind is PathClass.PRODUCT and self._critical_globs.match(path)
+    def _classify_uncached(self, path: str) -> tuple[PathClass, bool]:
+        kind = self._find_first_match(path)
+        return kind, kind is PathClass.PRODUCT and self._critical_globs.has_match(path)
 
-    def _first_match(self, path: str) -> PathClass:
+    def _find_first_match(self, path: str) -> PathClass:
         for kind, globs in self._globs:
-            if globs.match(path):
+            if globs.has_match(path):
                 return kind
         extension = PurePosixPath(path).suffix.lstrip(".").lower()
-        is_source = extension in _SOURCE and PathClass.PRODUCT not in self.own.without
+        is_source = extension in _SOURCE_EXTENSIONS and PathClass.PRODUCT not in self.custom.without_defaults
         return PathClass.PRODUCT if is_source else PathClass.OTHER
 
     @cached_property
-    def _globs(self) -> tuple[tuple[PathClass, Globs], ...]:
-        defaults = ((kind, tuple(text.split())) for kind, text in self.patterns if kind not in self.own.without)
-        return tuple((kind, Globs(lines)) for kind, lines in (*self.own.patterns, *defaults))
+    def _globs(self) -> tuple[tuple[PathClass, PathGlobs], ...]:
+        defaults = (
+            (kind, tuple(text.split())) for kind, text in self.patterns if kind not in self.custom.without_defaults
+        )
+        return tuple((kind, PathGlobs(lines)) for kind, lines in (*self.custom.patterns, *defaults))
 
     @cached_property
-    def _critical_globs(self) -> Globs:
-        defaults = [] if CRITICAL in self.own.without else self.critical.split()
-        return Globs([*defaults, *self.own.critical])
+    def _critical_globs(self) -> PathGlobs:
+        defaults = [] if CRITICAL in self.custom.without_defaults else self.critical.split()
+        return PathGlobs([*defaults, *self.custom.critical])
 
 
-DEFAULT_PATHS = PathClasses()
+DEFAULT_PATH_CLASSES = PathClasses()
 
-ClassesOf = Callable[[Repository], PathClasses]
+PathClassesLookup = Callable[[Repository], PathClasses]
 
 
-def default_classes(_repository: Repository) -> PathClasses:
+def get_default_classes(_repository: Repository) -> PathClasses:
     """Return the default classes, which fit any repository."""
-    return DEFAULT_PATHS
+    return DEFAULT_PATH_CLASSES
 
 
-def default_patterns() -> dict[str, str]:
+def list_default_patterns() -> dict[str, str]:
     """Return the default patterns by class, in the order in which they are tried, and the critical ones."""
-    source = " ".join(f"*.{extension}" for extension in sorted(_SOURCE))
-    return {**{str(kind): text for kind, text in _PATTERNS.items()}, "product": source, CRITICAL: _CRITICAL}
+    source = " ".join(f"*.{extension}" for extension in sorted(_SOURCE_EXTENSIONS))
+    return {
+        **{str(kind): text for kind, text in _PATTERNS.items()},
+        "product": source,
+        CRITICAL: _CRITICAL_PATTERNS,
+    }
 
 
 @dataclass(frozen=True)
@@ -176,10 +182,10 @@ class PathSettings:
     there is none.
     """
 
-    named: Mapping[str, PathClasses] = field(default_factory=dict)
-    others: PathClasses = DEFAULT_PATHS
+    by_repository: Mapping[str, PathClasses] = field(default_factory=dict)
+    default: PathClasses = DEFAULT_PATH_CLASSES
     source: str = ""
 
-    def of(self, repository: Repository) -> PathClasses:
+    def get_path_classes(self, repository: Repository) -> PathClasses:
         """Return the path classes of a repository; names on GitHub are case-insensitive."""
-        return self.named.get(str(repository).lower(), self.others)
+        return self.by_repository.get(str(repository).lower(), self.default)

@@ -16,11 +16,11 @@ _TOKEN = re.compile(r"\\(?P<escaped>.)|\[(?P<negated>[!^]?)(?P<signs>[\w-]+)\]|(
 _FOLDERS = "**"
 _SOME_FOLDERS, _FEWEST_FOLDERS = "(?:[^/]*/)*", "(?:[^/]*/)*?"
 # the path continues below the match, so that the match is a folder
-_BELOW = "(?P<below>/)"
-_NOTHING = "(?!)"
+_PATH_CONTINUES = "(?P<below>/)"
+_MATCHES_NOTHING = "(?!)"
 
 
-class Globs:
+class PathGlobs:
     """A list of path patterns. The last match decides; a pattern that begins with ``!`` excludes.
 
     As in git, a pattern that matches the path itself takes precedence over those that match a parent folder. A
@@ -32,10 +32,12 @@ class Globs:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         lines = [pattern.rstrip() for pattern in patterns]
-        rules = [(not line.startswith("!"), re.compile(_translate(line.removeprefix("!")))) for line in lines]
+        rules = [
+            (not line.startswith("!"), re.compile(_translate_pattern(line.removeprefix("!")))) for line in lines
+        ]
         self._last_first = tuple(reversed(rules))
 
-    def match(self, path: str) -> bool:
+    def has_match(self, path: str) -> bool:
         """Return whether the patterns include the path."""
         path, parent_decision = path.removeprefix("/"), None
         for is_included, compiled in self._last_first:
@@ -47,9 +49,9 @@ class Globs:
         return bool(parent_decision)
 
 
-def _translate(pattern: str) -> str:
+def _translate_pattern(pattern: str) -> str:
     if not pattern.strip("/") or pattern.startswith("#"):
-        return _NOTHING
+        return _MATCHES_NOTHING
     names = pattern.split("/")
     is_folder = not names[-1]
     names = [*names[:-1], _FOLDERS] if is_folder else names
@@ -57,14 +59,18 @@ def _translate(pattern: str) -> str:
         names = names[1:]
     elif len(names) == 1 + is_folder:
         names = [_FOLDERS, *names]
-    return _joined(names, _BELOW if is_folder else "/" if names[-1] == _FOLDERS else rf"(?:\Z|{_BELOW})")
+    return _join_parts(
+        names, _PATH_CONTINUES if is_folder else "/" if names[-1] == _FOLDERS else rf"(?:\Z|{_PATH_CONTINUES})"
+    )
 
 
-def _joined(names: list[str], end: str) -> str:
+def _join_parts(names: list[str], end: str) -> str:
     """Join the parts between ``**``; all but the last match at the first possible position."""
-    parts = ["/".join(map(_name, part)) for is_gap, part in groupby(names, _FOLDERS.__eq__) if not is_gap]
+    parts = [
+        "/".join(map(_translate_name, part)) for is_gap, part in groupby(names, _FOLDERS.__eq__) if not is_gap
+    ]
     if not parts:
-        return f"[^/]*{_BELOW}" if end == _BELOW else ""
+        return f"[^/]*{_PATH_CONTINUES}" if end == _PATH_CONTINUES else ""
     gaps = [_FEWEST_FOLDERS] * len(parts)
     gaps[-1] = _SOME_FOLDERS
     gaps[0] = gaps[0] if names[0] == _FOLDERS else ""
@@ -72,14 +78,14 @@ def _joined(names: list[str], end: str) -> str:
     return f"{first}{gaps[-1]}{parts[-1]}{end}"
 
 
-def _name(name: str) -> str:
+def _translate_name(name: str) -> str:
     """Translate the name of a folder or file.
 
     Pieces between stars match at the first possible position, the last one at the end.
     """
     if name == "*":
         return "[^/]+"
-    first, *others = _pieces(name)
+    first, *others = _split_at_stars(name)
     if not others:
         return first
     *middle, last = others
@@ -87,18 +93,18 @@ def _name(name: str) -> str:
     return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + ended
 
 
-def _pieces(name: str) -> list[str]:
+def _split_at_stars(name: str) -> list[str]:
     """Split a name at its stars; each piece matches texts of one length only."""
     pieces = [""]
     for token in _TOKEN.finditer(name):
         if token["sign"] == "*":
             pieces.append("")
         else:
-            pieces[-1] += _sign(token)
+            pieces[-1] += _translate_token(token)
     return pieces
 
 
-def _sign(token: re.Match[str]) -> str:
+def _translate_token(token: re.Match[str]) -> str:
     if token["signs"]:
         return f"[^/{token['signs']}]" if token["negated"] else f"[{token['signs']}]"
     if token["sign"] == "?":

@@ -10,27 +10,27 @@ from dataclasses import dataclass, field
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 
-PRIVATE = "private"
-FILTERS = ("path", "author", "label", "not-author")
+PRIVATE_WORD = "private"
+FILTER_NAMES = ("path", "author", "label", "not-author")
 # characters: also of a full request as a button value, for which Slack's limit is 2,000 characters
-_LONGEST = 1_000
-MOST_FILTERS = 10
+_MAX_LENGTH = 1_000
+MAX_FILTERS = 10
 # phones replace straight quotation marks with these
-_CURLY = str.maketrans("“”„‟«»", '""""""')
+_CURLY_QUOTES = str.maketrans("“”„‟«»", '""""""')
 # an address is a word, not an option named https
 _OPTION = re.compile(r"(?P<name>[A-Za-z-]+):(?!//)(?P<value>.*)", re.S)
 
 
 @dataclass
-class Options:
+class QueryOptions:
     """The words of a command by kind: values by option, the word ``private``, and the rest."""
 
-    rest: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
     values: dict[str, list[str]] = field(default_factory=dict)
     is_private: bool = False
 
     @classmethod
-    def read(cls, text: str, names: tuple[str, ...]) -> Options:
+    def parse(cls, text: str, names: tuple[str, ...]) -> QueryOptions:
         """Parse the words of a command; ``names`` are the options that it has.
 
         Raises:
@@ -38,19 +38,19 @@ class Options:
                 are too many filters.
         """
         options = cls()
-        for word in words_of(text):
+        for word in split_words(text):
             option = _OPTION.fullmatch(word)
             if option:
-                options.add(option["name"].lower(), option["value"], names)
-            elif word.lower() == PRIVATE:
+                options.add_option(option["name"].lower(), option["value"], names)
+            elif word.lower() == PRIVATE_WORD:
                 options.is_private = True
             else:
-                options.rest.append(word)
-        if sum(len(options.values.get(kind, ())) for kind in FILTERS) > MOST_FILTERS:
-            raise UsageError(f"That is more than {MOST_FILTERS} filters: leave some out.")
+                options.arguments.append(word)
+        if sum(len(options.values.get(kind, ())) for kind in FILTER_NAMES) > MAX_FILTERS:
+            raise UsageError(f"That is more than {MAX_FILTERS} filters: leave some out.")
         return options
 
-    def add(self, name: str, value: str, names: tuple[str, ...]) -> None:
+    def add_option(self, name: str, value: str, names: tuple[str, ...]) -> None:
         """Add the value of an option.
 
         Raises:
@@ -70,30 +70,30 @@ class Options:
         Raises:
             UsageError: a path is invalid.
         """
-        return Filters(*(tuple(self.values.get(kind, ())) for kind in FILTERS))
+        return Filters(*(tuple(self.values.get(kind, ())) for kind in FILTER_NAMES))
 
-    def last(self, name: str) -> str:
+    def get_last(self, name: str) -> str:
         """Return the last value of an option; empty if there is none."""
         return self.values.get(name, [""])[-1]
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split the text at blanks, but not inside double quotes.
 
     Raises:
         UsageError: the text is too long, or a quotation mark is open.
     """
-    require_short(text)
-    return list(_split(text.translate(_CURLY)))
+    check_length(text)
+    return list(_split_at_blanks(text.translate(_CURLY_QUOTES)))
 
 
-def require_short(text: str) -> None:
+def check_length(text: str) -> None:
     """Raise UsageError if the text is too long for a command."""
-    if len(text) > _LONGEST:
-        raise UsageError(f"That is too long to be a command: use up to {_LONGEST:,} characters.")
+    if len(text) > _MAX_LENGTH:
+        raise UsageError(f"That is too long to be a command: use up to {_MAX_LENGTH:,} characters.")
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_at_blanks(text: str) -> Iterator[str]:
     lexer = shlex.shlex(text, posix=True)
     # only the syntax that the help describes: no comments, no escapes, no single quotes (as in o'brien)
     lexer.whitespace_split, lexer.commenters, lexer.escape, lexer.quotes = True, "", "", '"'

@@ -12,27 +12,27 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from bot.domain.history.file_history import Past
-from bot.domain.history.relands import Try
+from bot.domain.history.file_history import FileHistory
+from bot.domain.history.relands import Attempt
 from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClasses
-from bot.domain.risk.rules import Facts, Fired, facts_of, fired_by, is_sweep
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
+from bot.domain.risk.rules import RuleFacts, RuleHit, collect_facts, evaluate_rules, is_sweep
 
 # the version of the rules and their points: change it with them
-RULES = "rules.v2"
+RULES_VERSION = "rules.v2"
 # below this threshold a list contains no more repaired merges than chance would give
-THRESHOLD = 12
-HIGHEST_BAND = 16
+RISK_THRESHOLD = 12
+HIGHEST_BAND_THRESHOLD = 16
 # percentage of all merges that needed a repair within two weeks; the percentages of the bands are in Band
 BASE_RATE = 7
 # formatters and mass renames touch many files and add about as much as they delete; they rarely break anything
 _SWEEP_CAP = 8.0
 # changes outside of the product and its build rank after all others
-_OUTSIDE = 6.01
+_NON_PRODUCT_PENALTY = 6.01
 
 
-class Band(Enum):
+class RiskBand(Enum):
     """A range of points: its label, and the percentage of such merges that needed a repair within two weeks."""
 
     NO_PRODUCT = ("lowest", 1)
@@ -47,7 +47,12 @@ class Band(Enum):
 
 
 # minimal points; changes of the product or its build have -6 or more, all others have less
-_BANDS = ((HIGHEST_BAND, Band.HIGHEST), (THRESHOLD, Band.HIGH), (4, Band.MIDDLE), (-6, Band.LOW))
+_BANDS = (
+    (HIGHEST_BAND_THRESHOLD, RiskBand.HIGHEST),
+    (RISK_THRESHOLD, RiskBand.HIGH),
+    (4, RiskBand.MIDDLE),
+    (-6, RiskBand.LOW),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,53 +65,55 @@ class Risk:
 
     points: float
     reasons: tuple[str, ...]
-    fired: tuple[Fired, ...] = ()
+    fired: tuple[RuleHit, ...] = ()
     without_history: bool = False
     may_be_listed: bool = True
-    tries: tuple[Try, ...] = ()
+    tries: tuple[Attempt, ...] = ()
 
     @property
     def is_listed(self) -> bool:
         """Whether it belongs on a list of risky pull requests."""
-        return self.may_be_listed and self.points >= THRESHOLD
+        return self.may_be_listed and self.points >= RISK_THRESHOLD
 
     @property
     def is_highest(self) -> bool:
         """Whether it belongs on a list of the highest band only."""
-        return self.is_listed and self.points >= HIGHEST_BAND
+        return self.is_listed and self.points >= HIGHEST_BAND_THRESHOLD
 
     @property
-    def band(self) -> Band:
+    def band(self) -> RiskBand:
         """The band of the points."""
-        return next((band for least, band in _BANDS if self.points >= least), Band.NO_PRODUCT)
+        return next((band for least, band in _BANDS if self.points >= least), RiskBand.NO_PRODUCT)
 
 
-def assess(pull: PullRequest, classes: PathClasses = DEFAULT_PATHS, past: Past | None = None) -> Risk:
+def assess_pull_request(
+    pull: PullRequest, classes: PathClasses = DEFAULT_PATH_CLASSES, past: FileHistory | None = None
+) -> Risk:
     """Assess a pull request whose files are loaded.
 
     Only merges before its own are considered of ``past``; an open pull request is assessed without it. A revert
     has the points of the change that it undoes, but is never listed: it is shown as a revert.
     """
-    facts = facts_of(pull, classes)
-    fired = fired_by(facts, past, classes)
+    facts = collect_facts(pull, classes)
+    fired = evaluate_rules(facts, past, classes)
     shown = sorted((rule for rule in fired if rule.sentence), key=lambda rule: -rule.points)
     return Risk(
-        points_of(facts, fired),
+        compute_points(facts, fired),
         tuple(rule.sentence for rule in shown),
         fired,
-        without_history=not (past and pull.merged_at and past.reaches(pull.merged_at)),
+        without_history=not (past and pull.merged_at and past.is_long_enough(pull.merged_at)),
         may_be_listed=not is_revert(pull),
-        tries=past.tries(pull.number) if past else (),
+        tries=past.list_attempts(pull.number) if past else (),
     )
 
 
-def points_of(facts: Facts, fired: Iterable[Fired]) -> float:
+def compute_points(facts: RuleFacts, fired: Iterable[RuleHit]) -> float:
     """Return the total points of rules: limited for sweeps, negative without product and build files."""
     points = float(sum(rule.points for rule in fired))
     if is_sweep(facts.pull):
         points = min(points, _SWEEP_CAP)
     if not (facts.product or facts.build):
-        points = min(points, 0.0) - _OUTSIDE
+        points = min(points, 0.0) - _NON_PRODUCT_PENALTY
     # of changes with equal points the larger one comes first
     return points + 0.0001 * math.log1p(facts.pull.changed_lines)
 
@@ -129,7 +136,7 @@ def rank_by_risk(assessed: Iterable[T]) -> tuple[T, ...]:
     )
 
 
-def worth_a_look(assessed: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
+def select_risky(assessed: Iterable[T], most: int, *, is_sparing: bool) -> tuple[T, ...]:
     """Return those above the threshold, riskiest first, at most ``most``.
 
     With ``is_sparing``, for a repository whose lists were no better than chance, return at most one, of the

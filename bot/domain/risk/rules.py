@@ -14,14 +14,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
-from bot.domain.history.file_history import USUAL, Past, added_lines, watched
+from bot.domain.history.file_history import (
+    DEFAULT_CHANGE_SIZE,
+    FileHistory,
+    count_added_lines,
+    select_watched_files,
+)
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.text.strings import one_line, plural
+from bot.domain.text.strings import collapse_lines, format_count
 
-_SWEEP_FILES = 60
+_MIN_SWEEP_FILES = 60
 # multiple of the usual size from which on the usual size is mentioned
-_MUCH = 4
+_NOTABLE_SIZE_FACTOR = 4
 
 _HOT_TITLE = re.compile(
     r"\bperf|optimi[sz]|speed ?up|\bfaster|throughput|latency|kernel|compil|cuda ?graph|inductor"
@@ -38,7 +43,7 @@ _REMOVAL_TITLE = re.compile(r"\bremov|\bdeprecat|\bdrop|\bdelet", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Fired:
+class RuleHit:
     """The result of a rule: the points that it adds or subtracts. Without ``sentence`` it is not shown."""
 
     rule: str
@@ -47,7 +52,7 @@ class Fired:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RuleFacts:
     """The input of the rules: a pull request and its product and build files.
 
     ``added`` is the number of lines added to these files, without lock files. ``before`` are the previous paths
@@ -57,84 +62,90 @@ class Facts:
     pull: PullRequest
     product: tuple[ChangedFile, ...]
     build: tuple[ChangedFile, ...]
-    added: int
-    before: tuple[str, ...]
+    added_lines: int
+    previous_paths: tuple[str, ...]
 
 
-def facts_of(pull: PullRequest, classes: PathClasses) -> Facts:
+def collect_facts(pull: PullRequest, classes: PathClasses) -> RuleFacts:
     """Collect the facts of a pull request; if its files are not loaded, there are none."""
-    files = watched(pull, classes)
-    product = tuple(file for file in files if classes.classify(file.path) is PathClass.PRODUCT)
-    build = tuple(file for file in files if classes.classify(file.path) is not PathClass.PRODUCT)
+    files = select_watched_files(pull, classes)
+    product = tuple(file for file in files if classes.classify_path(file.path) is PathClass.PRODUCT)
+    build = tuple(file for file in files if classes.classify_path(file.path) is not PathClass.PRODUCT)
     before = tuple(file.previous_path or file.path for file in files if file.status != "added")
-    return Facts(pull, product, build, added_lines(files, classes), before)
+    return RuleFacts(pull, product, build, count_added_lines(files, classes), before)
 
 
-def fired_by(facts: Facts, past: Past | None, classes: PathClasses) -> tuple[Fired, ...]:
+def evaluate_rules(facts: RuleFacts, past: FileHistory | None, classes: PathClasses) -> tuple[RuleHit, ...]:
     """Evaluate the rules; those that look back are not applied if the history is too short."""
     at = facts.pull.merged_at
-    if past is None or at is None or not past.reaches(at):
-        hits = [_size(facts, USUAL, None), *_spread(facts), *_title(facts)]
+    if past is None or at is None or not past.is_long_enough(at):
+        hits = [_rate_size(facts, DEFAULT_CHANGE_SIZE, None), *_rate_spread(facts), *_rate_title(facts)]
     else:
-        size = _size(facts, past.usual(at), past.measured(at))
-        hits = [size, *_spread(facts), *_title(facts), *_history(facts, past, at)]
-    return (*(rule for rule in hits if rule.points), *_critical(facts, classes))
+        size = _rate_size(facts, past.get_usual_size(at), past.measure_usual_size(at))
+        hits = [size, *_rate_spread(facts), *_rate_title(facts), *_rate_history(facts, past, at)]
+    return (*(rule for rule in hits if rule.points), *_rate_critical_paths(facts, classes))
 
 
 def is_sweep(pull: PullRequest) -> bool:
     """Return whether it changes many files and adds about as much as it deletes, like formatters and renames."""
     larger, smaller = max(pull.additions, pull.deletions), min(pull.additions, pull.deletions)
-    return len(pull.files or ()) >= _SWEEP_FILES and smaller >= 0.8 * larger
+    return len(pull.files or ()) >= _MIN_SWEEP_FILES and smaller >= 0.8 * larger
 
 
-def _doublings(value: float, most: float) -> float:
+def _count_doublings(value: float, most: float) -> float:
     """Return the binary logarithm of ``1 + min(value, most)``: 1 for 1, 2 for 3, 3 for 7."""
     return math.log2(1 + min(value, most))
 
 
-def _size(facts: Facts, usual: float, measured: float | None) -> Fired:
+def _rate_size(facts: RuleFacts, usual: float, measured: float | None) -> RuleHit:
     """Rate the added lines; the usual size is mentioned only if it was ``measured`` in the repository."""
-    times = facts.added / usual
-    compared = f", where {usual:.0f} are usual" if times >= _MUCH and usual == measured else ""
-    sentence = f"adds {plural(facts.added, 'line')} of product or build code{compared}"
-    return Fired("size", 3 * _doublings(times, 64), sentence if times >= 1 else "")
+    times = facts.added_lines / usual
+    compared = f", where {usual:.0f} are usual" if times >= _NOTABLE_SIZE_FACTOR and usual == measured else ""
+    sentence = f"adds {format_count(facts.added_lines, 'line')} of product or build code{compared}"
+    return RuleHit("size", 3 * _count_doublings(times, 64), sentence if times >= 1 else "")
 
 
-def _spread(facts: Facts) -> Iterator[Fired]:
+def _rate_spread(facts: RuleFacts) -> Iterator[RuleHit]:
     folders = len({PurePosixPath(file.path).parent for file in facts.product})
     if folders > 1:
-        yield Fired("folders", 1.5 * math.log2(min(folders, 8)), f"touches {folders} product folders")
+        yield RuleHit("folders", 1.5 * math.log2(min(folders, 8)), f"touches {folders} product folders")
     if facts.build:
-        yield Fired("build", 4, "changes dependencies or build")
+        yield RuleHit("build", 4, "changes dependencies or build")
 
 
-def _critical(facts: Facts, classes: PathClasses) -> Iterator[Fired]:
+def _rate_critical_paths(facts: RuleFacts, classes: PathClasses) -> Iterator[RuleHit]:
     """Yield the critical path to mention, without points: it did not distinguish reverted changes from others."""
     path = next((file.path for file in facts.product if classes.is_critical(file.path)), None)
     if path:
-        yield Fired("critical", 0, f"changes critical paths (such as {one_line(PurePosixPath(path).name)})")
+        yield RuleHit(
+            "critical", 0, f"changes critical paths (such as {collapse_lines(PurePosixPath(path).name)})"
+        )
 
 
-def _title(facts: Facts) -> Iterator[Fired]:
+def _rate_title(facts: RuleFacts) -> Iterator[RuleHit]:
     title = facts.pull.title
     if _HOT_TITLE.search(title):
-        yield Fired("hot title", 3, "performance or concurrency change by its title")
+        yield RuleHit("hot title", 3, "performance or concurrency change by its title")
     if _CALM_TITLE.search(title):
-        yield Fired("calm title", -2)
+        yield RuleHit("calm title", -2)
     if _REMOVAL_TITLE.search(title):
-        yield Fired("removal", -4)
+        yield RuleHit("removal", -4)
 
 
-def _history(facts: Facts, past: Past, at: datetime) -> Iterator[Fired]:
-    back, fixes = past.taken_back(facts.before, at), past.fixes(facts.before, at)
-    days = past.open_for(facts.pull.number, at) / timedelta(days=1)
-    yield Fired(
-        "reverted files", 2 * _doublings(back, 7), f"{_files(back)} in a reverted change in the last 180 days"
+def _rate_history(facts: RuleFacts, past: FileHistory, at: datetime) -> Iterator[RuleHit]:
+    back, fixes = past.count_reverted(facts.previous_paths, at), past.count_fixes(facts.previous_paths, at)
+    days = past.get_open_time(facts.pull.number, at) / timedelta(days=1)
+    yield RuleHit(
+        "reverted files",
+        2 * _count_doublings(back, 7),
+        f"{_format_files(back)} in a reverted change in the last 180 days",
     )
-    yield Fired("fixes", _doublings(fixes, 15), f"its files needed {plural(fixes, 'fix', 'fixes')} in 14 days")
-    waited = f"was open for at least {plural(int(days), 'day')}" if days >= 1 else ""
-    yield Fired("open", 1.5 * _doublings(days, 7), waited)
+    yield RuleHit(
+        "fixes", _count_doublings(fixes, 15), f"its files needed {format_count(fixes, 'fix', 'fixes')} in 14 days"
+    )
+    waited = f"was open for at least {format_count(int(days), 'day')}" if days >= 1 else ""
+    yield RuleHit("open", 1.5 * _count_doublings(days, 7), waited)
 
 
-def _files(count: int) -> str:
+def _format_files(count: int) -> str:
     return "one of its files was" if count == 1 else f"{count} of its files were"

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import count
 from zoneinfo import ZoneInfo
 
-from bot.domain.digest.view import WHOLE, View
+from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.keyspace.keys import DigestName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
@@ -32,7 +32,7 @@ class DigestSpec:
     channel: str
     repository: Repository
     span: Span
-    view: View = WHOLE
+    view: DigestView = FULL_VIEW
 
     @property
     def title(self) -> str:
@@ -44,14 +44,14 @@ class DigestSpec:
 
         A zone counts by the intervals of UTC that it makes of the dates: Berlin and Paris share a digest.
         """
-        return self._name(team, self.span.offsets).key
+        return self._name(team, self.span.utc_offsets).key
 
     def dated_key(self, team: str) -> str:
         """The key as it was while dates alone made it up: one for all zones. Records of then are still read."""
         return self._name(team).key
 
     def _name(self, team: str, offsets: str = "") -> DigestName:
-        view = self.view.mark if self.view else ""
+        view = self.view.fingerprint if self.view else ""
         return DigestName(team, self.channel, str(self.repository), str(self.span), offsets, view)
 
 
@@ -130,7 +130,7 @@ class Subscription:
     channel: str
     repository: Repository
     timing: Timing
-    view: View = WHOLE
+    view: DigestView = FULL_VIEW
     by: str = ""
     follows: str = ""
     is_paused: bool = False

@@ -11,13 +11,13 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import Repositories
-from bot.domain.digest.view import WHOLE, Only, View
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import FILTERS, Options, require_short
+from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
 from bot.domain.subscriptions.models import Subscription
-from bot.domain.text.strings import quoted
-from bot.domain.time.day import zone_of
+from bot.domain.text.strings import quote_input
+from bot.domain.time.day import parse_zone
 
 ALL = "all"
 MINE = "mine"
@@ -39,20 +39,22 @@ class Wish:
     zone: ZoneInfo | None = None
     is_mine: bool = False
     weekdays: bool | None = None
-    view: View = WHOLE
+    view: DigestView = FULL_VIEW
     is_personal: bool = False
 
     def __post_init__(self) -> None:
-        require_short(str(self))
+        check_length(str(self))
 
     @classmethod
     def parse(cls, text: str, repositories: Repositories) -> Wish:
         """Raises UsageError."""
-        found = Options.read(text, ("repo", "at", "tz", *FILTERS, "only"))
-        named = {name: found.last(name) for name in ("repo", "at", "tz") if found.last(name)}
-        for name, value in _named(found.rest):
+        found = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only"))
+        named = {name: found.get_last(name) for name in ("repo", "at", "tz") if found.get_last(name)}
+        for name, value in _named(found.arguments):
             if name in named:
-                raise UsageError(f"You named {quoted(named[name])} and {quoted(value)}: leave one of them out.")
+                raise UsageError(
+                    f"You named {quote_input(named[name])} and {quote_input(value)}: leave one of them out."
+                )
             named[name] = value
         # a time that is left out makes the next word one, and the zone behind it a repository: times go first
         at = time_of(named["at"]) if "at" in named else None
@@ -60,10 +62,10 @@ class Wish:
         return cls(
             repository=repositories.parse(named["repo"]) if "repo" in named else repositories.default,
             at=at,
-            zone=zone_of(named["tz"]) if "tz" in named and not is_mine else None,
+            zone=parse_zone(named["tz"]) if "tz" in named and not is_mine else None,
             is_mine=is_mine,
             weekdays={"weekdays": True, "daily": False}.get(named.get("days", "")),
-            view=View(found.filters, only_of(found.last("only"))),
+            view=DigestView(found.filters, only_of(found.get_last("only"))),
             is_personal="me" in named or found.is_private,
         )
 
@@ -79,7 +81,7 @@ class Wish:
             *([f"tz:{MINE}"] if self.is_mine else []),
             *([] if self.weekdays is None else ["weekdays" if self.weekdays else "daily"]),
             *(["me"] if self.is_personal else []),
-            *self.view.words(),
+            *self.view.list_options(),
         ]
         return " ".join(words)
 
@@ -101,12 +103,12 @@ def _named(words: list[str]) -> Iterator[tuple[str, str]]:
         elif "/" in word:
             yield "repo", word
         else:
-            raise UsageError(f"I don't know {quoted(word)}: {_HOW}.")
+            raise UsageError(f"I don't know {quote_input(word)}: {_HOW}.")
 
 
 def time_of(text: str) -> dt.time:
     """A time of the day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
-    refusal = f"{quoted(text)} is no time: write it as 09:00 or 9am."
+    refusal = f"{quote_input(text)} is no time: write it as 09:00 or 9am."
     found = _CLOCK.fullmatch(text.strip())
     if not found:
         raise UsageError(refusal)
@@ -121,12 +123,14 @@ def time_of(text: str) -> dt.time:
         raise UsageError(refusal) from error
 
 
-def only_of(text: str) -> Only:
+def only_of(text: str) -> ViewLevel:
     """How much is to be shown. Raises UsageError."""
     try:
-        return Only(text.lower())
+        return ViewLevel(text.lower())
     except ValueError as error:
-        raise UsageError(f"only:{quoted(text)} can't be used: write only:substantial or only:risky.") from error
+        raise UsageError(
+            f"only:{quote_input(text)} can't be used: write only:substantial or only:risky."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ class Which:
             return cls(repository=repositories.parse(word))
         if word and not ID.fullmatch(word.lower()):
             raise UsageError(
-                f"I don't know {quoted(word)}: write a repository, an id as the list shows it, or all."
+                f"I don't know {quote_input(word)}: write a repository, an id as the list shows it, or all."
             )
         return cls(id=word.lower())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.models import Evidence, Quote, locate
+from bot.domain.summaries.models import Evidence, Quote, locate_quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Citation:
     quote: str
 
 
-def proven(citation: Citation, pull: PullRequest) -> Evidence | None:
+def verify_citation(citation: Citation, pull: PullRequest) -> Evidence | None:
     """Return the quote with its position in the file that the citation names, or None if it proves nothing.
 
     Unlike in summaries, the quote may be of unchanged lines; the evidence says so.
     """
-    return next(iter(locate([Quote(citation.path.strip(), citation.quote)], pull)), None)
+    return next(iter(locate_quotes([Quote(citation.path.strip(), citation.quote)], pull)), None)

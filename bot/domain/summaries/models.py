@@ -7,21 +7,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.domain.pull_requests.diff import Side, find_quote
+from bot.domain.pull_requests.diff import DiffSide, find_quote
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClass, PathClasses
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.quote_evidence import is_telling
-from bot.domain.text.strings import one_line, plural, shorten, without_comments
+from bot.domain.summaries.quote_evidence import is_evidence
+from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 
-HEADLINE_LIMIT = 120
+MAX_HEADLINE_LENGTH = 120
 # the reason for a fallback where no key is set, which is no failure
 NO_MODEL = "no model is set up"
 # the reason for a fallback where GitHub's record of the pull request is malformed
-UNREAD = "it could not be read"
-_QUIET = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
+UNREADABLE = "it could not be read"
+_NON_PRODUCT_CLASSES = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
 # changed lines: a fallback calls only such small changes trivial, which hardly affect the product
-_TINY = 20
+_MAX_TRIVIAL_LINES = 20
 
 
 class ChangeType(StrEnum):
@@ -45,14 +45,14 @@ class Evidence:
 
     path: str
     quote: str
-    side: Side
+    side: DiffSide
     line: int
     is_change: bool = True
 
-    def url(self, pull: PullRequest) -> str:
+    def build_url(self, pull: PullRequest) -> str:
         """Return the address of the line: in the merged file or, for a deleted line, in the diff."""
-        if self.side is Side.NEW:
-            return pull.line_url(self.path, self.line)
+        if self.side is DiffSide.NEW:
+            return pull.build_line_url(self.path, self.line)
         # GitHub's anchor of a line of the old side on the page of a pull request's files
         return f"{pull.url}/files#diff-{hashlib.sha256(self.path.encode()).hexdigest()}L{self.line}"
 
@@ -101,80 +101,82 @@ class Summary:
     @property
     def is_unread(self) -> bool:
         """Whether the pull request could not be read."""
-        return self.fallback == UNREAD
+        return self.fallback == UNREADABLE
 
     @property
-    def lack(self) -> str:
+    def fallback_note(self) -> str:
         """The note for readers on a fallback; empty for a summary by the model."""
         if self.is_unread:
             return "could not be read"
         return "facts only" if self.is_fallback else ""
 
 
-def verify(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:
+def verify_quotes(quotes: Iterable[Quote], pull: PullRequest) -> tuple[Evidence, ...]:
     """Return the evidence among the quotes: those of changed lines. The others are dropped."""
-    return tuple(evidence for evidence in locate(quotes, pull) if evidence.is_change)
+    return tuple(evidence for evidence in locate_quotes(quotes, pull) if evidence.is_change)
 
 
-def locate(quotes: Iterable[Quote], pull: PullRequest) -> Iterator[Evidence]:
+def locate_quotes(quotes: Iterable[Quote], pull: PullRequest) -> Iterator[Evidence]:
     """Yield evidence for the distinctive quotes that are in the diff of their file, also of unchanged lines."""
     patches = {file.path: file.patch for file in pull.files or ()}
     for quote in quotes:
-        position = find_quote(patches.get(quote.path) or "", quote.quote) if is_telling(quote.quote) else None
+        position = find_quote(patches.get(quote.path) or "", quote.quote) if is_evidence(quote.quote) else None
         if position:
             yield Evidence(quote.path, quote.quote.strip(), position.side, position.line, position.is_change)
 
 
-def without_unproven(summary: Summary) -> Summary:
+def remove_unproven_claims(summary: Summary) -> Summary:
     """Remove the claims on which a reader would act if the summary has no evidence."""
     return summary if summary.evidence else replace(summary, risk_reason="", action="")
 
 
-def fallback_summary(
-    pull: PullRequest, reason: str, coverage: Coverage, classes: PathClasses = DEFAULT_PATHS
+def build_fallback_summary(
+    pull: PullRequest, reason: str, coverage: Coverage, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> Summary:
     """Build a summary of facts: title, description, files, type by rule. Its first line says so."""
-    description = shorten(one_line(without_comments(pull.body)), 600) or "The pull request has no description."
+    description = (
+        truncate_text(collapse_lines(remove_comments(pull.body)), 600) or "The pull request has no description."
+    )
     return Summary(
-        type=_type_by_rule(pull, classes),
-        headline=shorten(one_line(pull.title), HEADLINE_LIMIT),
+        type=_determine_type(pull, classes),
+        headline=truncate_text(collapse_lines(pull.title), MAX_HEADLINE_LENGTH),
         what_changed_and_why=f"*No model summary: {reason}. The facts stand in for it.*\n\n"
-        f"Title: {one_line(pull.title)}\n\nDescription: {description}",
-        technical_impact=f"{plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
-        f"{_kinds(files_kinds(pull, classes))}",
+        f"Title: {collapse_lines(pull.title)}\n\nDescription: {description}",
+        technical_impact=f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
+        f"{_format_file_classes(count_file_classes(pull, classes))}",
         potential_risks="Not assessed: no model has read the diff.",
-        key_insights=_largest(files_by_size(pull)),
+        key_insights=_format_largest_files(list_largest_files(pull)),
         coverage=coverage,
         fallback=reason,
     )
 
 
-def files_by_size(pull: PullRequest) -> tuple[str, ...]:
+def list_largest_files(pull: PullRequest) -> tuple[str, ...]:
     """Return the paths of the three files with the most changed lines."""
     return tuple(file.path for file in pull.largest_files[:3])
 
 
-def files_kinds(pull: PullRequest, classes: PathClasses) -> dict[PathClass, int]:
+def count_file_classes(pull: PullRequest, classes: PathClasses) -> dict[PathClass, int]:
     """Count the files of each class that the pull request changes."""
     counts: dict[PathClass, int] = {}
     for file in pull.files or ():
-        kind = classes.classify(file.path)
+        kind = classes.classify_path(file.path)
         counts[kind] = counts.get(kind, 0) + 1
     return counts
 
 
-def _type_by_rule(pull: PullRequest, classes: PathClasses) -> ChangeType:
-    kinds = set(files_kinds(pull, classes))
+def _determine_type(pull: PullRequest, classes: PathClasses) -> ChangeType:
+    kinds = set(count_file_classes(pull, classes))
     only_docs = bool(kinds) and kinds <= {PathClass.DOCS}
-    tiny = bool(kinds) and kinds <= _QUIET and pull.changed_lines <= _TINY
+    tiny = bool(kinds) and kinds <= _NON_PRODUCT_CLASSES and pull.changed_lines <= _MAX_TRIVIAL_LINES
     return ChangeType.TRIVIAL if only_docs or tiny else ChangeType.SUBSTANTIAL
 
 
-def _kinds(counts: dict[PathClass, int]) -> str:
+def _format_file_classes(counts: dict[PathClass, int]) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
     return f"By kind of file: {kinds}." if kinds else "The files could not be read."
 
 
-def _largest(paths: tuple[str, ...]) -> str:
+def _format_largest_files(paths: tuple[str, ...]) -> str:
     names = ", ".join(f"`{path}`" for path in paths)
     return f"Most changed: {names}." if names else "Read the pull request itself."

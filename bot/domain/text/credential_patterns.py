@@ -23,7 +23,7 @@ _PEM = r"""
       |[\s\w+/=:,.\\-]{0,10000})
 """
 # by hints with blanks between; case matters
-_ISSUED: tuple[tuple[str, str], ...] = (
+_ISSUED_FORMS: tuple[tuple[str, str], ...] = (
     # Slack
     ("xox", r"\bxox[a-z]-[\w-]{10,}"),
     ("xapp-", r"\bxapp-[\w-]{10,}"),
@@ -97,22 +97,22 @@ _ISSUED: tuple[tuple[str, str], ...] = (
     ("-----BEGIN SSH2 PuTTY-User-Key-File-", _PEM),
 )
 # a word that stands where a password would, or what is filled in later
-_BLANK = r"(?:password|passwd|pass|pwd|secret|token|changeme|example|[x*.]+)"
+_PLACEHOLDER = r"(?:password|passwd|pass|pwd|secret|token|changeme|example|[x*.]+)"
 # what code reads from elsewhere
-_READ = r"(?:self|os|env|args?|config|settings|process|secrets?|vars?|cfg|opts?|request|params?|data)\."
-_MIXED = r"(?=[^\s\"'`]{0,100}\d)(?=[^\s\"'`]{0,100}[A-Za-z])"
-_VALUE = rf"(?!{_READ}){_MIXED}[A-Za-z0-9+/!@#^&~_-][A-Za-z0-9+/!@#$^&*~_.=%?:-]"
-_END = r"(?![\w(\[])"
+_CODE_REFERENCE = r"(?:self|os|env|args?|config|settings|process|secrets?|vars?|cfg|opts?|request|params?|data)\."
+_LETTER_AND_DIGIT = r"(?=[^\s\"'`]{0,100}\d)(?=[^\s\"'`]{0,100}[A-Za-z])"
+_VALUE = rf"(?!{_CODE_REFERENCE}){_LETTER_AND_DIGIT}[A-Za-z0-9+/!@#^&~_-][A-Za-z0-9+/!@#$^&*~_.=%?:-]"
+_VALUE_END = r"(?![\w(\[])"
 
 
-def _value(least: int, end: str = _END) -> str:
+def _value(least: int, end: str = _VALUE_END) -> str:
     """Return the pattern of a value of more than ``least`` characters; one of more than 1,000 needs no end."""
     return rf"(?:{_VALUE}{{{least},1000}}+{end}|{_VALUE}{{1000,}}+)"
 
 
-_IS = r"[\"'`]?\]?[ \t]{0,5}(?:=>|:=|==?|:)[ \t]{0,5}"
-_WORD_BEFORE = r"(?:password|passwd|passphrase|pwd)"
-_NAME = (
+_ASSIGNMENT = r"[\"'`]?\]?[ \t]{0,5}(?:=>|:=|==?|:)[ \t]{0,5}"
+_PASSWORD_NAME = r"(?:password|passwd|passphrase|pwd)"  # noqa: S105 - a pattern
+_KEY_NAME = (
     r"(?:secret|api[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|(?:secret|signing|encryption|auth)[_-]?key"
     r"|signing[_-]?secret|client[_-]?secret|auth[_-]?token|(?:access|refresh|bot|api|session|bearer)[_-]?token)"
 )
@@ -120,47 +120,55 @@ _IBM = r"(?<![a-z])(?:ibm|iam)(?:[_-]?(?:cloud|iam|api)){0,3}[_-]?(?:key|pwd|pas
 _AWS = r"aws[\w.-]{0,20}(?:key|pw|pwd|pass|password|token)"
 # or the end of a text that was cut
 _QUOTE = r"(?=[\"'`…]|\Z)"
-_SCHEME = r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,5})?"
+_AUTHORIZATION_SCHEME = r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{1,5})?"
 # by hints in small letters; case does not matter
-_ASSIGNED: tuple[tuple[str, str], ...] = (
+_ASSIGNED_FORMS: tuple[tuple[str, str], ...] = (
     (
         "authorization",
-        rf"(\bauthorization[\"']?[ \t]{{0,5}}[:=][ \t]{{0,5}}[\"']?{_SCHEME})(?=\S{{0,200}}[\d=])[\w.~+/=-]{{8,}}",
+        (
+            rf"(\bauthorization[\"']?[ \t]{{0,5}}[:=][ \t]{{0,5}}[\"']?{_AUTHORIZATION_SCHEME})"
+            r"(?=\S{0,200}[\d=])[\w.~+/=-]{8,}"
+        ),
     ),
     ("bearer", r"(\bbearer[ \t]{1,5})(?=[\w.~+/-]{0,200}\d)[\w.~+/-]{20,}=*"),
     ("basic", r"(\bbasic[ \t]{1,5})(?=[A-Za-z0-9+/]{0,200}[\d=])[A-Za-z0-9+/]{16,}={0,2}"),
     (
         "://",
-        rf"(\b[a-z][a-z0-9+.-]{{1,20}}://[^\s:/@?#'\"<>]{{0,100}}:)(?!{_BLANK}@)[^\s/@'\"<>{{}}\[\]$]{{1,200}}(?=@(?!sha))",
+        rf"(\b[a-z][a-z0-9+.-]{{1,20}}://[^\s:/@?#'\"<>]{{0,100}}:)(?!{_PLACEHOLDER}@)[^\s/@'\"<>{{}}\[\]$]{{1,200}}(?=@(?!sha))",
     ),
     (
         "passw passphrase pwd",
-        rf"({_WORD_BEFORE}{_IS}[\"'`])(?!{_BLANK}[\"'`])(?![A-Z]+(?:_[A-Z]+)*[\"'`])[^\s\"'`${{}}<>()\[\]]{{8,200}}(?=[\"'`])",
+        rf"({_PASSWORD_NAME}{_ASSIGNMENT}[\"'`])(?!{_PLACEHOLDER}[\"'`])(?![A-Z]+(?:_[A-Z]+)*[\"'`])[^\s\"'`${{}}<>()\[\]]{{8,200}}(?=[\"'`])",
     ),
-    ("passw passphrase pwd", rf"({_WORD_BEFORE}{_IS}[\"'`]?){_value(5)}"),
+    ("passw passphrase pwd", rf"({_PASSWORD_NAME}{_ASSIGNMENT}[\"'`]?){_value(5)}"),
     ("--", rf"(--[\w-]{{0,30}}(?:password|passwd)[ =][ \t]{{0,3}}[\"']?){_value(5)}"),
     (
         "machine",
         r"(\bmachine[ \t]{1,5}\S{1,200}[ \t]{1,5}login[ \t]{1,5}\S{1,200}[ \t]{1,5}password[ \t]{1,5})\S{1,200}",
     ),
-    ("secret key token", rf"((?<![A-Za-z]){_NAME}{_IS}[\"'`]?){_value(15)}"),
-    ("private", rf"(private[_-]?key{_IS}[\"'`]){_value(15, _QUOTE)}"),
-    ("token", rf"((?<![A-Za-z])token{_IS}[\"'`]?)(?=(?:[^\s\d\"'`]{{0,60}}\d){{3}}){_value(19)}"),
+    ("secret key token", rf"((?<![A-Za-z]){_KEY_NAME}{_ASSIGNMENT}[\"'`]?){_value(15)}"),
+    ("private", rf"(private[_-]?key{_ASSIGNMENT}[\"'`]){_value(15, _QUOTE)}"),
+    ("token", rf"((?<![A-Za-z])token{_ASSIGNMENT}[\"'`]?)(?=(?:[^\s\d\"'`]{{0,60}}\d){{3}}){_value(19)}"),
     ("--", rf"(--[\w-]{{0,30}}(?:api-?key|secret|token)[ =][ \t]{{0,3}}[\"']?){_value(15)}"),
     # of clouds whose names for a key say little by themselves; 40 hexadecimal digits are a commit
     (
         "aws",
-        rf"({_AWS}{_IS}[\"'])(?![0-9a-f]{{40}}[\"'])(?=[a-z/+]{{0,40}}\d)[a-z0-9/+]{{40}}(?=[\"'])",
+        rf"({_AWS}{_ASSIGNMENT}[\"'])(?![0-9a-f]{{40}}[\"'])(?=[a-z/+]{{0,40}}\d)[a-z0-9/+]{{40}}(?=[\"'])",
     ),
     (
         "ibm iam",
-        rf"({_IBM}{_IS}[\"']?)(?=[a-z_-]{{0,43}}\d)[\w-]{{44}}(?![\w-])",
+        rf"({_IBM}{_ASSIGNMENT}[\"']?)(?=[a-z_-]{{0,43}}\d)[\w-]{{44}}(?![\w-])",
     ),
-    ("cloudant", rf"(cloudant[_-]?(?:api)?[_-]?(?:key|pw|pwd|pass|password|token){_IS}[\"']?)[a-z]{{24}}\b"),
+    (
+        "cloudant",
+        rf"(cloudant[_-]?(?:api)?[_-]?(?:key|pw|pwd|pass|password|token){_ASSIGNMENT}[\"']?)[a-z]{{24}}\b",
+    ),
     ("auth", r"(auth(?:token)?\"[ \t]{0,5}:[ \t]{0,5}\")[A-Za-z0-9+/=_-]{16,}"),
 )
-Forms = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
-FORMS: Forms = tuple(
-    (tuple(hints.split()), re.compile(form, re.X if form is _PEM else 0)) for hints, form in _ISSUED
+CredentialPatterns = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
+CASE_SENSITIVE_PATTERNS: CredentialPatterns = tuple(
+    (tuple(hints.split()), re.compile(form, re.X if form is _PEM else 0)) for hints, form in _ISSUED_FORMS
 )
-FORMS_IN_ANY_CASE: Forms = tuple((tuple(hints.split()), re.compile(form, re.I)) for hints, form in _ASSIGNED)
+CASE_INSENSITIVE_PATTERNS: CredentialPatterns = tuple(
+    (tuple(hints.split()), re.compile(form, re.I)) for hints, form in _ASSIGNED_FORMS
+)

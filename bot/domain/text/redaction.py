@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bot.domain.text.credential_patterns import FORMS, FORMS_IN_ANY_CASE
+from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS
 
 REDACTED = "[redacted]"
 _MARKS = ("+", "-", " ")
 # what may still become a credential that has a blank in it: its name, or the first lines of a key
-_BEGUN = re.compile(
+_POSSIBLE_BEGINNING = re.compile(
     r"(?:[\w-]{0,40}(?:pass\w{0,6}|pwd?|secret|key|token|auth|authorization)"
     r"[\"'`]?\]?[ \t]{0,5}(?:=>|:=|==?|:)?[ \t]{0,5}[\"'`]?"
     r"(?:(?:bearer|basic|token|digest|apikey)[ \t]{0,5})?|\b(?:bearer|basic)[ \t]{0,5}"
@@ -18,56 +18,58 @@ _BEGUN = re.compile(
     re.I,
 )
 # no credential goes over these
-_ENDS = " \n<>[]()\"'`"
+_DELIMITERS = " \n<>[]()\"'`"
 _KEY_BEGINS = ("-----BEGIN ", "---- BEGIN SSH2 ", "PuTTY-User-Key-File-")
 _KEY_ENDS = re.compile(r"-----END [A-Z ]*-----|---- END [A-Z0-9 ]* ----|Private-MAC: [0-9a-f]{40,}\s")
 # characters: of what is held back, and of a name with its sign behind it
-_LONGEST, _LONGEST_NAME = 10_000, 200
+_MAX_HELD_BACK, _MAX_NAME_LENGTH = 10_000, 200
 
 
-def without_secrets(text: str) -> str:
+def redact_text(text: str) -> str:
     """The text with every known form of a credential replaced; what names one, such as ``password=``, stays."""
-    for form in _forms_for(text):
-        text = form.sub(_redact, text)
+    for form in _select_patterns(text):
+        text = form.sub(_redact_match, text)
     return text
 
 
-def patch_without_secrets(patch: str) -> str:
+def redact_patch(patch: str) -> str:
     """The same for a diff, which keeps its lines and their marks: places in it are counted by them."""
-    for form in _forms_for(patch):
-        patch = form.sub(_redact_lines, patch)
+    for form in _select_patterns(patch):
+        patch = form.sub(_redact_matched_lines, patch)
     return patch
 
 
-def settled(text: str) -> int:
+def measure_settled_prefix(text: str) -> int:
     """How much of a text that goes on is certain: no credential begins in it that may end behind it."""
     key = max(map(text.rfind, _KEY_BEGINS))
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_HELD_BACK:
         return len(text)
     ended = _KEY_ENDS.search(text, key) if key >= 0 else None
     if key >= 0 and not ended:
         return key
-    end = max(_start_of_word(text, len(text)), ended.end() if ended else 0)
-    begun = _BEGUN.search(text, max(0, end - _LONGEST_NAME), end)
-    return max(_start_of_word(text, begun.start()), ended.end() if ended else 0) if begun else end
+    end = max(_find_word_start(text, len(text)), ended.end() if ended else 0)
+    begun = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
+    return max(_find_word_start(text, begun.start()), ended.end() if ended else 0) if begun else end
 
 
-def _start_of_word(text: str, at: int) -> int:
-    return 1 + max(text.rfind(end, 0, at) for end in _ENDS)
+def _find_word_start(text: str, at: int) -> int:
+    return 1 + max(text.rfind(end, 0, at) for end in _DELIMITERS)
 
 
-def _forms_for(text: str) -> Iterator[re.Pattern[str]]:
+def _select_patterns(text: str) -> Iterator[re.Pattern[str]]:
     small = text.lower()
-    for searched, forms in ((text, FORMS), (small, FORMS_IN_ANY_CASE)):
+    for searched, forms in ((text, CASE_SENSITIVE_PATTERNS), (small, CASE_INSENSITIVE_PATTERNS)):
         for hints, form in forms:
             if any(hint in searched for hint in hints):
                 yield form
 
 
-def _redact(found: re.Match[str]) -> str:
+def _redact_match(found: re.Match[str]) -> str:
     return "".join(kept or "" for kept in found.groups()) + REDACTED
 
 
-def _redact_lines(found: re.Match[str]) -> str:
+def _redact_matched_lines(found: re.Match[str]) -> str:
     others = found[0].split("\n")[1:]
-    return "\n".join([_redact(found), *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)])
+    return "\n".join(
+        [_redact_match(found), *((line[:1] if line[:1] in _MARKS else "") + REDACTED for line in others)]
+    )

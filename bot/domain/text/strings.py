@@ -8,27 +8,27 @@ import unicodedata
 # control and format characters, among them bidirectional overrides, which can make a line look like another one
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 # the zero-width joiner and non-joiner have a meaning in emoji and in many scripts
-_KEPT = {"\u200c", "\u200d"}
+_JOINERS = {"\u200c", "\u200d"}
 _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 
-def one_line(text: str) -> str:
+def collapse_lines(text: str) -> str:
     """Return the text on one line: runs of white space become one blank, control characters are removed."""
     # nearly every text is printable, and then there is nothing to remove
-    shown = text if text.isprintable() else "".join(char for char in text if char.isspace() or _is_shown(char))
+    shown = text if text.isprintable() else "".join(char for char in text if char.isspace() or _is_visible(char))
     return " ".join(shown.split())
 
 
-def printable(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """Remove control and invisible characters, which could affect a terminal or hide text; keep line breaks."""
-    return text if text.isprintable() else "".join(char for char in text if char == "\n" or _is_shown(char))
+    return text if text.isprintable() else "".join(char for char in text if char == "\n" or _is_visible(char))
 
 
-def _is_shown(char: str) -> bool:
-    return char in _KEPT or unicodedata.category(char) not in _INVISIBLE
+def _is_visible(char: str) -> bool:
+    return char in _JOINERS or unicodedata.category(char) not in _INVISIBLE
 
 
-def shorten(text: str, limit: int) -> str:
+def truncate_text(text: str, limit: int) -> str:
     """Truncate the text to ``limit`` characters with an ellipsis, between words where possible."""
     if len(text) <= limit:
         return text
@@ -37,16 +37,16 @@ def shorten(text: str, limit: int) -> str:
     return at_blank.rstrip() + "…"
 
 
-def quoted(text: str) -> str:
+def quote_input(text: str) -> str:
     """Return user input for use in a message: on one line, at most 60 characters, in quotation marks."""
-    return repr(shorten(one_line(text), 60))
+    return repr(truncate_text(collapse_lines(text), 60))
 
 
-def plural(count: int, singular: str, many: str = "") -> str:
+def format_count(count: int, singular: str, many: str = "") -> str:
     """Format a number with its noun: ``1 file``, ``2 files``, ``1,234 files``."""
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
-def without_comments(markdown: str) -> str:
+def remove_comments(markdown: str) -> str:
     """Remove HTML comments: templates of pull requests are full of hints that are not meant for readers."""
     return _COMMENT.sub("", markdown)

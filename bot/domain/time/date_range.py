@@ -10,11 +10,11 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import UsageError
-from bot.domain.text.strings import quoted
-from bot.domain.time.day import LocalDay, date_of
+from bot.domain.text.strings import quote_input
+from bot.domain.time.day import LocalDay, parse_date
 
-_LAST_DAYS = re.compile(r"(\d{1,4})d", re.I)
-_TO = re.compile(r"\.{2,3}|…")
+_LAST_DAYS_PATTERN = re.compile(r"(\d{1,4})d", re.I)
+_RANGE_SEPARATOR = re.compile(r"\.{2,3}|…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Span:
         return f"{begin} – {last.day} {last:%B %Y}"  # noqa: RUF001 (a dash)
 
     @property
-    def offsets(self) -> str:
+    def utc_offsets(self) -> str:
         """UTC offsets of the midnights between the days: one, ``+0900``, or all of them where they differ.
 
         Together with the dates they determine the intervals in UTC.
         """
-        return _offsets(self)
+        return _format_offsets(self)
 
     def __len__(self) -> int:
         return (self.last - self.first).days + 1
@@ -60,31 +60,31 @@ class Span:
 
 
 @lru_cache(maxsize=4_096)
-def _offsets(span: Span) -> str:
+def _format_offsets(span: Span) -> str:
     days = span.days
     midnights = [*((day.date, day.start) for day in days), (span.last + timedelta(days=1), days[-1].end)]
-    offsets = [_offset(datetime.combine(date, time(0), tzinfo=UTC) - start) for date, start in midnights]
+    offsets = [_format_offset(datetime.combine(date, time(0), tzinfo=UTC) - start) for date, start in midnights]
     return offsets[0] if len(set(offsets)) == 1 else "".join(offsets)
 
 
-def _offset(ahead: timedelta) -> str:
+def _format_offset(ahead: timedelta) -> str:
     """Return an offset in the format of ISO 8601, with seconds where a zone had them (Liberia until 1972)."""
     sign = "-" if ahead < timedelta(0) else "+"
     minutes, seconds = divmod(abs(ahead) // timedelta(seconds=1), 60)
     return f"{sign}{minutes // 60:02}{minutes % 60:02}" + (f"{seconds:02}" if seconds else "")
 
 
-def written_span(text: str, zone: ZoneInfo) -> Span:
+def parse_exact_span(text: str, zone: ZoneInfo) -> Span:
     """Parse the ``str`` of a :class:`Span`.
 
     Raises:
         UsageError: a date is invalid.
     """
     first, _, last = text.partition("..")
-    return Span(date_of(first), date_of(last or first), zone)
+    return Span(parse_date(first), parse_date(last or first), zone)
 
 
-def span_of(text: str, today: LocalDay, longest: int) -> Span:
+def parse_span(text: str, today: LocalDay, longest: int) -> Span:
     """Parse the days that a person entered: ``today``, ``yesterday``, ``7d``, a date, ``2026-02-24..2026-02-28``.
 
     ``7d`` means today and the six days before it. An empty text means yesterday.
@@ -92,7 +92,7 @@ def span_of(text: str, today: LocalDay, longest: int) -> Span:
     Raises:
         UsageError: the text names no days, future days, or more than ``longest`` days.
     """
-    span = _named(text.strip().lower(), today)
+    span = _parse_days(text.strip().lower(), today)
     if span.last < span.first:
         raise UsageError(f"{span.first}..{span.last} ends before it begins: write the earlier date first.")
     if span.last > today.date:
@@ -102,29 +102,29 @@ def span_of(text: str, today: LocalDay, longest: int) -> Span:
     return span
 
 
-def _named(text: str, today: LocalDay) -> Span:
+def _parse_days(text: str, today: LocalDay) -> Span:
     zone = today.zone
     if text in ("", "yesterday"):
-        return _single(today.date - timedelta(days=1), zone)
+        return _build_single_day(today.date - timedelta(days=1), zone)
     if text == "today":
-        return _single(today.date, zone)
-    if count := _LAST_DAYS.fullmatch(text):
-        return _last_days(int(count[1]), today)
-    first, *last = (part.strip() for part in _TO.split(text, maxsplit=1))
+        return _build_single_day(today.date, zone)
+    if count := _LAST_DAYS_PATTERN.fullmatch(text):
+        return _build_last_days(int(count[1]), today)
+    first, *last = (part.strip() for part in _RANGE_SEPARATOR.split(text, maxsplit=1))
     if first and last and last[0]:
-        return Span(date_of(first), date_of(last[0]), zone)
+        return Span(parse_date(first), parse_date(last[0]), zone)
     try:
-        return _single(date_of(text), zone)
+        return _build_single_day(parse_date(text), zone)
     except UsageError as error:
         examples = "today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28"
-        raise UsageError(f"{quoted(text)} names no days: write {examples}.") from error
+        raise UsageError(f"{quote_input(text)} names no days: write {examples}.") from error
 
 
-def _last_days(count: int, today: LocalDay) -> Span:
+def _build_last_days(count: int, today: LocalDay) -> Span:
     if count == 0:
         raise UsageError("0d is no day: write 1d for today, 7d for a week.")
     return Span(today.date - timedelta(days=count - 1), today.date, today.zone)
 
 
-def _single(day: dt.date, zone: ZoneInfo) -> Span:
+def _build_single_day(day: dt.date, zone: ZoneInfo) -> Span:
     return Span(day, day, zone)

@@ -9,22 +9,22 @@ from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.errors import UsageError
-from bot.domain.text.strings import quoted
+from bot.domain.text.strings import quote_input
 
 # characters: twice the length of the longest IANA name, America/Argentina/ComodRivadavia
-_LONGEST_ZONE = 64
+_MAX_ZONE_LENGTH = 64
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
-def zone_of(name: str) -> ZoneInfo:
+def parse_zone(name: str) -> ZoneInfo:
     """Return the time zone with an IANA name, such as America/Los_Angeles.
 
     Raises:
         UsageError: there is no such zone.
     """
-    refusal = f"{quoted(name)} is no time zone: use an IANA name, as America/Los_Angeles."
+    refusal = f"{quote_input(name)} is no time zone: use an IANA name, as America/Los_Angeles."
     # Python searches the folders of a name recursively: a very long name overflows the stack
-    if len(name) > _LONGEST_ZONE:
+    if len(name) > _MAX_ZONE_LENGTH:
         raise UsageError(refusal)
     try:
         return ZoneInfo(name)
@@ -32,13 +32,13 @@ def zone_of(name: str) -> ZoneInfo:
         raise UsageError(refusal) from error
 
 
-def date_of(text: str) -> dt.date:
+def parse_date(text: str) -> dt.date:
     """Parse a date written as ``YYYY-MM-DD``.
 
     Raises:
         UsageError: the text is not such a date.
     """
-    refusal = f"{quoted(text)} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
+    refusal = f"{quote_input(text)} is no date: write it as YYYY-MM-DD, such as 2026-02-28."
     try:
         date = dt.date.fromisoformat(text)
     except ValueError as error:
@@ -60,12 +60,12 @@ class LocalDay:
     @property
     def start(self) -> datetime:
         """First instant of the day, in UTC."""
-        return self._midnight(self.date)
+        return self._find_midnight(self.date)
 
     @property
     def end(self) -> datetime:
         """First instant after the day, in UTC."""
-        return self._midnight(self.date + timedelta(days=1))
+        return self._find_midnight(self.date + timedelta(days=1))
 
     def __contains__(self, instant: datetime) -> bool:
         return self.start <= instant < self.end
@@ -73,29 +73,29 @@ class LocalDay:
     @property
     def abbreviation(self) -> str:
         """The abbreviation of the zone at the start of the day, as the report prints it (``PST``, ``PDT``)."""
-        return self.local(self.start).tzname() or str(self.zone)
+        return self.to_local_time(self.start).tzname() or str(self.zone)
 
-    def local(self, instant: datetime) -> datetime:
+    def to_local_time(self, instant: datetime) -> datetime:
         """Return the instant in the local time of the zone."""
         return instant.astimezone(self.zone)
 
-    def _midnight(self, day: dt.date) -> datetime:
+    def _find_midnight(self, day: dt.date) -> datetime:
         # where clocks skip midnight, fold=0 applies the offset before the change: the exact instant of the change
         return datetime.combine(day, time(0), tzinfo=self.zone).astimezone(UTC)
 
 
-class Today(Protocol):
+class TodayProvider(Protocol):
     """A function that returns the current local day."""
 
     def __call__(self, zone: ZoneInfo | None = None) -> LocalDay:
         """Return the current local day in ``zone``, by default the zone of the settings."""
 
 
-def yesterday(now: datetime, zone: ZoneInfo) -> LocalDay:
+def get_yesterday(now: datetime, zone: ZoneInfo) -> LocalDay:
     """Return the last complete local day before ``now`` (an aware instant)."""
     return LocalDay(now.astimezone(zone).date() - timedelta(days=1), zone)
 
 
-def today(now: datetime, zone: ZoneInfo) -> LocalDay:
+def get_today(now: datetime, zone: ZoneInfo) -> LocalDay:
     """Return the current local day at ``now`` (an aware instant); it is not over."""
     return LocalDay(now.astimezone(zone).date(), zone)

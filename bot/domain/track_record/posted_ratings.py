@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.digest.models import Digest
-from bot.domain.risk.assessment import RULES
+from bot.domain.risk.assessment import RULES_VERSION
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedPullRequest:
     """A pull request in a digest: its points, and the names of the rules that applied.
 
     ``lines`` is the number of all added lines. ``is_listed`` if it was among those worth a second look.
@@ -25,22 +25,22 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratings:
+class PostedRatings:
     """The ratings of all pull requests in a digest, with the ``version`` of the rules.
 
     ``known`` are the numbers of those that the digest already showed as reverted or repaired.
     """
 
     version: str
-    rated: tuple[Rated, ...]
+    rated: tuple[RatedPullRequest, ...]
     known: tuple[int, ...] = ()
 
 
-def ratings_of(digest: Digest) -> Ratings:
+def collect_ratings(digest: Digest) -> PostedRatings:
     """Return the ratings of a digest, of one day or of several."""
-    listed = {entry.number for entry in digest.riskiest}
+    listed = {entry.number for entry in digest.riskiest_entries}
     rated = tuple(
-        Rated(
+        RatedPullRequest(
             entry.number,
             entry.pull.merge_time,
             round(entry.risk.points, 4),
@@ -50,11 +50,11 @@ def ratings_of(digest: Digest) -> Ratings:
         )
         for entry in digest.entries
     )
-    settled = sorted({outcome.pull.number for outcome in digest.standing} & digest.numbers)
-    return Ratings(RULES, rated, tuple(settled))
+    settled = sorted({outcome.pull.number for outcome in digest.standing_outcomes} & digest.numbers)
+    return PostedRatings(RULES_VERSION, rated, tuple(settled))
 
 
-def completed(first: Ratings, later: Ratings) -> Ratings:
+def merge_ratings(first: PostedRatings, later: PostedRatings) -> PostedRatings:
     """Return the ratings at the time of posting, with those of pull requests that ``later`` added."""
     numbers = {each.number for each in first.rated}
     added = tuple(each for each in later.rated if each.number not in numbers)
@@ -63,9 +63,9 @@ def completed(first: Ratings, later: Ratings) -> Ratings:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class RatedDigest:
     """A digest that was posted at an instant (UTC)."""
 
     key: str
     at: datetime
-    ratings: Ratings
+    ratings: PostedRatings

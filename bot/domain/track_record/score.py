@@ -13,25 +13,31 @@ from enum import Enum
 from itertools import groupby
 from math import fsum
 
-from bot.domain.history.outcomes import Fate, TakenBack
-from bot.domain.track_record.posted_ratings import Issue, Rated
-from bot.domain.track_record.statistics import Draw, at_least, at_most, interval, spread
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.track_record.posted_ratings import RatedDigest, RatedPullRequest
+from bot.domain.track_record.statistics import (
+    HypergeometricDraw,
+    compute_hit_distribution,
+    compute_lower_tail,
+    compute_upper_tail,
+    compute_wilson_interval,
+)
 
 # 95 % of the reverts of vLLM's merges of 2025 came within this time
-MATURE = timedelta(days=30)
+SCORE_MATURITY = timedelta(days=30)
 # below these numbers a share means nothing: 0 of 20 listed is compatible with up to 16 %, 0 of 5 with up to 43 %
-LEAST_LISTED, LEAST_TAKEN_BACK = 20, 5
+MIN_LISTED, MIN_REVERTED = 20, 5
 # a list is called no better only if chance should have given some hits, so that a quiet month gives no verdict
-LEAST_BY_CHANCE = 3.0
+MIN_EXPECTED_BY_CHANCE = 3.0
 # error rates: of calling a list better that is no better, and of calling one with doubled odds no better
-_WRONGLY_BETTER, _WRONGLY_NOT = 0.05, 0.1
+_FALSE_BETTER_RATE, _FALSE_NOT_BETTER_RATE = 0.05, 0.1
 # about the odds of ten rules on vLLM's merges of October to December 2025: 2.9 % of the listed were later reverted
 # or repaired by a pull request that names them, of all merges 1.3 %
 USEFUL_ODDS = 2
-_WEIGHTIEST = (Fate.REVERTED, Fate.PARTLY, Fate.REPAIRED)
+_KINDS_BY_WEIGHT = (OutcomeKind.REVERTED, OutcomeKind.PARTLY, OutcomeKind.REPAIRED)
 
 
-class Verdict(Enum):
+class TrackRecordVerdict(Enum):
     """The conclusion that the counts allow."""
 
     TOO_FEW = "too few to tell"
@@ -55,11 +61,11 @@ class Tally:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % confidence interval of the share reverted or repaired, from 0 to 1."""
-        return interval(self.taken_back, self.pulls)
+        return compute_wilson_interval(self.taken_back, self.pulls)
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class TrackRecordScore:
     """The outcomes of the ``listed`` pull requests of some digests, and of all ``others`` that were open in them.
 
     ``hits`` are the listed ones that were reverted or repaired, newest first. The same number drawn at random
@@ -73,11 +79,11 @@ class Score:
     digests: int = 0
     listed: Tally = Tally()
     others: Tally = Tally()
-    hits: tuple[TakenBack, ...] = ()
+    hits: tuple[MergeOutcome, ...] = ()
     by_chance: float = 0.0
     by_lines: float = 0.0
-    luck: float = 1.0
-    shortfall: float = 1.0
+    p_value: float = 1.0
+    shortfall_p_value: float = 1.0
     young: int = 0
     known: int = 0
     unrated: int = 0
@@ -92,41 +98,49 @@ class Score:
     @property
     def is_large(self) -> bool:
         """Whether enough were listed, reverted and repaired to look at shares at all."""
-        return self.listed.pulls >= LEAST_LISTED and self.shown.taken_back >= LEAST_TAKEN_BACK
+        return self.listed.pulls >= MIN_LISTED and self.shown.taken_back >= MIN_REVERTED
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> TrackRecordVerdict:
         """The verdict; between the two error rates, only more time can tell."""
-        if self.is_large and self.luck <= _WRONGLY_BETTER:
-            return Verdict.BETTER
-        if self.is_large and self.by_chance >= LEAST_BY_CHANCE and self.shortfall <= _WRONGLY_NOT:
-            return Verdict.NOT_BETTER
-        return Verdict.TOO_FEW
+        if self.is_large and self.p_value <= _FALSE_BETTER_RATE:
+            return TrackRecordVerdict.BETTER
+        if (
+            self.is_large
+            and self.by_chance >= MIN_EXPECTED_BY_CHANCE
+            and self.shortfall_p_value <= _FALSE_NOT_BETTER_RATE
+        ):
+            return TrackRecordVerdict.NOT_BETTER
+        return TrackRecordVerdict.TOO_FEW
 
     @property
-    def is_sparing(self) -> bool:
+    def is_reduced(self) -> bool:
         """Whether digests should list less: these lists were no better than chance."""
-        return self.verdict is Verdict.NOT_BETTER
+        return self.verdict is TrackRecordVerdict.NOT_BETTER
 
 
-def score_of(issues: Sequence[Issue], outcomes: Iterable[TakenBack], now: datetime, *, unrated: int = 0) -> Score:
+def compute_score(
+    issues: Sequence[RatedDigest], outcomes: Iterable[MergeOutcome], now: datetime, *, unrated: int = 0
+) -> TrackRecordScore:
     """Compare the digests of one repository with the outcomes of their pull requests up to ``now`` (aware).
 
     A merge whose revert was itself reverted counts as never reverted. The order of the items does not matter.
     """
-    slots, closed = _slots_of(issues, _by_number(outcomes))
+    slots, closed = _build_results(issues, _group_by_number(outcomes))
     draws = [slot.draw for slot in slots]
-    hits = [hit for slot in slots for hit in slot.came_of(is_listed=True) if hit]
-    return Score(
+    hits = [hit for slot in slots for hit in slot.list_outcomes(is_listed=True) if hit]
+    return TrackRecordScore(
         digests=len(slots),
-        listed=_tally(end for slot in slots for end in slot.came_of(is_listed=True)),
-        others=_tally(end for slot in slots for end in slot.came_of(is_listed=False)),
+        listed=_count_outcomes(end for slot in slots for end in slot.list_outcomes(is_listed=True)),
+        others=_count_outcomes(end for slot in slots for end in slot.list_outcomes(is_listed=False)),
         hits=tuple(sorted(hits, key=lambda hit: (hit.pull.merge_time, hit.pull.number), reverse=True)),
         by_chance=fsum(draw.expected for draw in draws),
         by_lines=fsum(slot.by_lines for slot in slots),
-        luck=at_least(spread(draws), len(hits)),
-        shortfall=at_most(spread(draws, USEFUL_ODDS), len(hits)),
-        young=sum(each.is_listed and now - each.merged_at < MATURE for slot in slots for each in slot.rated),
+        p_value=compute_upper_tail(compute_hit_distribution(draws), len(hits)),
+        shortfall_p_value=compute_lower_tail(compute_hit_distribution(draws, USEFUL_ODDS), len(hits)),
+        young=sum(
+            each.is_listed and now - each.merged_at < SCORE_MATURITY for slot in slots for each in slot.rated
+        ),
         known=closed,
         unrated=unrated,
         versions=tuple(sorted({issue.ratings.version for issue in issues})),
@@ -134,19 +148,19 @@ def score_of(issues: Sequence[Issue], outcomes: Iterable[TakenBack], now: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class _DigestResult:
     """The open pull requests that a digest was the first to show, and their outcomes by number."""
 
-    rated: tuple[Rated, ...]
-    ends: Mapping[int, TakenBack]
+    rated: tuple[RatedPullRequest, ...]
+    outcomes: Mapping[int, MergeOutcome]
 
-    def came_of(self, *, is_listed: bool) -> list[TakenBack | None]:
+    def list_outcomes(self, *, is_listed: bool) -> list[MergeOutcome | None]:
         """Return the outcome, or None, of each one that was listed or was not."""
-        return [self.ends.get(each.number) for each in self.rated if each.is_listed is is_listed]
+        return [self.outcomes.get(each.number) for each in self.rated if each.is_listed is is_listed]
 
     @property
-    def draw(self) -> Draw:
-        return Draw(sum(each.is_listed for each in self.rated), len(self.ends), len(self.rated))
+    def draw(self) -> HypergeometricDraw:
+        return HypergeometricDraw(sum(each.is_listed for each in self.rated), len(self.outcomes), len(self.rated))
 
     @property
     def by_lines(self) -> float:
@@ -156,24 +170,28 @@ class _Slot:
         for _, same in groupby(ranked, key=lambda each: each.lines):
             tied = list(same)
             slots = min(left, len(tied))
-            hits += slots * sum(each.number in self.ends for each in tied) / len(tied)
+            hits += slots * sum(each.number in self.outcomes for each in tied) / len(tied)
             left -= slots
         return hits
 
 
-def _by_number(outcomes: Iterable[TakenBack]) -> dict[int, list[TakenBack]]:
+def _group_by_number(outcomes: Iterable[MergeOutcome]) -> dict[int, list[MergeOutcome]]:
     """Return the outcomes that stand by number, the weightiest kind first, each kind by time."""
-    by_number: dict[int, list[TakenBack]] = {}
+    by_number: dict[int, list[MergeOutcome]] = {}
     standing = (end for end in outcomes if end.stands)
-    ordered = sorted(standing, key=lambda end: (_WEIGHTIEST.index(end.fate), end.by.merge_time, end.by.number))
+    ordered = sorted(
+        standing, key=lambda end: (_KINDS_BY_WEIGHT.index(end.kind), end.by.merge_time, end.by.number)
+    )
     for end in ordered:
         by_number.setdefault(end.pull.number, []).append(end)
     return by_number
 
 
-def _slots_of(issues: Iterable[Issue], ends: Mapping[int, Sequence[TakenBack]]) -> tuple[tuple[_Slot, ...], int]:
+def _build_results(
+    issues: Iterable[RatedDigest], ends: Mapping[int, Sequence[MergeOutcome]]
+) -> tuple[tuple[_DigestResult, ...], int]:
     """Return the slots of the digests, and the number of pull requests that were no longer open."""
-    slots: list[_Slot] = []
+    slots: list[_DigestResult] = []
     seen_numbers: set[int] = set()
     closed = 0
     # by the time of posting; digests of one instant by their keys, so that the result is reproducible
@@ -183,24 +201,28 @@ def _slots_of(issues: Iterable[Issue], ends: Mapping[int, Sequence[TakenBack]]) 
         open_ones = tuple(each for each in first.values() if _is_open(each, issue, ends))
         closed += len(first) - len(open_ones)
         if open_ones:
-            slots.append(_Slot(open_ones, _came_of(open_ones, ends)))
+            slots.append(_DigestResult(open_ones, _find_timely_outcomes(open_ones, ends)))
     return tuple(slots), closed
 
 
-def _is_open(rated: Rated, issue: Issue, ends: Mapping[int, Sequence[TakenBack]]) -> bool:
+def _is_open(rated: RatedPullRequest, issue: RatedDigest, ends: Mapping[int, Sequence[MergeOutcome]]) -> bool:
     """Return whether the digest neither knew nor could have known of a full or partial revert or a repair."""
     is_known = rated.number in issue.ratings.known
     return not is_known and all(end.by.merge_time > issue.at for end in ends.get(rated.number, ()))
 
 
-def _came_of(rated: Iterable[Rated], ends: Mapping[int, Sequence[TakenBack]]) -> dict[int, TakenBack]:
+def _find_timely_outcomes(
+    rated: Iterable[RatedPullRequest], ends: Mapping[int, Sequence[MergeOutcome]]
+) -> dict[int, MergeOutcome]:
     """Return the weightiest outcome of each that had one within 30 days of its merge."""
-    timely_ends = ((each, [end for end in ends.get(each.number, ()) if end.lasted <= MATURE]) for each in rated)
+    timely_ends = (
+        (each, [end for end in ends.get(each.number, ()) if end.lifetime <= SCORE_MATURITY]) for each in rated
+    )
     return {each.number: outcomes[0] for each, outcomes in timely_ends if outcomes}
 
 
-def _tally(ends: Iterable[TakenBack | None]) -> Tally:
+def _count_outcomes(ends: Iterable[MergeOutcome | None]) -> Tally:
     """Count pull requests by their outcomes."""
-    fates = [end and end.fate for end in ends]
-    repaired = fates.count(Fate.REPAIRED)
+    fates = [end and end.kind for end in ends]
+    repaired = fates.count(OutcomeKind.REPAIRED)
     return Tally(len(fates), len(fates) - fates.count(None) - repaired, repaired)

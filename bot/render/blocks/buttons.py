@@ -9,7 +9,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Post
 from bot.render.blocks.button_values import write_reference, write_request
-from bot.render.blocks.rich_text import Block, Element, context, plain
+from bot.render.blocks.rich_text import Block, Element, make_context, make_plain_text
 
 DETAILS = "details"
 DETAILS_OF = "details_of"
@@ -34,7 +34,7 @@ def details_of(pulls: Iterable[PullRequest]) -> Element | None:
     options = [_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MOST_OPTIONS]
     if not options:
         return None
-    placeholder = plain("Details of …", _OPTION)
+    placeholder = make_plain_text("Details of …", _OPTION)
     return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
 
 
@@ -56,11 +56,11 @@ def below(post: Post, *elements: Element | None) -> Post:
 
 def signed(post: Post, asker: str) -> Post:
     """The message with the name of the one who asked for it, which pings nobody; as it is without a name."""
-    return Post(post.text, (*post.blocks, context(f"Asked for by {asker}"))) if asker else post
+    return Post(post.text, (*post.blocks, make_context(f"Asked for by {asker}"))) if asker else post
 
 
 def _option(pull: PullRequest) -> Element:
-    return {"text": plain(f"#{pull.number} {pull.title}", _OPTION), "value": _value_of(pull)}
+    return {"text": make_plain_text(f"#{pull.number} {pull.title}", _OPTION), "value": _value_of(pull)}
 
 
 def _value_of(pull: PullRequest) -> str:
@@ -69,4 +69,4 @@ def _value_of(pull: PullRequest) -> str:
 
 def button(label: str, action: str, value: str) -> Element:
     """A button of that label."""
-    return {"type": "button", "action_id": action, "text": plain(label, _OPTION), "value": value}
+    return {"type": "button", "action_id": action, "text": make_plain_text(label, _OPTION), "value": value}

@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import printable
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import remove_invisible
 from bot.render.blocks.sanitize import JOINER
 
 # what Python, or some other reader, treats as the end of a line
@@ -23,36 +23,36 @@ _BREAKS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _RUNS_OF_BREAKS = re.compile("[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 # a bar that is already escaped stays as it is
 _BAR = re.compile(r"(?<!\\)\|")
-_ACCENTS = re.compile("`+")
-_TOKEN = re.compile(
+_BACKTICKS = re.compile("`+")
+_TOKEN_PATTERN = re.compile(
     r"(?P<escaped>\\[!-/:-@\[-`{-~])|(?P<accents>`+)|(?P<html><)(?=[A-Za-z/!?])|(?P<address>:)(?=//)"
     r"|(?P<www>www)(?=\.)|(?P<opened>\[)|(?P<closed>\])(?=(?P<target>[(:])?)|(?P<last>\\\Z)",
     re.I,
 )
 # lists may stand in lists, and a heading in a list
-_POINTS = re.compile(r"(?:\s|[-+*]\s|\d{1,9}[.)]\s)*")
+_LIST_MARKERS = re.compile(r"(?:\s|[-+*]\s|\d{1,9}[.)]\s)*")
 _BEGINS_A_BLOCK = re.compile(r"#{1,6}(?:\s|\Z)|>|~~~")
-_RULE = re.compile(r"[-=_*+:|~\s]+")
+_RULE_LINE = re.compile(r"[-=_*+:|~\s]+")
 _SAFE_IN_ADDRESS = ":/?#[]@!$&'*+,;=%~"
 
 
 def escape_line(text: str) -> str:
     """Escape a text for one line, such as a heading or the label of a link, which no bracket of it ends."""
-    line = _escape_signs(_on_one_line(text), targets="(")
-    lone = _lone_brackets(line)
+    line = _escape_signs(_join_lines(text), targets="(")
+    lone = _find_lone_brackets(line)
     return "".join(f"\\{sign}" if at in lone else sign for at, sign in enumerate(line)) if lone else line
 
 
 def escape_text(text: str) -> str:
     """Escape a text and keep its lines, for a paragraph with a heading of its own above it."""
-    lines = without_secrets(printable(_BREAKS.sub("\n", text).replace("\t", " "))).split("\n")
-    return "\n".join(_escape_beginning(_escape_signs(line, targets="(:")) for line in lines)
+    lines = redact_text(remove_invisible(_BREAKS.sub("\n", text).replace("\t", " "))).split("\n")
+    return "\n".join(_escape_line_start(_escape_signs(line, targets="(:")) for line in lines)
 
 
 def write_code(text: str) -> str:
     """Write a text as code on one line, between more backticks than it has in a row."""
-    line = _on_one_line(text)
-    mark = "`" * (1 + max((len(run) for run in _ACCENTS.findall(line)), default=0))
+    line = _join_lines(text)
+    mark = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
     room = " " if len(mark) > 1 else ""
     return f"{mark}{room}{line}{room}{mark}"
 
@@ -62,33 +62,33 @@ def write_address(url: str) -> str:
     return quote(url, safe=_SAFE_IN_ADDRESS)
 
 
-def _escape_beginning(line: str) -> str:
+def _escape_line_start(line: str) -> str:
     """Escape a line that begins like a block of Markdown."""
-    if line.strip() and _RULE.fullmatch(line):
+    if line.strip() and _RULE_LINE.fullmatch(line):
         start = len(line) - len(line.lstrip())
         return f"{line[:start]}\\{line[start:]}"
-    points = _POINTS.match(line)
+    points = _LIST_MARKERS.match(line)
     at = points.end() if points else 0
-    is_block = at < len(line) and (_BEGINS_A_BLOCK.match(line, at) or _RULE.fullmatch(line, at))
+    is_block = at < len(line) and (_BEGINS_A_BLOCK.match(line, at) or _RULE_LINE.fullmatch(line, at))
     return f"{line[:at]}\\{line[at:]}" if is_block else line
 
 
-def _on_one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Return the text on one line, without secrets or unprintable characters."""
-    return without_secrets(printable(_RUNS_OF_BREAKS.sub(" ", text).replace("\t", " ")))
+    return redact_text(remove_invisible(_RUNS_OF_BREAKS.sub(" ", text).replace("\t", " ")))
 
 
 def _escape_signs(line: str, targets: str) -> str:
     """Escape what could link; ``targets`` are the signs after a closing bracket that make it a link."""
     pieces, at = [], 0
-    for match in _signs(line):
+    for match in _find_signs(line):
         pieces += [line[at : match.start()], _escape_sign(match, targets)]
         at = match.end()
     return _BAR.sub(r"\\|", "".join([*pieces, line[at:]]))
 
 
 def _escape_sign(match: re.Match[str], targets: str) -> str:
-    """Escape one match of ``_TOKEN``."""
+    """Escape one match of ``_TOKEN_PATTERN``."""
     sign = match[0]
     if match["html"]:
         return "&lt;"
@@ -99,11 +99,11 @@ def _escape_sign(match: re.Match[str], targets: str) -> str:
     return f"{sign}\\" if match["target"] and match["target"] in targets else sign
 
 
-def _lone_brackets(line: str) -> set[int]:
+def _find_lone_brackets(line: str) -> set[int]:
     """Return the positions of brackets without a partner."""
     opened: list[int] = []
     lone: set[int] = set()
-    for match in _signs(line):
+    for match in _find_signs(line):
         if match["opened"]:
             opened.append(match.start())
         elif match["closed"] and opened:
@@ -113,13 +113,13 @@ def _lone_brackets(line: str) -> set[int]:
     return lone | set(opened)
 
 
-def _signs(line: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of ``_TOKEN`` outside of code; backticks among them begin no code."""
+def _find_signs(line: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of ``_TOKEN_PATTERN`` outside of code; backticks among them begin no code."""
     ends: defaultdict[int, list[int]] = defaultdict(list)
-    for run in _ACCENTS.finditer(line):
+    for run in _BACKTICKS.finditer(line):
         ends[len(run[0])].append(run.end())
     at = 0
-    while match := _TOKEN.search(line, at):
+    while match := _TOKEN_PATTERN.search(line, at):
         at = match.end()
         same = ends[len(match[0])] if match["accents"] else []
         index = bisect_right(same, at)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import one_line
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines
 
 # the words that ping a whole channel; a zero-width joiner after the sign makes them plain words
 _BROADCAST = re.compile(r"@(?=(?:channel|here|everyone|group)\b)", re.I)
@@ -19,8 +19,8 @@ _WWW = re.compile(r"www(?=\.)", re.I)
 _JOINER = "\u200d"
 
 
-def escape(text: str) -> str:
+def escape_mrkdwn(text: str) -> str:
     """Escape a text on one line, so that nothing in it can ping, link or end what it stands in; remove secrets."""
-    plain = without_secrets(one_line(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = redact_text(collapse_lines(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     plain = _WWW.sub(rf"\g<0>{_JOINER}", plain)
     return _ADDRESS.sub(f":{_JOINER}//", _BROADCAST.sub(f"@{_JOINER}", plain))

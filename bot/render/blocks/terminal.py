@@ -7,31 +7,31 @@ from typing import Any
 
 from bot.domain.digest.models import Entry
 from bot.domain.risk.assessment import Risk
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import plural, printable
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import format_count, remove_invisible
 from bot.ports import Post
-from bot.render.summaries.facts import merge_state
+from bot.render.summaries.facts import format_merge_state
 
 
-def message(post: Post) -> str:
+def format_message(post: Post) -> str:
     """Format a message as people would read it: links as their labels, no buttons."""
-    return "\n\n".join(_block(block) for block in post.blocks if block["type"] != "actions")
+    return "\n\n".join(_format_block(block) for block in post.blocks if block["type"] != "actions")
 
 
-def summary(entry: Entry) -> str:
+def format_summary(entry: Entry) -> str:
     """Format one pull request with its summary, risk and address."""
     pull, summary = entry.pull, entry.summary
     parts = [
         f"#{pull.number} {pull.title}",
         summary.headline,
-        _facts(entry),
+        _format_facts(entry),
         *([_second_look(entry.risk)] if entry.risk.is_listed else []),
         *([f"May need action: {summary.action}"] if summary.action else []),
         *(f"{name}\n{text}" for name, text in summary.sections),
-        *_evidence(entry),
+        *_format_evidence(entry),
         pull.url,
     ]
-    return without_secrets(printable("\n\n".join(parts)))
+    return redact_text(remove_invisible("\n\n".join(parts)))
 
 
 def _second_look(risk: Risk) -> str:
@@ -39,39 +39,40 @@ def _second_look(risk: Risk) -> str:
     return f"Worth a second look{rated}: {'; '.join(risk.reasons)}."
 
 
-def _facts(entry: Entry) -> str:
+def _format_facts(entry: Entry) -> str:
     """Format type, size, author and state on one line."""
     pull = entry.pull
     return (
-        f"{entry.summary.type} · {plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} · "
-        f"{pull.author.login}, {merge_state(pull)} · diff read: {entry.summary.coverage}"
+        f"{entry.summary.type} · {format_count(pull.changed_files, 'file')}, +{pull.additions} "
+        f"-{pull.deletions} · "
+        f"{pull.author.login}, {format_merge_state(pull)} · diff read: {entry.summary.coverage}"
     )
 
 
-def _evidence(entry: Entry) -> Iterable[str]:
+def _format_evidence(entry: Entry) -> Iterable[str]:
     """Yield the quotes with their positions, as one text, if there are any."""
     lines = [f"  {quote.path}:{quote.line}  {quote.quote}" for quote in entry.summary.evidence]
     if lines:
         yield "\n".join(["Evidence (checked against the diff)", *lines])
 
 
-def _block(block: Mapping[str, Any]) -> str:
+def _format_block(block: Mapping[str, Any]) -> str:
     """Format one block."""
     if block["type"] == "header":
         return f"{block['text']['text']}\n{'=' * len(block['text']['text'])}"
     if block["type"] == "context":
         return "\n".join(element["text"] for element in block["elements"])
-    return "\n".join(_rich(element) for element in block["elements"])
+    return "\n".join(_format_rich_text(element) for element in block["elements"])
 
 
-def _rich(element: Mapping[str, Any]) -> str:
+def _format_rich_text(element: Mapping[str, Any]) -> str:
     """Format the elements of a paragraph or list."""
     if element["type"] == "rich_text_list":
-        return "\n".join(f"  • {_rich(item)}" for item in element["elements"])
-    return "".join(map(_piece, element["elements"]))
+        return "\n".join(f"  • {_format_rich_text(item)}" for item in element["elements"])
+    return "".join(map(_format_piece, element["elements"]))
 
 
-def _piece(piece: Mapping[str, Any]) -> str:
+def _format_piece(piece: Mapping[str, Any]) -> str:
     """Format one element.
 
     Dates, channels and users have no text of their own: Slack shows them in the way of each reader.

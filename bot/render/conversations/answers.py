@@ -8,21 +8,21 @@ from typing import Any
 
 from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import one_line, plural, shorten
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.ports import Post, ToolCall
 from bot.render.blocks.button_values import Verdict, write_verdict
-from bot.render.blocks.mrkdwn import escape
-from bot.render.blocks.rich_text import Block, context, plain
-from bot.render.blocks.sanitize import literal
-from bot.render.summaries.facts import address_of
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import Block, make_context, make_plain_text
+from bot.render.blocks.sanitize import sanitize_text
+from bot.render.summaries.facts import build_evidence_url
 
 VOTE = "answer_vote"
-_LONGEST_NAME = 60
-_NOTES = 1_500
-_WRITTEN = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
+_MAX_NAME_LENGTH = 60
+_MAX_NOTES_LENGTH = 1_500
+_MODEL_NOTE = "Written by a model: links to lines were checked against the diffs, the rest may be wrong"
 _ENDS = {
     AnswerEnd.COMPLETE: "",
     AnswerEnd.TRUNCATED: "The model's answer was cut at its length limit: ask for a part of it.",
@@ -31,20 +31,20 @@ _ENDS = {
     AnswerEnd.STOPPED: "Stopped, as you asked.",
     AnswerEnd.BROKEN: "The model stopped in the middle ({failure}): this is what I have.",
 }
-_UNPROVEN = "No line proves what it says of code."
+_UNPROVEN_NOTE = "No line proves what it says of code."
 
 
-def cited(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
+def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
     """Return the label and the address of a citation."""
-    name = shorten(one_line(PurePosixPath(evidence.path).name), _LONGEST_NAME)
-    return f"{name}:{evidence.line}{_kind_of_line(evidence)}", address_of(pull, evidence)
+    name = truncate_text(collapse_lines(PurePosixPath(evidence.path).name), _MAX_NAME_LENGTH)
+    return f"{name}:{evidence.line}{_describe_line_kind(evidence)}", build_evidence_url(pull, evidence)
 
 
-def _kind_of_line(evidence: Evidence) -> str:
+def _describe_line_kind(evidence: Evidence) -> str:
     """Return whether a line is unchanged or removed, in parentheses; empty for an added one."""
     if not evidence.is_change:
         return " (unchanged)"
-    return " (removed)" if evidence.side is Side.OLD else ""
+    return " (removed)" if evidence.side is DiffSide.OLD else ""
 
 
 def describe_end(end: AnswerEnd, failure: str = "") -> str:
@@ -56,7 +56,7 @@ def describe_tools(calls: Sequence[ToolCall]) -> str:
     """Return what is done for the model, for the status line."""
     diffs = sum(call.name == "read_diff" for call in calls)
     if diffs:
-        return f"is reading {plural(diffs, 'diff')}…"
+        return f"is reading {format_count(diffs, 'diff')}…"
     searched = [call.arguments.get("where") for call in calls if call.name == "search"]
     if searched:
         return "is searching the descriptions…" if set(searched) == {"text"} else "is searching the diffs…"
@@ -65,7 +65,7 @@ def describe_tools(calls: Sequence[ToolCall]) -> str:
     return "is going through the pull requests…"
 
 
-def below(
+def render_footer(
     note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, stands_in: str = ""
 ) -> list[Block]:
     """Render the small print and the feedback buttons under an answer.
@@ -78,40 +78,47 @@ def below(
         note,
         f"Read: {read}." if read else "",
         f"Not seen: {not_seen}." if not_seen else "",
-        f"{plural(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
-        _UNPROVEN if is_unproven else "",
-        stands_in or f"{_WRITTEN}.",
+        f"{format_count(failed, 'quote was', 'quotes were')} not in the diff and not linked." if failed else "",
+        _UNPROVEN_NOTE if is_unproven else "",
+        stands_in or f"{_MODEL_NOTE}.",
     ]
-    return [context(shorten(" ".join(part for part in parts if part), _NOTES)), thumbs()]
+    return [
+        make_context(truncate_text(" ".join(part for part in parts if part), _MAX_NOTES_LENGTH)),
+        make_feedback_buttons(),
+    ]
 
 
-def thumbs() -> Block:
+def make_feedback_buttons() -> Block:
     """Return the buttons for a good and a bad answer."""
     buttons = {
         "type": "feedback_buttons",
         "action_id": VOTE,
-        "positive_button": {"text": plain("Good answer", 75), "value": write_verdict(Verdict.GOOD)},
-        "negative_button": {"text": plain("Bad answer", 75), "value": write_verdict(Verdict.BAD)},
+        "positive_button": {"text": make_plain_text("Good answer", 75), "value": write_verdict(Verdict.GOOD)},
+        "negative_button": {"text": make_plain_text("Bad answer", 75), "value": write_verdict(Verdict.BAD)},
     }
     return {"type": "context_actions", "elements": [buttons]}
 
 
-def private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
+def render_private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
     """Render an answer that only the user sees, as one message."""
-    return Post(escape(shorten(one_line(text), 200)), ({"type": "markdown", "text": text}, *blocks))
+    return Post(
+        escape_mrkdwn(truncate_text(collapse_lines(text), 200)), ({"type": "markdown", "text": text}, *blocks)
+    )
 
 
-def found_without_model(reason: str, title: str, entries: Sequence[Entry]) -> str:
+def format_search_answer(reason: str, title: str, entries: Sequence[Entry]) -> str:
     """Format the answer of a plain search, marked as such; ``reason`` is a sentence."""
-    lead = f"**Without the model.** {literal(shorten(one_line(reason), 300))}"
+    lead = f"**Without the model.** {sanitize_text(truncate_text(collapse_lines(reason), 300))}"
     if not entries:
         return f"{lead} A plain search found none of your words in the pull requests of {title}."
-    lines = [f"- [#{entry.number}]({entry.pull.url}) {_said(entry)}" for entry in entries]
+    lines = [f"- [#{entry.number}]({entry.pull.url}) {_format_entry(entry)}" for entry in entries]
     return "\n".join([f"{lead} A plain search for your words in the pull requests of {title}:", *lines])
 
 
-def _said(entry: Entry) -> str:
+def _format_entry(entry: Entry) -> str:
     """Format the title and the headline of an entry."""
-    title = shorten(one_line(entry.pull.title), 120)
-    headline = "" if entry.summary.is_fallback else f": {shorten(one_line(entry.summary.headline), 160)}"
-    return literal(title + headline)
+    title = truncate_text(collapse_lines(entry.pull.title), 120)
+    headline = (
+        "" if entry.summary.is_fallback else f": {truncate_text(collapse_lines(entry.summary.headline), 160)}"
+    )
+    return sanitize_text(title + headline)

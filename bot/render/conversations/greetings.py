@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Post
-from bot.render.blocks.mrkdwn import escape
-from bot.render.blocks.rich_text import Element, block, bullets, section, text
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import Element, make_block, make_bullets, make_section, make_text
 
 
 class Greeting(StrEnum):
@@ -66,22 +66,30 @@ def _post(
     examples: Sequence[tuple[str, str]],
     last: Sequence[Element],
 ) -> Post:
-    first = [text(before), text(str(repository), bold=True), text(f". {after}")]
-    listed = [[text(typed, code=True), text(f" \u2013 {meaning}")] for typed, meaning in examples]
+    first = [make_text(before), make_text(str(repository), bold=True), make_text(f". {after}")]
+    listed = [[make_text(typed, code=True), make_text(f" \u2013 {meaning}")] for typed, meaning in examples]
     lines = [_plain(first), *(f"\u2022 {_plain(each)}" for each in listed), _plain(last)]
-    return Post(escape("\n".join(lines)), (block(section(first), bullets(listed), section(last)),))
+    return Post(
+        escape_mrkdwn("\n".join(lines)),
+        (make_block(make_section(first), make_bullets(listed), make_section(last)),),
+    )
 
 
 def _private() -> list[Element]:
-    return [text("Add "), text("private", code=True), text(" to keep an answer to yourself. "), *_mention("35617")]
+    return [
+        make_text("Add "),
+        make_text("private", code=True),
+        make_text(" to keep an answer to yourself. "),
+        *_mention("35617"),
+    ]
 
 
 def _more() -> list[Element]:
-    return [*_mention("risks 7d"), text(". All that I do: "), text(_MORE, code=True), text(".")]
+    return [*_mention("risks 7d"), make_text(". All that I do: "), make_text(_MORE, code=True), make_text(".")]
 
 
 def _mention(example: str) -> list[Element]:
-    return [text(_MENTION), text(f"@prdigest {example}", code=True)]
+    return [make_text(_MENTION), make_text(f"@prdigest {example}", code=True)]
 
 
 def _plain(elements: Sequence[Element]) -> str:

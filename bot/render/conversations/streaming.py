@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.domain.summaries.citations import Citation
-from bot.domain.text.issue_numbers import number_of
-from bot.domain.text.redaction import settled, without_secrets
-from bot.domain.text.strings import printable
-from bot.render.blocks.sanitize import PLAIN_SIGN, apart, literal, neutral
+from bot.domain.text.issue_numbers import parse_digits
+from bot.domain.text.redaction import measure_settled_prefix, redact_text
+from bot.domain.text.strings import remove_invisible
+from bot.render.blocks.sanitize import PLAIN_SIGN, sanitize_next, sanitize_seam, sanitize_text
 
 _OPEN, _CLOSE = "<answer>", "</answer>"
 _CITE_BEGINS = re.compile(r"<cite(?!\w)")
@@ -81,8 +81,8 @@ class AnswerMarkdown:
 
     def feed(self, text: str) -> str:
         """More of the model's words; what may be shown now."""
-        self._unread += printable(text.replace("\t", "    "))
-        self._take(settled(self._unread))
+        self._unread += remove_invisible(text.replace("\t", "    "))
+        self._take(measure_settled_prefix(self._unread))
         return self._passed(is_final=False)
 
     def turn(self) -> str:
@@ -110,7 +110,7 @@ class AnswerMarkdown:
 
     def _take(self, count: int) -> None:
         """Read so many characters of what came in, less credentials: half of one would pass for a word."""
-        self._waiting += without_secrets(self._unread[:count])
+        self._waiting += redact_text(self._unread[:count])
         self._unread = self._unread[count:]
 
     def _passed(self, *, is_final: bool) -> str:
@@ -144,7 +144,7 @@ class AnswerMarkdown:
 
     def _show(self, piece: str, said: str) -> str:
         """Pieces are shown whole or not at all, half a link would be none; nothing follows what did not fit."""
-        piece = apart(self.shown, piece if self.shown else piece.lstrip())
+        piece = sanitize_seam(self.shown, piece if self.shown else piece.lstrip())
         self._is_full = self._is_full or len(self.shown) + len(piece) > self._limit
         if self._is_full:
             self.is_cut = self.is_cut or bool(piece.strip())
@@ -163,7 +163,11 @@ class AnswerMarkdown:
         if not self._is_fenced:
             readers |= {"[": self._bracket, "#": self._number}
         read = readers.get(rest[0])
-        return read(rest, is_final=is_final) if read else neutral(rest, is_final=is_final, in_code=self._is_fenced)
+        return (
+            read(rest, is_final=is_final)
+            if read
+            else sanitize_next(rest, is_final=is_final, in_code=self._is_fenced)
+        )
 
     def _angle(self, rest: str, *, is_final: bool) -> Step:
         if _CITE_BEGINS.match(rest):
@@ -172,7 +176,7 @@ class AnswerMarkdown:
             if rest.startswith(mark):
                 return read(rest, is_final=is_final)
         is_half = any(mark.startswith(rest) for mark in ("<cite", _CLOSE, _OPEN, "</cite>"))
-        return None if is_half and not is_final else neutral("<", is_final=True, in_code=self._is_fenced)
+        return None if is_half and not is_final else sanitize_next("<", is_final=True, in_code=self._is_fenced)
 
     def _cite(self, rest: str, *, is_final: bool) -> Step:
         found = _CITE.match(rest)
@@ -207,7 +211,7 @@ class AnswerMarkdown:
             return len(_FENCE), _FENCE
         found = None if self._is_fenced else _CODE.match(rest)
         if found:
-            return found.end(), literal(found[0], in_code=True)
+            return found.end(), sanitize_text(found[0], in_code=True)
         is_half = not self._is_fenced and _may_go_on(rest, _LONGEST_LABEL)
         return None if is_half and not is_final else (1, "`")
 
@@ -226,7 +230,7 @@ class AnswerMarkdown:
     def _labelled(self, label: str) -> str:
         """What is left of a link of the model's own: its label, which may be a number that code can link."""
         found = _NUMBER.fullmatch(label.strip())
-        return self._linked(found) if found else literal(label)
+        return self._linked(found) if found else sanitize_text(label)
 
     def _number(self, rest: str, *, is_final: bool) -> Step:
         if _HALF_A_NUMBER.fullmatch(rest) and not is_final:
@@ -237,7 +241,7 @@ class AnswerMarkdown:
         return found.end(), self._linked(found)
 
     def _linked(self, found: re.Match[str]) -> str:
-        address = self._links.number(number_of(found["number"]))
+        address = self._links.number(parse_digits(found["number"]))
         return f"[{found[0]}]({address})" if address else found[0]
 
 
@@ -258,4 +262,4 @@ def _dropped(rest: str, *, is_final: bool) -> Step:
 
 def _label(text: str) -> str:
     """A label of code's own making, in which a file name may hold signs of Markdown."""
-    return re.sub(r"([\\`*\[\]]|__)", r"\\\1", literal(text))
+    return re.sub(r"([\\`*\[\]]|__)", r"\\\1", sanitize_text(text))

@@ -5,77 +5,79 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bot.domain.digest.models import Digest, Entry
-from bot.domain.operations.budget import SAVING
+from bot.domain.operations.budget import BUDGET_REASONS
 
-_MOST_NAMED = 6
+_MAX_NUMBERS = 6
 
 
-def coverage(digest: Digest) -> str:
+def format_coverage(digest: Digest) -> str:
     """Format how many of how many were read, from what, and for how much; empty for a day without merges."""
-    total, failed = len(digest.entries), len(digest.fallbacks)
+    total, failed = len(digest.entries), len(digest.fallback_entries)
     if not total:
-        return " · ".join(part for part in (_view(digest), count_difference(digest), *digest.missing) if part)
-    trivial = len(digest.trivial)
+        return " · ".join(
+            part for part in (_describe_view(digest), describe_count_difference(digest), *digest.missing) if part
+        )
+    trivial = len(digest.trivial_entries)
     cached = sum(entry.from_cache for entry in digest.entries)
     parts = [
-        _view(digest),
+        _describe_view(digest),
         f"{total - failed} of {total} read",
         f"{total - trivial} substantial, {trivial} trivial",
-        _diffs(digest),
-        *_reduced(digest),
+        _describe_diffs(digest),
+        *_describe_reduced(digest),
         f"{cached} from cache" if cached else "",
-        _cost(digest.cost),
-        count_difference(digest),
+        _format_cost(digest.cost),
+        describe_count_difference(digest),
         *digest.missing,
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _reduced(digest: Digest) -> Iterator[str]:
+def _describe_reduced(digest: Digest) -> Iterator[str]:
     """Yield what is shown by its facts alone, and what could not be read."""
-    unread = digest.unread
-    others = [entry for entry in digest.fallbacks if entry not in unread]
-    spared = [entry for entry in others if entry.summary.fallback in SAVING]
+    unread = digest.unreadable_entries
+    others = [entry for entry in digest.fallback_entries if entry not in unread]
+    spared = [entry for entry in others if entry.summary.fallback in BUDGET_REASONS]
     if failed := [entry for entry in others if entry not in spared]:
-        yield f"facts only: {_named(failed)}"
+        yield f"facts only: {_list_numbers(failed)}"
     for reason in dict.fromkeys(entry.summary.fallback for entry in spared):
-        numbers = _named([entry for entry in spared if entry.summary.fallback == reason])
+        numbers = _list_numbers([entry for entry in spared if entry.summary.fallback == reason])
         yield f"facts only because {reason}: {numbers}"
-    if digest.overview.fallback in SAVING:
+    if digest.overview.fallback in BUDGET_REASONS:
         yield f"no overview because {digest.overview.fallback}"
     if unread:
-        yield f"could not be read: {_named(unread)}"
+        yield f"could not be read: {_list_numbers(unread)}"
 
 
-def count_difference(digest: Digest) -> str:
+def describe_count_difference(digest: Digest) -> str:
     """Return what an independent count says if it differs or is missing; empty if the counts agree."""
-    return digest.count.doubt(digest.merged)
+    return digest.count.describe_caveats(digest.merged_count)
 
 
-def _view(digest: Digest) -> str:
+def _describe_view(digest: Digest) -> str:
     """Return how many pull requests the view shows, and its filters; empty if it shows all."""
-    if not (digest.view and digest.merged):
+    if not (digest.view and digest.merged_count):
         return ""
-    return f"{len(digest.entries)} of {digest.merged:,} shown: {digest.view}"
+    return f"{len(digest.entries)} of {digest.merged_count:,} shown: {digest.view}"
 
 
-def _diffs(digest: Digest) -> str:
+def _describe_diffs(digest: Digest) -> str:
     """Return which summaries were not written from full diffs."""
-    if len(digest.fallbacks) == len(digest.entries):
+    if len(digest.fallback_entries) == len(digest.entries):
         return ""
-    if not digest.clipped:
+    if not digest.clipped_entries:
         return "all from full diffs"
-    return f"not from full diffs: {_named(digest.clipped)}"
+    return f"not from full diffs: {_list_numbers(digest.clipped_entries)}"
 
 
-def _named(entries: Iterable[Entry]) -> str:
+def _list_numbers(entries: Iterable[Entry]) -> str:
     """Return the first numbers of the entries, and how many more there are."""
     numbers = [f"#{entry.number}" for entry in entries]
-    rest = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
-    return ", ".join(numbers[:_MOST_NAMED]) + rest
+    rest = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
+    return ", ".join(numbers[:_MAX_NUMBERS]) + rest
 
 
-def _cost(cost: float | None) -> str:
+def _format_cost(cost: float | None) -> str:
     """Format a cost in US dollars; None if it is unknown."""
     if cost is None:
         return "cost unknown"

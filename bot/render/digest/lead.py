@@ -5,68 +5,99 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from bot.domain.digest.models import Digest
-from bot.domain.operations.budget import SAVING
-from bot.domain.text.strings import one_line, shorten
+from bot.domain.operations.budget import BUDGET_REASONS
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
-from bot.render.blocks.message_limits import first_that_fits
-from bot.render.blocks.mrkdwn import escape
-from bot.render.blocks.rich_text import Block, block, bullets, header, prose, section, text
-from bot.render.digest.parts import actions, addresses, coverage_line, numbers, reverted, risky
+from bot.render.blocks.message_limits import choose_fitting_blocks
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    make_block,
+    make_bullets,
+    make_header,
+    make_prose,
+    make_section,
+    make_text,
+)
+from bot.render.digest.parts import (
+    collect_urls,
+    render_actions,
+    render_coverage,
+    render_numbers,
+    render_outcomes,
+    render_risky_changes,
+)
 
-_MOST_THEMES = 4
+_MAX_THEMES = 4
 
 
-def lead(digest: Digest) -> Post:
+def render_lead(digest: Digest) -> Post:
     """Render the message in the channel: at most 10 blocks, however busy the day was."""
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
-    blocks = first_that_fits(_blocks(digest, urls) for urls in (addresses(digest), {}))
+    blocks = choose_fitting_blocks(_render_blocks(digest, urls) for urls in (collect_urls(digest), {}))
     # what a phone's notification shows and a screen reader reads instead of the blocks
-    fallback = [headline(digest), *([digest.overview.text] if digest.entries and digest.overview.text else [])]
-    return Post(escape(shorten(one_line(". ".join(fallback)), 800)), tuple(blocks))
+    fallback = [
+        format_headline(digest),
+        *([digest.overview.text] if digest.entries and digest.overview.text else []),
+    ]
+    return Post(escape_mrkdwn(truncate_text(collapse_lines(". ".join(fallback)), 800)), tuple(blocks))
 
 
-def _blocks(digest: Digest, urls: Mapping[int, str]) -> list[Block]:
+def _render_blocks(digest: Digest, urls: Mapping[int, str]) -> list[Block]:
     """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
-    outcomes = reverted(digest.standing, digest.older_reverts, ", in the thread")
-    blocks = [header(headline(digest)), *_overview(digest, urls), *outcomes]
-    blocks += [*risky(digest, urls), *actions(digest, urls), *_themes(digest, urls), *coverage_line(digest)]
+    outcomes = render_outcomes(digest.standing_outcomes, digest.older_reverts, ", in the thread")
+    blocks = [make_header(format_headline(digest)), *_render_overview(digest, urls), *outcomes]
+    blocks += [
+        *render_risky_changes(digest, urls),
+        *render_actions(digest, urls),
+        *_render_themes(digest, urls),
+        *render_coverage(digest),
+    ]
     return blocks
 
 
-def headline(digest: Digest) -> str:
+def format_headline(digest: Digest) -> str:
     """Format name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
-    return f"{digest.name} · {date}{digest.zone_note} · {merges(digest)}"
+    return f"{digest.name} · {date}{digest.zone_note} · {format_merge_count(digest)}"
 
 
-def merges(digest: Digest) -> str:
+def format_merge_count(digest: Digest) -> str:
     """Format ``18 merged`` or ``nothing merged``; ``4 of 18 merged`` if a view hides some."""
-    if not digest.merged:
+    if not digest.merged_count:
         return "nothing merged"
-    return f"{len(digest.entries)} of {digest.merged:,} merged" if digest.view else f"{digest.merged:,} merged"
+    return (
+        f"{len(digest.entries)} of {digest.merged_count:,} merged"
+        if digest.view
+        else f"{digest.merged_count:,} merged"
+    )
 
 
-def _overview(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
+def _render_overview(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
     """Yield the overview and, if no model wrote it, the reason."""
     if not digest.entries:
         return
     paragraphs = []
     if digest.overview.text:
-        paragraphs.append(section(prose(digest.overview.text, urls, 700)))
+        paragraphs.append(make_section(make_prose(digest.overview.text, urls, 700)))
     if digest.overview.fallback:
         # if the budget runs short, the overview is dropped before the summaries
-        is_alone = len(digest.fallbacks) == len(digest.entries) or digest.overview.fallback not in SAVING
+        is_alone = (
+            len(digest.fallback_entries) == len(digest.entries) or digest.overview.fallback not in BUDGET_REASONS
+        )
         what = "what you see are facts alone" if is_alone else "this paragraph is made of facts alone"
         note = f"Without the model ({digest.overview.fallback}): {what}."
         below = "\n" if paragraphs else ""
-        paragraphs.append(section([text(below + shorten(one_line(note), 300), italic=True)]))
+        paragraphs.append(make_section([make_text(below + truncate_text(collapse_lines(note), 300), italic=True)]))
     if paragraphs:
-        yield block(*paragraphs)
+        yield make_block(*paragraphs)
 
 
-def _themes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
+def _render_themes(digest: Digest, urls: Mapping[int, str]) -> Iterator[Block]:
     """Yield the themes with the numbers of their pull requests."""
-    themes = digest.overview.themes[:_MOST_THEMES]
-    items = [[text(f"{one_line(theme.title)}: "), *numbers(theme.numbers, urls)] for theme in themes]
+    themes = digest.overview.themes[:_MAX_THEMES]
+    items = [
+        [make_text(f"{collapse_lines(theme.title)}: "), *render_numbers(theme.numbers, urls)] for theme in themes
+    ]
     if items:
-        yield block(section([text("Themes", bold=True)]), bullets(items))
+        yield make_block(make_section([make_text("Themes", bold=True)]), make_bullets(items))

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.history.backfill import Outcome
+from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
 
 
-def total(pulls: int, spent: float | None) -> str:
+def format_total(pulls: int, spent: float | None) -> str:
     """Format what was read, and the cost of the model in US dollars; ``spent`` is None without a model."""
-    return plural(pulls, "pull request") + ("" if spent is None else f", ${spent:.2f}")
+    return format_count(pulls, "pull request") + ("" if spent is None else f", ${spent:.2f}")
 
 
-def line(outcome: Outcome) -> str:
+def format_day(outcome: BackfillOutcome) -> str:
     """Format one day, such as ``2026-02-24: 43 pull requests``."""
-    if outcome.already:
+    if outcome.was_filled:
         return f"{outcome.day.date}: was filled before"
-    return f"{outcome.day.date}: {outcome.missing or plural(outcome.pulls, 'pull request')}"
+    return f"{outcome.day.date}: {outcome.failure_reason or format_count(outcome.pulls, 'pull request')}"
 
 
-def summary(repository: Repository, span: Span, outcomes: Sequence[Outcome], spent: float | None) -> str:
+def format_backfill(
+    repository: Repository, span: Span, outcomes: Sequence[BackfillOutcome], spent: float | None
+) -> str:
     """Format the result of all days, with a line for each that is not filled."""
-    before = sum(outcome.already for outcome in outcomes)
+    before = sum(outcome.was_filled for outcome in outcomes)
     failed = [outcome for outcome in outcomes if not outcome.is_filled]
     counts = {
         "filled": len(outcomes) - before - len(failed),
@@ -35,8 +37,8 @@ def summary(repository: Repository, span: Span, outcomes: Sequence[Outcome], spe
     totals = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == "filled")
     return "\n".join(
         [
-            f"{repository}, {span} in {span.zone}: {plural(len(span), 'day')}: {totals}",
-            f"read: {total(sum(outcome.pulls for outcome in outcomes), spent)}",
-            *(f"not filled: {line(outcome)}" for outcome in failed),
+            f"{repository}, {span} in {span.zone}: {format_count(len(span), 'day')}: {totals}",
+            f"read: {format_total(sum(outcome.pulls for outcome in outcomes), spent)}",
+            *(f"not filled: {format_day(outcome)}" for outcome in failed),
         ]
     )

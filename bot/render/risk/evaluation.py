@@ -10,175 +10,185 @@ from typing import Any
 
 from bot.domain.evaluation.bootstrap import Estimate
 from bot.domain.evaluation.models import Evaluation
-from bot.domain.text.strings import one_line, plural
+from bot.domain.text.strings import collapse_lines, format_count
 
-_MEANINGS = {
+_LABEL_MEANINGS = {
     "R": "taken back by a revert",
     "H": "taken back, or named as the cause by a repair",
     "Y": "taken back, or repaired within two weeks",
 }
 
 
-def table(evaluation: Evaluation) -> str:
+def format_table(evaluation: Evaluation) -> str:
     """Format the whole evaluation, the verdict last."""
     parts = [
-        _head(evaluation),
-        _rankings(evaluation),
-        _listed(evaluation),
-        _bands(evaluation),
-        _rules(evaluation),
-        _end(evaluation),
+        _format_head(evaluation),
+        _format_rankings(evaluation),
+        _format_listed(evaluation),
+        _format_bands(evaluation),
+        _format_rules(evaluation),
+        _format_verdict(evaluation),
     ]
-    return "\n\n".join("\n".join(map(_shown, part)) for part in parts)
+    return "\n\n".join("\n".join(map(_replace_non_ascii, part)) for part in parts)
 
 
-def _shown(line: str) -> str:
+def _replace_non_ascii(line: str) -> str:
     """Return the line with a question mark for each sign outside ASCII, as in the names of branches and paths."""
     return "".join(char if " " <= char <= "~" else "?" for char in line).rstrip()
 
 
-def as_json(evaluation: Evaluation) -> str:
+def format_evaluation_json(evaluation: Evaluation) -> str:
     """Format the evaluation for scripts; undefined values are null."""
-    values = asdict(evaluation) | {"window": _window(evaluation), "scores": len(evaluation.scores)}
+    values = asdict(evaluation) | {"window": _serialize_window(evaluation), "scores": len(evaluation.scores)}
     values["verdict"] = {"signal": str(evaluation.verdict.signal), "sentence": evaluation.verdict.sentence}
-    return json.dumps(_plain(values), indent=2, default=str, allow_nan=False)
+    return json.dumps(_replace_undefined(values), indent=2, default=str, allow_nan=False)
 
 
-def scores(evaluation: Evaluation) -> str:
+def format_scores(evaluation: Evaluation) -> str:
     """Format ``pr,score`` of every pull request in the order of the merges; a higher score is riskier."""
     lines = [f"{score.number},{score.points:.6f}" for score in evaluation.scores]
     return "\n".join(["pr,score", *lines, ""])
 
 
-def _window(evaluation: Evaluation) -> dict[str, str]:
+def _serialize_window(evaluation: Evaluation) -> dict[str, str]:
     """Return the window as plain values."""
     window = evaluation.window
     return {"since": str(window.since), "until": str(window.until), "timezone": str(window.zone)}
 
 
-def _plain(value: Any) -> Any:
+def _replace_undefined(value: Any) -> Any:
     """Return the value with None for each number that is not finite."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _replace_undefined(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [_replace_undefined(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _head(evaluation: Evaluation) -> Iterator[str]:
+def _format_head(evaluation: Evaluation) -> Iterator[str]:
     """Yield what was measured."""
     source, window = evaluation.source, evaluation.window
     yield (
-        f"{one_line(source.repository)}, branch {one_line(source.branch)}, merged {window.since} to"
+        f"{collapse_lines(source.repository)}, branch {collapse_lines(source.branch)}, merged {window.since} to"
         f" {window.until} (UTC), {evaluation.rules}"
     )
     yield (
-        f"{plural(evaluation.pulls, 'pull request')}, history from {source.history_from};"
-        f" without product and build files: {_percent(evaluation.without_product.share)}"
+        f"{format_count(evaluation.pulls, 'pull request')}, history from {source.history_from};"
+        f" without product and build files: {_format_percent(evaluation.without_product.share)}"
     )
     for each in evaluation.positives:
-        meaning = _MEANINGS.get(each.label, "")
+        meaning = _LABEL_MEANINGS.get(each.label, "")
         yield f"{each.label}  {meaning}: {each.all:,}, {each.open:,} of them still open at 09:00 on the next day"
     yield (
-        f"Measured on the {evaluation.open:,} that were open then, {plural(evaluation.days, 'day')}"
+        f"Measured on the {evaluation.open:,} that were open then, {format_count(evaluation.days, 'day')}"
         f" in {window.zone}; 'AUC all' on all; [95 % intervals over days]"
     )
 
 
-def _rankings(evaluation: Evaluation) -> list[str]:
+def _format_rankings(evaluation: Evaluation) -> list[str]:
     """Return the table of the rankings."""
     head = ("", "ranking", "AUC all", "AUC", "average precision", "precision, top 3 a day", "recall, top 3 a day")
     rows = [
         (
             row.label,
             row.ranking,
-            _number(row.auc_all),
-            _estimate(row.auc),
-            _estimate(row.average_precision),
-            _estimate(row.precision),
-            _estimate(row.recall),
+            _format_number(row.auc_all),
+            _format_estimate(row.auc),
+            _format_estimate(row.average_precision),
+            _format_estimate(row.precision),
+            _format_estimate(row.recall),
         )
         for label in evaluation.labels
         for row in evaluation.rows
         if row.label == label
     ]
-    gains = "; ".join(f"{label} {_signed(each)}" for label, each in evaluation.gains.items())
-    return [*_aligned([head, *rows]), f"AUC of the rules less that of lines added: {gains}"]
+    gains = "; ".join(f"{label} {_format_signed(each)}" for label, each in evaluation.gains.items())
+    return [*_align_columns([head, *rows]), f"AUC of the rules less that of lines added: {gains}"]
 
 
-def _listed(evaluation: Evaluation) -> list[str]:
+def _format_listed(evaluation: Evaluation) -> list[str]:
     """Return the table of the lists with a minimum of points."""
     least = evaluation.listed[0] if evaluation.listed else None
     if least is None:
         return []
-    rows = [(each.label, _estimate(each.precision), _estimate(each.recall)) for each in evaluation.listed]
-    title = f"Top 3 of a day, only from {least.least:g} points on: {plural(least.slots, 'place')}"
-    return [title, *_aligned([("", "precision", "recall"), *rows])]
+    rows = [
+        (each.label, _format_estimate(each.precision), _format_estimate(each.recall)) for each in evaluation.listed
+    ]
+    title = f"Top 3 of a day, only from {least.least:g} points on: {format_count(least.slots, 'place')}"
+    return [title, *_align_columns([("", "precision", "recall"), *rows])]
 
 
-def _bands(evaluation: Evaluation) -> list[str]:
+def _format_bands(evaluation: Evaluation) -> list[str]:
     """Return the table of the bands."""
     head = ("band", "share", *evaluation.labels)
     rows = [
-        (each.band, _percent(each.share), *(_percent(each.rates[label]) for label in evaluation.labels))
+        (
+            each.band,
+            _format_percent(each.share),
+            *(_format_percent(each.rates[label]) for label in evaluation.labels),
+        )
         for each in reversed(evaluation.bands)
     ]
-    return _aligned([head, *rows, ("all", _percent(1.0), *_base(evaluation))])
+    return _align_columns([head, *rows, ("all", _format_percent(1.0), *_format_base_rates(evaluation))])
 
 
-def _rules(evaluation: Evaluation) -> list[str]:
+def _format_rules(evaluation: Evaluation) -> list[str]:
     """Return the table of the rules."""
     head = ("rule", "fired on", *evaluation.labels, *(f"AUC {label} it adds" for label in evaluation.labels))
     rows = [
         (
             each.rule,
             f"{each.fired:,}",
-            *(_percent(each.rates[label]) for label in evaluation.labels),
-            *(_signed(each.effect[label]) for label in evaluation.labels),
+            *(_format_percent(each.rates[label]) for label in evaluation.labels),
+            *(_format_signed(each.effect[label]) for label in evaluation.labels),
         )
         for each in evaluation.effects
     ]
-    return _aligned(
-        [head, *rows, ("all", f"{evaluation.pulls:,}", *_base(evaluation), *("" for _ in evaluation.labels))]
+    return _align_columns(
+        [
+            head,
+            *rows,
+            ("all", f"{evaluation.pulls:,}", *_format_base_rates(evaluation), *("" for _ in evaluation.labels)),
+        ]
     )
 
 
-def _end(evaluation: Evaluation) -> Iterator[str]:
+def _format_verdict(evaluation: Evaluation) -> Iterator[str]:
     """Yield the notes and the verdict."""
     for note in evaluation.notes:
-        yield f"Note: {one_line(note)}"
+        yield f"Note: {collapse_lines(note)}"
     yield f"Verdict: {evaluation.verdict.signal}. {evaluation.verdict.sentence}"
 
 
-def _base(evaluation: Evaluation) -> Iterable[str]:
+def _format_base_rates(evaluation: Evaluation) -> Iterable[str]:
     """Yield the share of each label among all pull requests."""
-    return (_percent(each.all / evaluation.pulls) for each in evaluation.positives)
+    return (_format_percent(each.all / evaluation.pulls) for each in evaluation.positives)
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Format a number to three places."""
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
-def _signed(each: Estimate) -> str:
+def _format_signed(each: Estimate) -> str:
     """Format an estimate with its sign and interval."""
     if math.isnan(each.value):
         return "-"
-    return f"{each.value:+.3f}{f' [{each.low:+.3f}, {each.high:+.3f}]' if each.is_known else ''}"
+    return f"{each.value:+.3f}{f' [{each.low:+.3f}, {each.high:+.3f}]' if each.is_defined else ''}"
 
 
-def _estimate(each: Estimate) -> str:
+def _format_estimate(each: Estimate) -> str:
     """Format an estimate with its interval."""
-    between = f" [{each.low:.3f}, {each.high:.3f}]" if each.is_known and each.low < each.high else ""
-    return f"{_number(each.value)}{between}"
+    between = f" [{each.low:.3f}, {each.high:.3f}]" if each.is_defined and each.low < each.high else ""
+    return f"{_format_number(each.value)}{between}"
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     """Format a share in percent."""
     return "-" if math.isnan(share) else f"{100 * share:.1f} %"

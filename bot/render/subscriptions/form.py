@@ -10,16 +10,16 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.digest.view import View
+from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import FILTERS, Options
+from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.subscriptions.request import MINE, Wish, only_of, time_of
-from bot.domain.text.strings import quoted
-from bot.domain.time.day import zone_of
-from bot.render.blocks.rich_text import Element, plain
+from bot.domain.text.strings import quote_input
+from bot.domain.time.day import parse_zone
+from bot.render.blocks.rich_text import Element, make_plain_text
 from bot.render.subscriptions.form_context import FormContext, read_form_context, write_form_context
 
 FORM = "subscription_form"
@@ -34,35 +34,41 @@ REPOSITORY, WHERE, CHANNEL, AT, ZONE, DAYS, ONLY, FILTER = (
     "filter",
 )
 _HERE, _ME = "channel", "me"
-_EVERY = "all"
-_MOST_OPTIONS = 100
-_OWN = "My own zone, as Slack knows it"
+_ALL_PULLS = "all"
+_MAX_OPTIONS = 100
+_OWN_ZONE_LABEL = "My own zone, as Slack knows it"
 # shown before the user types: one for most offsets, from west to east
-_USUAL = (
+_COMMON_ZONES = (
     "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
     "Europe/Berlin Europe/Helsinki Africa/Johannesburg Africa/Nairobi Asia/Dubai Asia/Kolkata Asia/Singapore "
     "Asia/Shanghai Asia/Tokyo Asia/Seoul Australia/Sydney Pacific/Auckland"
 ).split()
 
 
-def form(
+def render_form(
     repositories: Sequence[Repository], usual: tuple[time, ZoneInfo], old: Subscription | None, visit: Visit
 ) -> dict[str, Any]:
     """Render the form for a user. ``old`` is the subscription that is changed."""
     where = old.channel if old else visit.channel
     is_personal = where.startswith("D")
-    target = _radio([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
+    target = _make_radio_buttons([("In a channel", _HERE), ("To me alone", _ME)], _ME if is_personal else _HERE)
     at, zone = (old.timing.at, old.timing.zone) if old else usual
     first = old.repository if old else repositories[0]
     blocks = [
-        _input(REPOSITORY, "Repository", _select(repositories_of(repositories), str(first))),
-        _input(WHERE, "Where", target),
-        _input(CHANNEL, "Channel", _channels("" if is_personal else where), is_optional=True),
-        _input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
-        _input(ZONE, "Time zone", _zones(MINE if _is_own_zone(old, visit) else str(zone))),
-        _input(DAYS, "Days", _radio([("Every day", "daily"), ("Monday to Friday", "weekdays")], _days(old))),
-        _input(ONLY, "Show", _select(_WEIGHTS, old.view.only.value or _EVERY if old else _EVERY)),
-        _input(FILTER, "Only what fits", _filters(old), is_optional=True, hint=_HINT),
+        _make_input(REPOSITORY, "Repository", _make_select(list_repository_options(repositories), str(first))),
+        _make_input(WHERE, "Where", target),
+        _make_input(CHANNEL, "Channel", _make_channel_picker("" if is_personal else where), is_optional=True),
+        _make_input(AT, "At", {"type": "timepicker", "initial_time": f"{at:%H:%M}"}),
+        _make_input(ZONE, "Time zone", _make_zone_picker(MINE if _is_own_zone(old, visit) else str(zone))),
+        _make_input(
+            DAYS,
+            "Days",
+            _make_radio_buttons([("Every day", "daily"), ("Monday to Friday", "weekdays")], _get_days_value(old)),
+        ),
+        _make_input(
+            ONLY, "Show", _make_select(_VIEW_OPTIONS, old.view.only.value or _ALL_PULLS if old else _ALL_PULLS)
+        ),
+        _make_input(FILTER, "Only what fits", _make_filter_input(old), is_optional=True, hint=_FILTER_HINT),
     ]
     return {
         "type": "modal",
@@ -70,16 +76,16 @@ def form(
         "private_metadata": write_form_context(
             FormContext(visit.channel, old.id if old else "", visit.response_url)
         ),
-        "title": plain("Regular digest", 24),
-        "submit": plain("Save", 24),
-        "close": plain("Cancel", 24),
+        "title": make_plain_text("Regular digest", 24),
+        "submit": make_plain_text("Save", 24),
+        "close": make_plain_text("Cancel", 24),
         "blocks": blocks,
     }
 
 
-_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
-_WEIGHTS = (
-    ("Every pull request", _EVERY),
+_FILTER_HINT = "path:vllm/v1 label:rocm not-author:bots, as in the command; empty for everything"
+_VIEW_OPTIONS = (
+    ("Every pull request", _ALL_PULLS),
     ("Substantial ones", "substantial"),
     ("Risky ones and what was taken back", "risky"),
 )
@@ -93,7 +99,7 @@ class FormErrors(UsageError):
         self.errors = dict(errors)
 
 
-def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, str, str]:
+def parse_form(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, str, str]:
     """Return what the form requests, the channel, and the id of the subscription that it replaces.
 
     Raises:
@@ -101,17 +107,17 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
     """
     values = {name: found[name] for name, found in view["state"]["values"].items()}
     context = read_form_context(str(view["private_metadata"]))
-    zone, is_personal = _chosen(values[ZONE]), _chosen(values[WHERE]) == _ME
+    zone, is_personal = _get_selected_value(values[ZONE]), _get_selected_value(values[WHERE]) == _ME
     channel = "" if is_personal else str(values[CHANNEL].get("selected_conversation") or "")
     readers: dict[str, Callable[[], Any]] = {
-        CHANNEL: lambda: _required(channel or is_personal),
-        REPOSITORY: lambda: repositories.parse(_chosen(values[REPOSITORY])),
+        CHANNEL: lambda: _require_channel(channel or is_personal),
+        REPOSITORY: lambda: repositories.parse(_get_selected_value(values[REPOSITORY])),
         AT: lambda: time_of(str(values[AT].get("selected_time") or "")),
-        ZONE: lambda: None if zone == MINE else zone_of(zone),
-        ONLY: lambda: only_of(_chosen(values[ONLY]).removeprefix(_EVERY)),
-        FILTER: lambda: _filters_of(values),
+        ZONE: lambda: None if zone == MINE else parse_zone(zone),
+        ONLY: lambda: only_of(_get_selected_value(values[ONLY]).removeprefix(_ALL_PULLS)),
+        FILTER: lambda: _parse_filters(values),
     }
-    parsed, errors = _read(readers)
+    parsed, errors = _read_fields(readers)
     if errors:
         raise FormErrors(errors)
     try:
@@ -120,8 +126,8 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
             at=parsed[AT],
             zone=parsed[ZONE],
             is_mine=zone == MINE,
-            weekdays=_chosen(values[DAYS]) == "weekdays",
-            view=View(parsed[FILTER], parsed[ONLY]),
+            weekdays=_get_selected_value(values[DAYS]) == "weekdays",
+            view=DigestView(parsed[FILTER], parsed[ONLY]),
             is_personal=is_personal,
         )
     except UsageError as error:
@@ -130,7 +136,7 @@ def filled(view: Mapping[str, Any], repositories: Repositories) -> tuple[Wish, s
     return wish, channel, context.id
 
 
-def _read(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+def _read_fields(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what the fields hold, and the errors of those that can't be used."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
@@ -142,39 +148,39 @@ def _read(readers: Mapping[str, Callable[[], Any]]) -> tuple[dict[str, Any], dic
     return values, errors
 
 
-def _required(is_there: object) -> None:
+def _require_channel(is_there: object) -> None:
     """Check that there is a channel or that the digest is personal. Raises UsageError."""
     if not is_there:
         raise UsageError("Choose a channel, or have the digest sent to you alone.")
 
 
-def zones_like(typed: str) -> list[Element]:
+def suggest_zones(typed: str) -> list[Element]:
     """Return the time zones whose names contain what the user types; before that, the common ones."""
     text = typed.strip().casefold()
     if not text:
-        return [_zone_option(MINE), *(_zone_option(name) for name in _USUAL)]
+        return [_make_zone_option(MINE), *(_make_zone_option(name) for name in _COMMON_ZONES)]
     part = text.replace(" ", "_")
-    names = (name for name in _known_zones() if part in name.casefold())
-    mine = [_zone_option(MINE)] if text in _OWN.casefold() else []
-    return [*mine, *(_zone_option(name) for name in names)][:_MOST_OPTIONS]
+    names = (name for name in _list_zones() if part in name.casefold())
+    mine = [_make_zone_option(MINE)] if text in _OWN_ZONE_LABEL.casefold() else []
+    return [*mine, *(_make_zone_option(name) for name in names)][:_MAX_OPTIONS]
 
 
 @cache
-def _known_zones() -> tuple[str, ...]:
+def _list_zones() -> tuple[str, ...]:
     """Return the names of all zones; they are kept, since listing them reads hundreds of files."""
     return tuple(sorted(available_timezones() - {"localtime", "Factory"}))
 
 
-def repositories_of(repositories: Sequence[Repository]) -> tuple[tuple[str, str], ...]:
+def list_repository_options(repositories: Sequence[Repository]) -> tuple[tuple[str, str], ...]:
     """Return the repositories as options: label and value."""
-    return tuple((str(each), str(each)) for each in repositories[:_MOST_OPTIONS])
+    return tuple((str(each), str(each)) for each in repositories[:_MAX_OPTIONS])
 
 
-def _filters_of(values: Mapping[str, Any]) -> Filters:
+def _parse_filters(values: Mapping[str, Any]) -> Filters:
     """Return the filters that the form holds. Raises UsageError."""
-    options = Options.read(str(values[FILTER].get("value") or ""), FILTERS)
-    if options.rest:
-        unknown = quoted(options.rest[0])
+    options = QueryOptions.parse(str(values[FILTER].get("value") or ""), FILTER_NAMES)
+    if options.arguments:
+        unknown = quote_input(options.arguments[0])
         raise UsageError(f"I don't know {unknown}: write path:…, author:…, label:… or not-author:… here.")
     return options.filters
 
@@ -184,63 +190,63 @@ def _is_own_zone(old: Subscription | None, visit: Visit) -> bool:
     return old.follows == visit.user if old else visit.is_direct
 
 
-def _chosen(value: Mapping[str, Any]) -> str:
+def _get_selected_value(value: Mapping[str, Any]) -> str:
     """Return the value of the selected option, empty if there is none."""
     return str((value.get("selected_option") or {}).get("value") or "")
 
 
-def _days(old: Subscription | None) -> str:
+def _get_days_value(old: Subscription | None) -> str:
     """Return the value of the option for the days of a subscription."""
     return "weekdays" if old and old.timing.weekdays else "daily"
 
 
-def _input(name: str, label: str, element: Element, *, is_optional: bool = False, hint: str = "") -> Element:
+def _make_input(name: str, label: str, element: Element, *, is_optional: bool = False, hint: str = "") -> Element:
     """Return a field with its label."""
     return {
         "type": "input",
         "block_id": name,
-        "label": plain(label, 75),
+        "label": make_plain_text(label, 75),
         "element": {"action_id": name, **element},
         "optional": is_optional,
-        **({"hint": plain(hint, 150)} if hint else {}),
+        **({"hint": make_plain_text(hint, 150)} if hint else {}),
     }
 
 
-def _select(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+def _make_select(options: Sequence[tuple[str, str]], chosen: str) -> Element:
     """Return a menu with one option selected."""
-    elements = [_option(*each) for each in options]
+    elements = [_make_option(*each) for each in options]
     first = next((option for option in elements if option["value"] == chosen), elements[0])
     return {"type": "static_select", "options": elements, "initial_option": first}
 
 
-def _radio(options: Sequence[tuple[str, str]], chosen: str) -> Element:
+def _make_radio_buttons(options: Sequence[tuple[str, str]], chosen: str) -> Element:
     """Return radio buttons with one option selected."""
-    return {**_select(options, chosen), "type": "radio_buttons"}
+    return {**_make_select(options, chosen), "type": "radio_buttons"}
 
 
-def _channels(chosen: str) -> Element:
+def _make_channel_picker(chosen: str) -> Element:
     """Return a picker of channels."""
     first = {"initial_conversation": chosen} if chosen else {}
     kinds = {"include": ["public", "private"], "exclude_bot_users": True}
     return {"type": "conversations_select", "filter": kinds, **first}
 
 
-def _zones(chosen: str) -> Element:
+def _make_zone_picker(chosen: str) -> Element:
     """Return a picker of time zones, which asks for options as the user types."""
-    return {"type": "external_select", "min_query_length": 0, "initial_option": _zone_option(chosen)}
+    return {"type": "external_select", "min_query_length": 0, "initial_option": _make_zone_option(chosen)}
 
 
-def _zone_option(name: str) -> Element:
+def _make_zone_option(name: str) -> Element:
     """Return the option of a time zone."""
-    return _option(_OWN if name == MINE else name, name)
+    return _make_option(_OWN_ZONE_LABEL if name == MINE else name, name)
 
 
-def _filters(old: Subscription | None) -> Element:
+def _make_filter_input(old: Subscription | None) -> Element:
     """Return the field of the filters with those of a subscription."""
-    words = " ".join(old.view.filters.words()) if old else ""
+    words = " ".join(old.view.filters.list_options()) if old else ""
     return {"type": "plain_text_input", "max_length": 500, **({"initial_value": words} if words else {})}
 
 
-def _option(label: str, value: str) -> Element:
+def _make_option(label: str, value: str) -> Element:
     """Return an option."""
-    return {"text": plain(label, 75), "value": value}
+    return {"text": make_plain_text(label, 75), "value": value}

@@ -8,73 +8,86 @@ from typing import Any
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.text.strings import one_line, plural, shorten
-from bot.render.blocks.rich_text import Block, Element, block, bullets, context, header, link, prose, section, text
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_context,
+    make_header,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
 from bot.render.conversations.notices import describe_error
-from bot.render.summaries.post import facts, quoted, standing
+from bot.render.summaries.post import format_facts, render_key_points, render_quote
 
 View = dict[str, Any]
 
 # the model's sections have some hundred characters; this limits the texts that replace them
-_SECTION = 2_800
-_MOST_FILES = 20
+_MAX_SECTION_LENGTH = 2_800
+_MAX_FILES = 20
 
 
-def details_view(entry: Entry) -> View:
+def render_details_view(entry: Entry) -> View:
     """Render the window of an entry."""
     pull = entry.pull
     blocks = [
-        header(f"#{pull.number} {pull.title}"),
-        *standing(entry),
-        *_sections(entry),
-        *_evidence(entry),
-        *_files(pull),
+        make_header(f"#{pull.number} {pull.title}"),
+        *render_key_points(entry),
+        *_render_sections(entry),
+        *_render_evidence(entry),
+        *_render_files(pull),
     ]
-    return _view(pull.number, [*blocks, context(facts(entry))])
+    return _build_view(pull.number, [*blocks, make_context(format_facts(entry))])
 
 
-def loading_view(reference: Reference) -> View:
+def render_loading_view(reference: Reference) -> View:
     """Render the window for the time while the pull request is read."""
     sentence = f"Reading {reference.repository}#{reference.number}…"
-    return _view(reference.number, [block(section([text(sentence)]))])
+    return _build_view(reference.number, [make_block(make_section([make_text(sentence)]))])
 
 
-def regret_view(error: Exception, reference: str, number: int) -> View:
+def render_error_view(error: Exception, reference: str, number: int) -> View:
     """Render the window for an error, with the reference that is in the log too."""
-    return _view(number, [block(section([text(describe_error(error, reference))]))])
+    return _build_view(number, [make_block(make_section([make_text(describe_error(error, reference))]))])
 
 
-def _view(number: int, blocks: list[Block]) -> View:
+def _build_view(number: int, blocks: list[Block]) -> View:
     """Build a window; Slack allows 24 characters in a title."""
     title = {"type": "plain_text", "text": f"#{number}"}
     close = {"type": "plain_text", "text": "Close"}
     return {"type": "modal", "title": title, "close": close, "blocks": blocks}
 
 
-def _sections(entry: Entry) -> Iterator[Block]:
+def _render_sections(entry: Entry) -> Iterator[Block]:
     """Yield the sections of the summary."""
     for name, content in entry.summary.sections:
-        yield block(section([text(f"{name}\n", bold=True), *prose(content, {}, _SECTION)]))
+        yield make_block(
+            make_section([make_text(f"{name}\n", bold=True), *make_prose(content, {}, _MAX_SECTION_LENGTH)])
+        )
 
 
-def _evidence(entry: Entry) -> Iterator[Block]:
+def _render_evidence(entry: Entry) -> Iterator[Block]:
     """Yield the quotes, if there are any."""
     if entry.summary.evidence:
-        items = [quoted(entry.pull, evidence) for evidence in entry.summary.evidence]
-        yield block(section([text("Found in the diff", bold=True)]), bullets(items))
+        items = [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence]
+        yield make_block(make_section([make_text("Found in the diff", bold=True)]), make_bullets(items))
 
 
-def _files(pull: PullRequest) -> Iterator[Block]:
+def _render_files(pull: PullRequest) -> Iterator[Block]:
     """Yield the largest files."""
-    items: list[list[Element]] = [_file(file) for file in pull.largest_files[:_MOST_FILES]]
+    items: list[list[Element]] = [_render_file(file) for file in pull.largest_files[:_MAX_FILES]]
     rest = pull.changed_files - len(items)
     if items and rest > 0:
-        items.append([link(f"{pull.url}/files", f"and {plural(rest, 'more file', 'more files')}")])
+        items.append([make_link(f"{pull.url}/files", f"and {format_count(rest, 'more file', 'more files')}")])
     if items:
-        yield block(section([text("Files", bold=True)]), bullets(items))
+        yield make_block(make_section([make_text("Files", bold=True)]), make_bullets(items))
 
 
-def _file(file: ChangedFile) -> list[Element]:
+def _render_file(file: ChangedFile) -> list[Element]:
     """Return the line of a file."""
-    path = text(shorten(one_line(file.path), 160) or "(unnamed)", code=True)
-    return [path, text(f" {file.status}, +{file.additions:,} −{file.deletions:,}")]  # noqa: RUF001 (a minus)
+    path = make_text(truncate_text(collapse_lines(file.path), 160) or "(unnamed)", code=True)
+    return [path, make_text(f" {file.status}, +{file.additions:,} −{file.deletions:,}")]  # noqa: RUF001 (a minus)

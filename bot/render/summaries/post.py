@@ -6,41 +6,58 @@ from collections.abc import Iterator
 
 from bot.domain.digest.models import Entry
 from bot.domain.history.reverts import is_revert
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import BASE_RATE
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import one_line, plural, shorten
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.ports import Post
-from bot.render.blocks.mrkdwn import escape
-from bot.render.blocks.rich_text import Block, Element, block, bullets, context, header, link, prose, section, text
-from bot.render.digest.parts import band
-from bot.render.summaries.facts import address_of, merge_state, size
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_context,
+    make_header,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
+from bot.render.digest.parts import format_band
+from bot.render.summaries.facts import build_evidence_url, format_merge_state, format_size
 
 # of one section; four of them and the rest stay below the 9,000 characters a message may have
-_SECTION = 1_000
-_MOST_FILES = 3
+_MAX_SECTION_LENGTH = 1_000
+_MAX_FILES = 3
 
 
-def summary_post(entry: Entry) -> Post:
+def render_summary(entry: Entry) -> Post:
     """Render headline, risk, action, the four sections, evidence, files and facts."""
     pull = entry.pull
-    blocks = [header(f"#{pull.number} {pull.title}"), *standing(entry), *_sections(entry)]
-    blocks += [*_evidence(entry), *_files(pull), context(facts(entry))]
-    return Post(escape(f"#{pull.number} {shorten(pull.title, 200)}"), tuple(blocks))
+    blocks = [make_header(f"#{pull.number} {pull.title}"), *render_key_points(entry), *_render_sections(entry)]
+    blocks += [*_render_evidence(entry), *_render_files(pull), make_context(format_facts(entry))]
+    return Post(escape_mrkdwn(f"#{pull.number} {truncate_text(pull.title, 200)}"), tuple(blocks))
 
 
-def standing(entry: Entry) -> Iterator[Block]:
+def render_key_points(entry: Entry) -> Iterator[Block]:
     """Yield what it is, how risky it is, and what to do."""
-    lines = [[link(entry.pull.url, f"#{entry.number}"), text(" "), *prose(entry.summary.headline, {}, 200)]]
-    lines.append([text("Risk: ", bold=True), text(_risk(entry))])
+    lines = [
+        [
+            make_link(entry.pull.url, f"#{entry.number}"),
+            make_text(" "),
+            *make_prose(entry.summary.headline, {}, 200),
+        ]
+    ]
+    lines.append([make_text("Risk: ", bold=True), make_text(_describe_risk(entry))])
     if entry.summary.action:
-        lines.append([text("May need action: ", bold=True), *prose(entry.summary.action, {}, 240)])
-    yield block(bullets(lines))
+        lines.append([make_text("May need action: ", bold=True), *make_prose(entry.summary.action, {}, 240)])
+    yield make_block(make_bullets(lines))
 
 
-def _risk(entry: Entry) -> str:
+def _describe_risk(entry: Entry) -> str:
     """Return the band, the rate of repairs in it, and the reasons; no probability of this one."""
     if entry.pull.files is None:
         return "not assessed, its files could not be read"
@@ -49,52 +66,56 @@ def _risk(entry: Entry) -> str:
     share = (
         f"in this band about {entry.risk.band.repaired} % needed a repair within two weeks, of all {BASE_RATE} %"
     )
-    label = ": ".join([band(entry.risk), *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])])
+    label = ": ".join(
+        [format_band(entry.risk), *(["; ".join(entry.risk.reasons[:3])] if entry.risk.reasons else [])]
+    )
     return f"{label} ({share}; measured on vLLM, 2025)"
 
 
-def _sections(entry: Entry) -> Iterator[Block]:
+def _render_sections(entry: Entry) -> Iterator[Block]:
     """Yield the sections of the summary."""
     for name, content in entry.summary.sections:
-        yield block(section([text(f"{name}\n", bold=True), *prose(content, {}, _SECTION)]))
+        yield make_block(
+            make_section([make_text(f"{name}\n", bold=True), *make_prose(content, {}, _MAX_SECTION_LENGTH)])
+        )
 
 
-def _evidence(entry: Entry) -> Iterator[Block]:
+def _render_evidence(entry: Entry) -> Iterator[Block]:
     """Yield the first quotes, if there are any."""
-    items = [quoted(entry.pull, evidence) for evidence in entry.summary.evidence[:4]]
+    items = [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence[:4]]
     if items:
-        yield block(section([text("Found in the diff", bold=True)]), bullets(items))
+        yield make_block(make_section([make_text("Found in the diff", bold=True)]), make_bullets(items))
 
 
-def quoted(pull: PullRequest, evidence: Evidence) -> list[Element]:
+def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
     """Return a quote with a link to its position."""
-    quote = text(shorten(one_line(evidence.quote), 160), code=True)
-    label = shorten(one_line(evidence.path), 120)
-    place = " (removed)" if evidence.side is Side.OLD else f":{evidence.line}"
-    return [link(address_of(pull, evidence), label + place), text(" "), quote]
+    quote = make_text(truncate_text(collapse_lines(evidence.quote), 160), code=True)
+    label = truncate_text(collapse_lines(evidence.path), 120)
+    place = " (removed)" if evidence.side is DiffSide.OLD else f":{evidence.line}"
+    return [make_link(build_evidence_url(pull, evidence), label + place), make_text(" "), quote]
 
 
-def _files(pull: PullRequest) -> Iterator[Block]:
+def _render_files(pull: PullRequest) -> Iterator[Block]:
     """Yield the largest files."""
     lines = [
-        f"{shorten(one_line(file.path), 120)} +{file.additions:,} −{file.deletions:,}"  # noqa: RUF001 (a minus)
-        for file in pull.largest_files[:_MOST_FILES]
+        f"{truncate_text(collapse_lines(file.path), 120)} +{file.additions:,} −{file.deletions:,}"  # noqa: RUF001 (a minus)
+        for file in pull.largest_files[:_MAX_FILES]
     ]
     rest = pull.changed_files - len(lines)
     if lines:
-        more = [f"and {plural(rest, 'more file', 'more files')}"] if rest > 0 else []
-        yield context(" · ".join([*lines, *more]))
+        more = [f"and {format_count(rest, 'more file', 'more files')}"] if rest > 0 else []
+        yield make_context(" · ".join([*lines, *more]))
 
 
-def facts(entry: Entry) -> str:
+def format_facts(entry: Entry) -> str:
     """Format type, size, author and merge, and what was not read."""
     pull = entry.pull
     clipped = entry.summary.coverage is not Coverage.FULL
     parts = [
         entry.summary.type.lower(),
-        size(pull),
-        f"{pull.author.login}, {merge_state(pull)}",
+        format_size(pull),
+        f"{pull.author.login}, {format_merge_state(pull)}",
         *([f"diff {entry.summary.coverage}"] if clipped else []),
-        *([entry.summary.lack] if entry.summary.is_fallback else []),
+        *([entry.summary.fallback_note] if entry.summary.is_fallback else []),
     ]
     return " · ".join(parts)

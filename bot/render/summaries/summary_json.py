@@ -9,7 +9,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 
 
-def summary_json(entry: Entry) -> dict[str, Any]:
+def build_summary_json(entry: Entry) -> dict[str, Any]:
     """Return plain values only; times are ISO 8601 in UTC, null if there is none."""
     pull, summary = entry.pull, entry.summary
     return {
@@ -32,7 +32,7 @@ def summary_json(entry: Entry) -> dict[str, Any]:
         "key_insights": summary.key_insights,
         "risk_reason": summary.risk_reason,
         "action": summary.action,
-        "evidence": [_evidence(pull, quote) for quote in summary.evidence],
+        "evidence": [_build_evidence_json(pull, quote) for quote in summary.evidence],
         "coverage": summary.coverage.value,
         "left_out": list(summary.left_out),
         "fallback": summary.fallback or None,
@@ -46,7 +46,7 @@ def summary_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _evidence(pull: PullRequest, evidence: Evidence) -> dict[str, Any]:
+def _build_evidence_json(pull: PullRequest, evidence: Evidence) -> dict[str, Any]:
     """Return a quote as plain values."""
     place = {"path": evidence.path, "quote": evidence.quote, "side": evidence.side.value, "line": evidence.line}
-    return {**place, "url": evidence.url(pull)}
+    return {**place, "url": evidence.build_url(pull)}

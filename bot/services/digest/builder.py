@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.digest.models import Digest, Entry, Overview, shown_by
-from bot.domain.digest.view import WHOLE, View
-from bot.domain.history.file_history import Past
-from bot.domain.history.outcomes import TakenBack
-from bot.domain.history.reverts import Revert, reverts_among, with_pairs
-from bot.domain.pull_requests.models import PullRequest, Repository, each_once
-from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
+from bot.domain.digest.models import Digest, Entry, Overview, select_entries
+from bot.domain.digest.view import FULL_VIEW, DigestView
+from bot.domain.history.file_history import FileHistory
+from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.reverts import Revert, expand_pairs, find_reverts
+from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
+from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
-from bot.services.history.merge_timeline import Around
-from bot.services.operations.worker_threads import Crew, results_as_done
+from bot.services.history.merge_timeline import DayContext
+from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 from bot.services.summaries.reader import assess_alone, read_alone
 
 Progress = Callable[[int, int], None]
@@ -26,16 +26,16 @@ def unseen(_done: int, _all: int) -> None:
     """Progress that nobody watches."""
 
 
-def alone(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> Around:
+def alone(_repository: Repository, _day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
     """A day of which nothing is known but what was merged."""
-    return Around.of(merged)
+    return DayContext.from_pulls(merged)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a day is seen in: what came before it and since, who keeps what was merged, and how good lists were."""
 
-    around: Callable[[Repository, LocalDay, Sequence[PullRequest]], Around] = alone
+    around: Callable[[Repository, LocalDay, Sequence[PullRequest]], DayContext] = alone
     record: Callable[[Sequence[PullRequest]], None] = lambda pulls: None
     is_sparing: Callable[[Repository], bool] = lambda repository: False
 
@@ -54,7 +54,7 @@ class DailyDigest:
         overview: MakeOverview,
         with_files: Callable[[PullRequest], PullRequest],
         workers: int,
-        classes_of: ClassesOf = default_classes,
+        classes_of: PathClassesLookup = get_default_classes,
         surroundings: Surroundings = Surroundings(),
     ) -> None:
         self._pulls = pulls
@@ -71,7 +71,7 @@ class DailyDigest:
         day: LocalDay,
         name: str,
         progress: Progress = unseen,
-        view: View = WHOLE,
+        view: DigestView = FULL_VIEW,
     ) -> Digest:
         """The digest of a day. ``progress`` is told (done, all) as pull requests are finished.
 
@@ -81,14 +81,14 @@ class DailyDigest:
             PrdigestError: the list of the day can't be had. A single pull request that can't be read does not
                 end a digest; it is shown with what is known and counted as not read.
         """
-        merged = self._pulls.merged_on(repository, day)
+        merged = self._pulls.list_merged(repository, day)
         around = self._surroundings.around(repository, day, merged.pulls)
-        reverts = reverts_among(merged.pulls)
+        reverts = find_reverts(merged.pulls)
         read = self._entries(self._admitted(merged.pulls, reverts, view), progress)
-        of_day = each_once([*(entry.pull for entry in read), *merged.pulls])
+        of_day = remove_duplicates([*(entry.pull for entry in read), *merged.pulls])
         self._surroundings.record(of_day)
-        past = around.past(of_day, self._classes_of(repository))
-        entries = shown_by(view, self._rated(read, past), reverts, around.outcomes)
+        past = around.build_past(of_day, self._classes_of(repository))
+        entries = select_entries(view, self._rated(read, past), reverts, around.outcomes)
         return Digest(
             repository=repository,
             name=name,
@@ -99,11 +99,11 @@ class DailyDigest:
             outcomes=tuple(_of(entries, around.outcomes)),
             view=view,
             hidden=len(merged.pulls) - len(entries),
-            missing=(around.doubt,) if around.doubt else (),
-            is_sparing=self._surroundings.is_sparing(repository),
+            missing=(around.caveat,) if around.caveat else (),
+            is_reduced=self._surroundings.is_sparing(repository),
         )
 
-    def _rated(self, entries: Iterable[Entry], past: Past) -> list[Entry]:
+    def _rated(self, entries: Iterable[Entry], past: FileHistory) -> list[Entry]:
         """What was merged earlier on the same day counts too: no entry by itself could know of it."""
         return [
             replace(entry, risk=assess_alone(entry.pull, self._classes_of(entry.pull.repository), past))
@@ -111,7 +111,7 @@ class DailyDigest:
         ]
 
     def _admitted(
-        self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: View
+        self, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: DigestView
     ) -> tuple[PullRequest, ...]:
         """Those that fit the filters, and all that took one of them back or brought it back again.
 
@@ -119,26 +119,26 @@ class DailyDigest:
         """
         if not view.filters:
             return pulls
-        candidates = [pull for pull in pulls if view.filters.admit_facts(pull)]
+        candidates = [pull for pull in pulls if view.filters.may_match(pull)]
         if view.filters.paths:
-            with Crew(self._workers, "files") as crew:
-                loaded = crew.each(self._with_files, candidates)
-            candidates = [pull for pull in loaded if pull.files is None or view.filters.admit(pull)]
+            with DeadlineExecutor(self._workers, "files") as crew:
+                loaded = crew.map_items(self._with_files, candidates)
+            candidates = [pull for pull in loaded if pull.files is None or view.filters.is_match(pull)]
         fitting = {pull.number: pull for pull in candidates}
-        shown = with_pairs(fitting, reverts)
+        shown = expand_pairs(fitting, reverts)
         return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
 
     def _entries(self, pulls: tuple[PullRequest, ...], progress: Progress) -> tuple[Entry, ...]:
         progress(0, len(pulls))
         done: dict[int, Entry] = {}
-        with Crew(self._workers, "digest") as crew:
-            for entry in results_as_done([crew.submit(read_alone, pull, self._entry) for pull in pulls]):
+        with DeadlineExecutor(self._workers, "digest") as crew:
+            for entry in iterate_results([crew.submit(read_alone, pull, self._entry) for pull in pulls]):
                 done[entry.number] = entry
                 progress(len(done), len(pulls))
         return tuple(done[pull.number] for pull in pulls)
 
 
-def _of(entries: Iterable[Entry], outcomes: Iterable[TakenBack]) -> Iterator[TakenBack]:
+def _of(entries: Iterable[Entry], outcomes: Iterable[MergeOutcome]) -> Iterator[MergeOutcome]:
     """What has to do with these entries."""
     shown = {entry.number for entry in entries}
     return (found for found in outcomes if not shown.isdisjoint((found.pull.number, found.by.number)))

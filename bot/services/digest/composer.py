@@ -7,11 +7,11 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from bot.domain.digest.models import Digest
-from bot.domain.digest.multi_day import CatchUp
+from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay
-from bot.render.digest.post import Rendered, render, render_days
+from bot.render.digest.post import RenderedDigest, render_days, render_digest
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.multi_day import catch_up
 
@@ -19,8 +19,8 @@ from bot.services.digest.multi_day import catch_up
 class DigestComposer:
     """Builds what is posted.
 
-    ``name_of`` gives what headings call a repository, ``zone_of`` the time zone that readers of a channel expect,
-    None where there are several: a digest in another zone says so in its heading.
+    ``name_of`` gives what headings call a repository, ``parse_zone`` the time zone that readers of a channel
+    expect, None where there are several: a digest in another zone says so in its heading.
     """
 
     def __init__(
@@ -33,18 +33,18 @@ class DigestComposer:
         self._name_of = name_of
         self._zone_of = zone_of
 
-    def build(self, spec: DigestSpec, notes: Sequence[str] = ()) -> Rendered:
+    def build(self, spec: DigestSpec, notes: Sequence[str] = ()) -> RenderedDigest:
         """The messages. Raises what ``DailyDigest.build`` raises."""
         found = self.days(spec)
-        return render_days(found, notes) if len(spec.span) > 1 else render(found.digests[0], notes)
+        return render_days(found, notes) if len(spec.span) > 1 else render_digest(found.digests[0], notes)
 
-    def days(self, spec: DigestSpec) -> CatchUp:
+    def days(self, spec: DigestSpec) -> MultiDayDigest:
         """Build the digest of each day. Raises what ``DailyDigest.build`` raises."""
         names_zone = self.names_zone(spec)
 
         def build(repository: Repository, day: LocalDay, name: str) -> Digest:
             digest = self._daily.build(repository, day, name, view=spec.view)
-            return replace(digest, names_zone=names_zone)
+            return replace(digest, shows_zone=names_zone)
 
         return catch_up(build, spec.repository, spec.span, self._name_of(spec.repository))
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.thread_subject import About
-from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Messenger, Post
-from bot.ports.slack import SKEW
-from bot.render.conversations.notices import notice
+from bot.ports.slack import CLOCK_SKEW
+from bot.render.conversations.notices import render_notice
 from bot.services.digest.posting_plan import PostingPlan
 from bot.services.digest.records import TrackedDigest
 
@@ -33,7 +33,7 @@ class DigestThread:
         self._channel = spec.channel
         self._key = digest.key
         # no digest is older than its last day; our own clock would be a worse witness of when it was posted
-        self._since = spec.span.days[-1].start - SKEW
+        self._since = spec.span.days[-1].start - CLOCK_SKEW
         self._about = About.DIGEST.of(DigestRequest(spec.repository, spec.span, zone=spec.span.zone))
         self.lead = lead
         # nothing can be in the thread of a message that this run posted; looking would need a scope, and a call
@@ -43,7 +43,7 @@ class DigestThread:
         """Return the timestamp of the lead message, if there is one. A channel closed to us says so here."""
         try:
             return self._messenger.find_posts(self._channel, self._since).get(self._key, "")
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             # without leave to read the channel a first try is still safe; a second could post twice
             if error.code != "missing_scope" or is_retry:
                 raise
@@ -54,7 +54,7 @@ class DigestThread:
         if not self.lead:
             self._is_new = True
             self.lead = self._once(
-                lambda: self._messenger.post(self._channel, post, self._key, about=self._about),
+                lambda: self._messenger.post_message(self._channel, post, self._key, about=self._about),
                 lambda: self.find_lead(is_retry=True),
             )
         return self.lead
@@ -68,33 +68,33 @@ class DigestThread:
 
     def revise(self, plan: PostingPlan) -> None:
         """Edit every message to what the plan says, post what the thread lacks, and void what it has too much."""
-        self._messenger.edit(self._channel, self.lead, plan.lead, self._key, self._about)
+        self._messenger.edit_message(self._channel, self.lead, plan.lead, self._key, self._about)
         there = self._find_replies()
         for key, post in self._keyed(plan.thread).items():
             if ts := there.pop(key, None):
-                self._messenger.edit(self._channel, ts, post, key)
+                self._messenger.edit_message(self._channel, ts, post, key)
             else:
                 self._reply(key, post)
         for key, ts in there.items():
             if key.startswith(f"{self._key}#"):
-                self._messenger.edit(self._channel, ts, notice(_MOVED).payload(), key)
+                self._messenger.edit_message(self._channel, ts, render_notice(_MOVED).build_payload(), key)
 
     def edit(self, before: PostingPlan | None, after: PostingPlan) -> None:
         """Edit the messages that read otherwise after than before, or all; one that is gone stays gone."""
         if before is None or after.lead != before.lead:
-            self._messenger.edit(self._channel, self.lead, after.lead, self._key, self._about)
+            self._messenger.edit_message(self._channel, self.lead, after.lead, self._key, self._about)
         old = self._keyed(before.thread) if before else {}
         changed = {key: post for key, post in self._keyed(after.thread).items() if old.get(key) != post}
         there = self._find_replies() if changed else {}
         for key, post in changed.items():
             if key in there:
-                self._messenger.edit(self._channel, there[key], post, key)
+                self._messenger.edit_message(self._channel, there[key], post, key)
 
     def reply_once(self, name: str, post: Post) -> None:
         """Reply in the thread, once for each name."""
         key = f"{self._key}!{name}"
         if key not in self._find_replies():
-            self._reply(key, post.payload())
+            self._reply(key, post.build_payload())
 
     def attach(self, file: Attachment | None) -> tuple[str, ...]:
         """Attach the report unless it is there. A bot without the scope goes without, and says so."""
@@ -103,7 +103,7 @@ class DigestThread:
 
         def upload() -> str:
             if self._is_new or not find():
-                self._messenger.attach(self._channel, self.lead, file)
+                self._messenger.attach_file(self._channel, self.lead, file)
             return file.name
 
         def find() -> str:
@@ -111,7 +111,7 @@ class DigestThread:
 
         try:
             self._once(upload, find)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             if error.code != "missing_scope":
                 raise
             return (f"The report was not attached. {error}",)
@@ -122,7 +122,7 @@ class DigestThread:
 
     def _reply(self, key: str, post: Mapping[str, Any]) -> None:
         self._once(
-            lambda: self._messenger.post(self._channel, post, key, self.lead),
+            lambda: self._messenger.post_message(self._channel, post, key, self.lead),
             lambda: self._find_replies().get(key, ""),
         )
 

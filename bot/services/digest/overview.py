@@ -6,12 +6,12 @@ import logging
 from collections import Counter
 from collections.abc import Iterable
 
-from bot.domain.digest.models import Entry, Overview, Theme, only_known
+from bot.domain.digest.models import Entry, Overview, Theme, keep_known_themes
 from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.summaries.models import NO_MODEL
-from bot.domain.text.issue_numbers import without_unknown_numbers
-from bot.domain.text.strings import plural
+from bot.domain.text.issue_numbers import remove_unknown_numbers
+from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
 from bot.services.summaries.prompts import overview_prompt
 from bot.services.summaries.schemas import OverviewAnswer
@@ -52,8 +52,8 @@ class Overviewer:
 def _checked(answer: Answer[OverviewAnswer], known: frozenset[int], spent: float | None) -> Overview:
     themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
     return Overview(
-        text=without_unknown_numbers(answer.value.overview, known),
-        themes=only_known(themes, known),
+        text=remove_unknown_numbers(answer.value.overview, known),
+        themes=keep_known_themes(themes, known),
         from_cache=answer.from_cache,
         cost=spent,
     )
@@ -64,5 +64,5 @@ def _from_facts(entries: Iterable[Entry], reason: str, spent: float | None = 0.0
     named = ", ".join(f"{area} ({count})" for area, count in areas.most_common(4))
     trivial = sum(entry.summary.is_trivial for entry in entries)
     text = f"Most of it in {named}. " if named else ""
-    text += f"{plural(trivial, 'pull request')} changed no product code." if trivial else ""
+    text += f"{format_count(trivial, 'pull request')} changed no product code." if trivial else ""
     return Overview(text.strip(), cost=spent, fallback=reason)

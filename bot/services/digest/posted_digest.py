@@ -10,14 +10,14 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
-from bot.domain.history.outcomes import TakenBack
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span, written_span
-from bot.domain.track_record.posted_ratings import Ratings, completed
-from bot.ports.cached_json import read_back
+from bot.domain.time.date_range import Span, parse_exact_span
+from bot.domain.track_record.posted_ratings import PostedRatings, merge_ratings
+from bot.ports.cached_json import load_or_none
 from bot.ports.record_codec import COUNT, FLAG, INSTANT, NUMBER, TEXT, TEXTS, Record, RecordCodec, stored
 from bot.services.digest.posting_plan import RATINGS, PostingPlan
-from bot.services.history.merge_timeline import ON
+from bot.services.history.merge_timeline import LOOK_AHEAD
 
 _SPEC = TypeAdapter(DigestSpec)
 
@@ -98,18 +98,18 @@ class PostedDigest(Record):
         return PostingPlan.load(self.posted_json) if self.posted_json else None
 
     @property
-    def ratings(self) -> Ratings | None:
+    def ratings(self) -> PostedRatings | None:
         """What the rules said; None where it can't be read."""
-        return read_back(RATINGS, self.ratings_json or None)
+        return load_or_none(RATINGS, self.ratings_json or None)
 
     @property
     def spec(self) -> DigestSpec | None:
         """Which digest it is; None until the posting was noted."""
-        return read_back(_SPEC, self.spec_json or None)
+        return load_or_none(_SPEC, self.spec_json or None)
 
     def skipped_before(self, zone: ZoneInfo) -> Span | None:
         """Return the days before it that were never posted, if there are any."""
-        return written_span(self.skipped, zone) if self.skipped else None
+        return parse_exact_span(self.skipped, zone) if self.skipped else None
 
     def tells(self, plan: PostingPlan) -> bool:
         """Whether what stands tells the same as a plan.
@@ -124,7 +124,7 @@ class PostedDigest(Record):
         again = PostingPlan.load(plan.dump())
         return posted is not None and (posted.gaps, posted.thread) == (again.gaps, again.thread)
 
-    def news(self, outcomes: Iterable[TakenBack]) -> list[TakenBack]:
+    def news(self, outcomes: Iterable[MergeOutcome]) -> list[MergeOutcome]:
         """Return what it did not tell of when it was posted, or told otherwise, and came within two weeks."""
         ratings = self.ratings
         if ratings is None:
@@ -133,9 +133,9 @@ class PostedDigest(Record):
         return [
             outcome
             for outcome in outcomes
-            if (outcome.pull.number in shown or outcome.mark in self.told)
-            and outcome.state not in self.told
-            and outcome.lasted <= ON
+            if (outcome.pull.number in shown or outcome.pair_key in self.told)
+            and outcome.state_key not in self.told
+            and outcome.lifetime <= LOOK_AHEAD
         ]
 
     # posting
@@ -179,7 +179,7 @@ class PostedDigest(Record):
             amended="",
         )
 
-    def amend(self, news: Iterable[TakenBack]) -> PostedDigest:
+    def amend(self, news: Iterable[MergeOutcome]) -> PostedDigest:
         """Return it with what was written into it since; with none, as it was posted."""
         return replace(self, amended=state_of(news))
 
@@ -222,14 +222,14 @@ class PostedDigest(Record):
 POSTED_DIGEST = RecordCodec(PostedDigest, version=1)
 
 
-def state_of(news: Iterable[TakenBack]) -> str:
+def state_of(news: Iterable[MergeOutcome]) -> str:
     """Return what is equal for equal news; empty for none."""
-    return " ".join(sorted(outcome.state for outcome in news))
+    return " ".join(sorted(outcome.state_key for outcome in news))
 
 
 def _complete_ratings(earlier: str, later: str) -> str:
     """Return what was recorded earlier, with what the digest lacked then."""
-    first, second = read_back(RATINGS, earlier), read_back(RATINGS, later)
+    first, second = load_or_none(RATINGS, earlier), load_or_none(RATINGS, later)
     if first is None or second is None:
         return earlier or later
-    return RATINGS.dump_json(completed(first, second)).decode()
+    return RATINGS.dump_json(merge_ratings(first, second)).decode()

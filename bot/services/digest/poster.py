@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.errors import SlackRefused, UsageError
-from bot.domain.history.outcomes import TakenBack
+from bot.domain.errors import SlackCallRefused, UsageError
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.ports import Messenger
-from bot.render.digest.amendments import outcome_reply
-from bot.render.digest.post import Rendered
+from bot.render.digest.amendments import render_outcome_reply
+from bot.render.digest.post import RenderedDigest
 from bot.services.digest.digest_thread import DigestThread
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.posting_plan import PostingPlan
@@ -66,7 +66,7 @@ class DigestPoster:
         self._now = now
         self._sleep = sleep
 
-    def post(self, digest: TrackedDigest, build: Callable[[], Rendered]) -> Published:
+    def post(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> Published:
         """Post a digest, or finish what an earlier try began. ``build`` is called only if needed.
 
         Raises:
@@ -103,12 +103,12 @@ class DigestPoster:
         record = self._store.save(digest.key, record, record.record_lead(lead))
         thread.post_replies(plan.thread)
         notes = thread.attach(plan.attachment)
-        address = self._messenger.permalink(digest.spec.channel, lead)
+        address = self._messenger.fetch_permalink(digest.spec.channel, lead)
         self._begin(digest.spec, digest.key)
         record = self._store.save(digest.key, record, record.complete(plan, address, self._now()))
         return Published(address, record, notes=notes)
 
-    def revise(self, digest: TrackedDigest, build: Callable[[], Rendered]) -> Published:
+    def revise(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> Published:
         """Edit a digest that was posted to what it would be now. Doing so twice changes nothing more.
 
         Raises:
@@ -129,7 +129,7 @@ class DigestPoster:
             record = self._store.save(key, record, record.complete_revision(plan, corrections))
             return self._standing(digest, record)
 
-    def add_outcomes(self, digest: TrackedDigest, outcomes: Sequence[TakenBack]) -> None:
+    def add_outcomes(self, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
         """Write what became of pull requests behind their lines, and reply to each that stands, once.
 
         Raises:
@@ -145,19 +145,19 @@ class DigestPoster:
             news = record.news(outcomes)
             try:
                 self._amend(self._thread(digest, record.lead), record, plan, news)
-            except SlackRefused as error:
+            except SlackCallRefused as error:
                 # nobody can mend that: messages may not be edited there any more, or are gone
                 log.warning("%s can't be amended: %s", digest.spec.title, error)
             self._store.save(key, record, record.amend(news))
 
     def _amend(
-        self, thread: DigestThread, record: PostedDigest, plan: PostingPlan, news: Sequence[TakenBack]
+        self, thread: DigestThread, record: PostedDigest, plan: PostingPlan, news: Sequence[MergeOutcome]
     ) -> None:
         # what is not so any more has to go too
         before, refused = None if record.amended else plan, None
         try:
             thread.edit(before, plan.add_outcomes(news))
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             if error.code not in _NOT_EDITABLE:
                 raise
             refused = error
@@ -165,7 +165,9 @@ class DigestPoster:
         listed = {rated.number for rated in ratings.rated if rated.is_listed} if ratings else set()
         for outcome in news:
             if outcome.stands:
-                thread.reply_once(outcome.mark, outcome_reply(outcome, was_listed=outcome.pull.number in listed))
+                thread.reply_once(
+                    outcome.pair_key, render_outcome_reply(outcome, was_listed=outcome.pull.number in listed)
+                )
         if refused:
             raise refused
 
@@ -173,5 +175,5 @@ class DigestPoster:
         return DigestThread(self._messenger, self._sleep, digest, lead)
 
     def _standing(self, digest: TrackedDigest, record: PostedDigest) -> Published:
-        address = record.address or self._messenger.permalink(digest.spec.channel, record.lead)
+        address = record.address or self._messenger.fetch_permalink(digest.spec.channel, record.lead)
         return Published(address, record, already=True)

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bot.domain.history.outcomes import TakenBack
-from bot.domain.track_record.posted_ratings import Ratings
+from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.track_record.posted_ratings import PostedRatings
 from bot.ports import Attachment
 from bot.render.digest.amendments import add_outcomes
-from bot.render.digest.post import Rendered
+from bot.render.digest.post import RenderedDigest
 
-RATINGS = TypeAdapter(Ratings)
+RATINGS = TypeAdapter(PostedRatings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class PostingPlan:
     mark: str = ""
 
     @classmethod
-    def of(cls, rendered: Rendered) -> PostingPlan:
+    def of(cls, rendered: RenderedDigest) -> PostingPlan:
         """Return the plan of a digest."""
         return cls(
-            rendered.lead.payload(),
-            tuple(post.payload() for post in rendered.thread),
+            rendered.lead.build_payload(),
+            tuple(post.build_payload() for post in rendered.thread),
             rendered.attachment,
             rendered.merged,
             rendered.gaps,
             rendered.fingerprint,
             RATINGS.dump_json(rendered.ratings).decode() if rendered.ratings else "",
-            rendered.told,
+            rendered.outcome_states,
         )
 
     def dump(self) -> str:
@@ -90,7 +90,7 @@ class PostingPlan:
         title = f"{self.attachment.title}, corrected"
         return replace(self.attachment, name=f"{stem}-corrected{again}.{ending}", title=title)
 
-    def add_outcomes(self, outcomes: Sequence[TakenBack]) -> PostingPlan:
+    def add_outcomes(self, outcomes: Sequence[MergeOutcome]) -> PostingPlan:
         """Return the same messages with what became of pull requests behind their lines."""
         lead, *posts = (add_outcomes(post, outcomes, self.told) for post in (self.lead, *self.thread))
         return replace(self.messages, lead=lead, thread=tuple(posts))

@@ -10,52 +10,52 @@ from functools import partial
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, UsageError
-from bot.domain.history.backfill import Fill, Outcome
+from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, yesterday
+from bot.domain.time.day import LocalDay, get_yesterday
 from bot.ports import Backfilled, History, PullRequests
-from bot.services.history.throttle import Pace, Say
-from bot.services.operations.worker_threads import Crew, results_as_done
+from bot.services.history.throttle import Throttle, WaitListener
+from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 
 # pull requests between two checks of GitHub's limits; few enough to keep the reserve
-_AT_A_TIME = 50
+_BATCH_SIZE = 50
 # after so many in a row, the key is refused or the service is away, and a thousand more calls would fail too
-_MOST_FAILURES = 5
+_MAX_FAILURES = 5
 
 
-class BackfillEnded(PrdigestError):
+class BackfillAborted(PrdigestError):
     """Error for a backfill that can't go on. The sentence says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Summaries:
-    """Writer of summaries: ``read`` asks ``model`` for one and caches it.
+class SummaryService:
+    """Writer of summaries: ``read_entry`` asks ``model`` for one and caches it.
 
-    A summary of unknown cost counts as ``dearest`` US dollars.
+    A summary of unknown cost counts as ``max_cost`` US dollars.
     """
 
-    read: Callable[[PullRequest], Entry]
+    read_entry: Callable[[PullRequest], Entry]
     model: str
-    dearest: float
+    max_cost: float
 
-    def cost(self, entry: Entry) -> float:
+    def compute_cost(self, entry: Entry) -> float:
         """Return the US dollars that an entry cost now."""
         if entry.from_cache:
             return 0.0
-        return self.dearest if entry.cost is None else entry.cost
+        return self.max_cost if entry.cost is None else entry.cost
 
 
 @dataclass(slots=True)
 class CostLimit:
     """Limit of the US dollars for summaries, and those spent so far. Calls in progress may exceed it."""
 
-    most: float
+    maximum: float
     spent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ReadResult:
     """A pull request without its patches, also without files if GitHub does not know it any more."""
 
     pull: PullRequest
@@ -71,10 +71,10 @@ class Backfill:
     def __init__(
         self,
         pulls: PullRequests,
-        summaries: Summaries | None,
+        summaries: SummaryService | None,
         history: History,
         backfilled: Backfilled,
-        pace: Pace,
+        pace: Throttle,
         now: Callable[[], datetime],
         workers: int,
     ) -> None:
@@ -86,7 +86,9 @@ class Backfill:
         self._now = now
         self._workers = workers
 
-    def fill(self, repository: Repository, span: Span, limit: CostLimit | None, say: Say) -> Iterator[Outcome]:
+    def fill_days(
+        self, repository: Repository, span: Span, limit: CostLimit | None, say: WaitListener
+    ) -> Iterator[BackfillOutcome]:
         """Yield the outcome of each day, newest first. A day is filled when it is requested, unless that was done.
 
         Without ``limit`` no model is asked. ``say`` is called with the reason for a pause, and with an empty text
@@ -94,55 +96,61 @@ class Backfill:
 
         Raises:
             UsageError: a day is not over.
-            BackfillEnded: while iterating, the limit is reached or the model is away.
+            BackfillAborted: while iterating, the limit is reached or the model is away.
             PrdigestError: while iterating, an error that other days would have as well: RepositoryNotFound,
                 GitHubRefused, RateLimited after five pauses, StoreUnavailable.
         """
-        over = yesterday(self._now(), span.zone).date
+        over = get_yesterday(self._now(), span.zone).date
         if span.last > over:
             raise UsageError(f"{span.last} is not over in {span.zone}: fill days up to {over}.")
-        reading = _Reading(self._pulls, self._summaries if limit else None, limit or CostLimit(0.0))
-        return (self._outcome(repository, day, reading, say) for day in reversed(span.days))
+        reading = _PullRequestReader(self._pulls, self._summaries if limit else None, limit or CostLimit(0.0))
+        return (self._fill_once(repository, day, reading, say) for day in reversed(span.days))
 
-    def _outcome(self, repository: Repository, day: LocalDay, reading: _Reading, say: Say) -> Outcome:
+    def _fill_once(
+        self, repository: Repository, day: LocalDay, reading: _PullRequestReader, say: WaitListener
+    ) -> BackfillOutcome:
         """Fill a day unless it is filled already. Return the outcome, also for a day without a list."""
         earlier_fill = self._backfilled.get(repository, day)
-        if earlier_fill and earlier_fill.covers(reading.model, self._now()):
-            return Outcome(day, already=True)
+        if earlier_fill and earlier_fill.is_complete_for(reading.model, self._now()):
+            return BackfillOutcome(day, was_filled=True)
         try:
-            return self._filled(repository, day, reading, say)
+            return self._fill_day(repository, day, reading, say)
         except (GitHubUnavailable, PullRequestNotFound) as error:
-            return Outcome(day, missing=str(error).rstrip("."))
+            return BackfillOutcome(day, failure_reason=str(error).rstrip("."))
 
-    def _filled(self, repository: Repository, day: LocalDay, reading: _Reading, say: Say) -> Outcome:
+    def _fill_day(
+        self, repository: Repository, day: LocalDay, reading: _PullRequestReader, say: WaitListener
+    ) -> BackfillOutcome:
         """Fill a day in batches and return the outcome. Record it as filled only if nothing is missing."""
-        merged = self._pace.patiently(partial(self._pulls.merged_on, repository, day), say)
-        read: list[_Read] = []
-        for first in range(0, len(merged.pulls), _AT_A_TIME):
-            some = merged.pulls[first : first + _AT_A_TIME]
-            read += self._pace.patiently(partial(self._together, reading, some), say)
+        merged = self._pace.run_with_retries(partial(self._pulls.list_merged, repository, day), say)
+        read: list[_ReadResult] = []
+        for first in range(0, len(merged.pulls), _BATCH_SIZE):
+            some = merged.pulls[first : first + _BATCH_SIZE]
+            read += self._pace.run_with_retries(partial(self._read_batch, reading, some), say)
         self._history.record(one.pull for one in read)
-        unread = _named("not readable", (one.pull for one in read if one.pull.files is None))
-        unsummarised = _named("without a summary", (one.pull for one in read if not one.is_summarised))
-        if not merged.doubt and not unread:
-            self._backfilled.put(repository, day, Fill(self._now(), "" if unsummarised else reading.model))
-        missing = "; ".join(part for part in (merged.doubt, unread, unsummarised) if part)
-        return Outcome(day, len(read), missing=missing)
+        unread = _format_numbers("not readable", (one.pull for one in read if one.pull.files is None))
+        unsummarised = _format_numbers("without a summary", (one.pull for one in read if not one.is_summarised))
+        if not merged.caveat and not unread:
+            self._backfilled.put(
+                repository, day, BackfillRecord(self._now(), "" if unsummarised else reading.model)
+            )
+        missing = "; ".join(part for part in (merged.caveat, unread, unsummarised) if part)
+        return BackfillOutcome(day, len(read), failure_reason=missing)
 
-    def _together(self, reading: _Reading, pulls: Iterable[PullRequest]) -> list[_Read]:
+    def _read_batch(self, reading: _PullRequestReader, pulls: Iterable[PullRequest]) -> list[_ReadResult]:
         """Read pull requests in parallel and return the results in their order. Raise the first error."""
-        with Crew(self._workers, "backfill") as crew:
-            futures = [crew.submit(reading.read, pull) for pull in pulls]
+        with DeadlineExecutor(self._workers, "backfill") as crew:
+            futures = [crew.submit(reading.read_pull_request, pull) for pull in pulls]
             # the first failure ends the batch, whatever its position: further calls would be refused as well
-            for _ in results_as_done(futures):
+            for _ in iterate_results(futures):
                 pass
             return [future.result() for future in futures]
 
 
-class _Reading:
+class _PullRequestReader:
     """Reader of pull requests for one run, in several threads, with the money and failures of that run."""
 
-    def __init__(self, pulls: PullRequests, summaries: Summaries | None, limit: CostLimit) -> None:
+    def __init__(self, pulls: PullRequests, summaries: SummaryService | None, limit: CostLimit) -> None:
         self._pulls = pulls
         self._summaries = summaries
         self._limit = limit
@@ -154,41 +162,42 @@ class _Reading:
         """The name of the model, empty if none is asked."""
         return self._summaries.model if self._summaries else ""
 
-    def read(self, pull: PullRequest) -> _Read:
+    def read_pull_request(self, pull: PullRequest) -> _ReadResult:
         """Load the files of a pull request and have it summarised."""
         try:
-            loaded = self._pulls.with_files(pull)
+            loaded = self._pulls.load_files(pull)
         except PullRequestNotFound:
-            return _Read(pull)
-        is_summarised = self._summaries is None or self._summarise(self._summaries, loaded)
+            return _ReadResult(pull)
+        is_summarised = self._summaries is None or self._ensure_summary(self._summaries, loaded)
         # the patches of a large day need not stay in memory until its end
-        return _Read(loaded.without_patches(), is_summarised)
+        return _ReadResult(loaded.remove_patches(), is_summarised)
 
-    def _summarise(self, summaries: Summaries, pull: PullRequest) -> bool:
+    def _ensure_summary(self, summaries: SummaryService, pull: PullRequest) -> bool:
         """Return whether there is a summary by the model, from this run or an earlier one."""
-        self._check_whether_to_ask()
-        entry = summaries.read(pull)
+        self._check_limits()
+        entry = summaries.read_entry(pull)
         # a pull request that can't be read is not a failure of the model
         failure = "" if entry.summary.is_unread else entry.summary.fallback
         with self._lock:
-            self._limit.spent += summaries.cost(entry)
+            self._limit.spent += summaries.compute_cost(entry)
             self._failures = [*self._failures, failure] if failure else []
         return not entry.summary.is_fallback
 
-    def _check_whether_to_ask(self) -> None:
-        """Raise BackfillEnded if the money is spent, or the model failed five times in a row."""
-        if not self._limit.spent < self._limit.most:
-            raise BackfillEnded(
-                f"The limit of ${self._limit.most:.2f} is reached: run it again to go on, or with --facts alone."
+    def _check_limits(self) -> None:
+        """Raise BackfillAborted if the money is spent, or the model failed five times in a row."""
+        if not self._limit.spent < self._limit.maximum:
+            raise BackfillAborted(
+                f"The limit of ${self._limit.maximum:.2f} is reached: run it again to go on, or "
+                "with --facts alone."
             )
-        if len(self._failures) >= _MOST_FAILURES:
-            raise BackfillEnded(
+        if len(self._failures) >= _MAX_FAILURES:
+            raise BackfillAborted(
                 f"The model gave no summary {len(self._failures)} times in a row ({self._failures[-1]}): "
                 "run it again later, or with --facts alone."
             )
 
 
-def _named(what: str, pulls: Iterable[PullRequest]) -> str:
+def _format_numbers(what: str, pulls: Iterable[PullRequest]) -> str:
     """Return a clause with the numbers of pull requests; empty if there are none."""
     numbers = ", ".join(f"#{pull.number}" for pull in pulls)
     return f"{what}: {numbers}" if numbers else ""

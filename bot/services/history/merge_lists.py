@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.domain.errors import DayUnavailable
-from bot.domain.pull_requests.models import PullRequest, Repository, newest_first
+from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
 from bot.domain.time.day import LocalDay
-from bot.ports import Merged
+from bot.ports import DayMerges
 
-MergedOn = Callable[[Repository, LocalDay], Merged]
+DayLister = Callable[[Repository, LocalDay], DayMerges]
 
 
 @dataclass(frozen=True, slots=True)
-class Merges:
+class MergeList:
     """The pull requests merged in some days, newest first, each once, and the caveats of that list."""
 
     pulls: tuple[PullRequest, ...]
-    doubts: tuple[str, ...]
+    caveats: tuple[str, ...]
 
 
-def list_day(merged_on: MergedOn, repository: Repository, day: LocalDay) -> Merged | DayUnavailable:
+def list_day(merged_on: DayLister, repository: Repository, day: LocalDay) -> DayMerges | DayUnavailable:
     """List what was merged on a day, or return the error that says why the list is unavailable.
 
     Raises:
@@ -33,20 +33,20 @@ def list_day(merged_on: MergedOn, repository: Repository, day: LocalDay) -> Merg
         return error
 
 
-def merges_of(lists: Iterable[Merged | DayUnavailable]) -> Merges:
+def combine_lists(lists: Iterable[DayMerges | DayUnavailable]) -> MergeList:
     """Combine the lists of days. A day without a list becomes a caveat.
 
     Raises:
         DayUnavailable: no day has a list.
     """
     days = tuple(lists)
-    available = [each for each in days if isinstance(each, Merged)]
+    available = [each for each in days if isinstance(each, DayMerges)]
     unavailable = [each for each in days if isinstance(each, DayUnavailable)]
     if unavailable and not available:
         raise unavailable[-1]
     by_number = {pull.number: pull for each in available for pull in each.pulls}
     day_caveats = [
         *(str(each).rstrip(".") for each in unavailable),
-        *(each.doubt for each in available if each.doubt),
+        *(each.caveat for each in available if each.caveat),
     ]
-    return Merges(newest_first(tuple(by_number.values())), tuple(dict.fromkeys(day_caveats)))
+    return MergeList(sort_newest_first(tuple(by_number.values())), tuple(dict.fromkeys(day_caveats)))

@@ -9,71 +9,71 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Generic, TypeVar
 
-from bot.domain.errors import DayUnavailable, GitHubRefused, GitHubUnavailable, RateLimited, StoreUnavailable
-from bot.domain.history.file_history import REVERTS_WITHIN, Past
-from bot.domain.history.outcomes import TakenBack, outcomes_among
-from bot.domain.history.relands import Reland, relands_among
-from bot.domain.pull_requests.models import PullRequest, Repository, each_once
-from bot.domain.pull_requests.path_classes import ClassesOf, PathClasses, default_classes
-from bot.domain.risk.assessment import Risk, assess
+from bot.domain.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
+from bot.domain.history.file_history import REVERT_WINDOW, FileHistory
+from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.relands import Reland, find_relands
+from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
+from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
+from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.day import LocalDay
 from bot.ports import History
-from bot.services.history.merge_lists import MergedOn, list_day
+from bot.services.history.merge_lists import DayLister, list_day
 
 log = logging.getLogger(__name__)
 
 # before the time that the rules look back at; 19 of 20 reverts come within a month of what they revert
-BACK = REVERTS_WITHIN + timedelta(days=30)
+LOOK_BACK = REVERT_WINDOW + timedelta(days=30)
 # a revert of a day's merge is worth reporting for two weeks
-ON = timedelta(days=14)
+LOOK_AHEAD = timedelta(days=14)
 # a process that answers about single pull requests reads a repository's history at most this often
-_FRESH = timedelta(minutes=10)
-_MOST_KEPT = 4
+_CACHE_LIFETIME = timedelta(minutes=10)
+_MAX_CACHED = 4
 # days: on Monday, a digest is about Friday
-_RECENT = 3
+_RECENT_DAYS = 3
 _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class DayContext:
     """The merges of a day, before it and since, newest first, with the reverts and relands among them.
 
-    ``doubt`` is a clause that says what could not be read.
+    ``caveat`` is a clause that says what could not be read.
     """
 
     pulls: tuple[PullRequest, ...]
-    outcomes: tuple[TakenBack, ...]
+    outcomes: tuple[MergeOutcome, ...]
     relands: tuple[Reland, ...]
-    doubt: str = ""
+    caveat: str = ""
 
     @classmethod
-    def of(cls, pulls: Iterable[PullRequest], doubt: str = "") -> Around:
+    def from_pulls(cls, pulls: Iterable[PullRequest], doubt: str = "") -> DayContext:
         """Build the context from merges."""
-        merges = each_once(pulls)
+        merges = remove_duplicates(pulls)
         # the long texts are not needed any more, and would take most of the memory
         light = tuple(replace(pull, body="", commit_message="") for pull in merges)
-        return cls(light, outcomes_among(merges), tuple(relands_among(merges)), doubt)
+        return cls(light, find_outcomes(merges), tuple(find_relands(merges)), doubt)
 
-    def past(self, of_day: Iterable[PullRequest], classes: PathClasses) -> Past:
+    def build_past(self, of_day: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
         """Return the history that the rules look back at.
 
         ``of_day`` are pull requests of the day, with their files.
         """
-        return Past(each_once([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
+        return FileHistory(remove_duplicates([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept(Generic[T]):
+class _CachedValue(Generic[T]):
     """A value, the instant at which it was computed, and what it depends on."""
 
     value: T
-    of: Hashable
-    at: datetime
+    source: Hashable
+    cached_at: datetime
 
 
-class Chronicle:
+class MergeTimeline:
     """Reader of the merges around days.
 
     ``history`` returns the recorded merges, ``merged_on`` GitHub's list of a day.
@@ -82,47 +82,49 @@ class Chronicle:
     def __init__(
         self,
         history: Callable[[], History],
-        merged_on: MergedOn,
+        merged_on: DayLister,
         now: Callable[[], datetime],
-        classes_of: ClassesOf = default_classes,
+        classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._history = history
         self._merged_on = merged_on
         self._now = now
         self._classes_of = classes_of
-        self._pasts: dict[str, _Kept[Past]] = {}
-        self._arounds: dict[str, _Kept[Around]] = {}
+        self._pasts: dict[str, _CachedValue[FileHistory]] = {}
+        self._arounds: dict[str, _CachedValue[DayContext]] = {}
         self._lock = threading.Lock()
 
-    def read(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         """Return the recorded merges between two instants, newest first. Raise StoreUnavailable."""
         return tuple(self._history().read(repository, since, until))
 
-    def recorded(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+    def read_merges_or_none(
+        self, repository: Repository, since: datetime, until: datetime
+    ) -> tuple[PullRequest, ...]:
         """Return the recorded merges; empty, with a line in the log, if the store is away."""
         try:
-            return self.read(repository, since, until)
+            return self.read_merges(repository, since, until)
         except StoreUnavailable as error:
             log.info("without history: %s", error)
             return ()
 
-    def record(self, pulls: Sequence[PullRequest]) -> None:
+    def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         """Record merges. A failure is only logged."""
         try:
             self._history().record(pulls)
         except StoreUnavailable as error:
             log.warning("history is not recorded: %s", error)
 
-    def follow(self, repository: Repository, day: LocalDay) -> None:
+    def record_day(self, repository: Repository, day: LocalDay) -> None:
         """Record what was merged in a day, if its list is available.
 
         Raises:
             StoreUnavailable: the merges can't be recorded.
             Exception: what the list of the day raises.
         """
-        self._history().record(self._known_on(repository, day))
+        self._history().record(self._list_available(repository, day))
 
-    def around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
+    def load_day_context(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
         """Return the merges of a day among those recorded before it and those merged since.
 
         A digest is posted hours after its day, and by then two of five reverts of the day are merged. The result
@@ -133,43 +135,54 @@ class Chronicle:
         numbers = tuple(pull.number for pull in merged)
         with self._lock:
             cached = self._arounds.get(name)
-            if cached is None or cached.of != numbers or now - cached.at > _FRESH or cached.value.doubt:
-                cached = _Kept(self._looked_around(repository, day, merged), numbers, now)
-                _keep(self._arounds, name, cached)
+            if (
+                cached is None
+                or cached.source != numbers
+                or now - cached.cached_at > _CACHE_LIFETIME
+                or cached.value.caveat
+            ):
+                cached = _CachedValue(self._build_day_context(repository, day, merged), numbers, now)
+                _cache_value(self._arounds, name, cached)
             return cached.value
 
-    def _looked_around(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> Around:
+    def _build_day_context(
+        self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]
+    ) -> DayContext:
         """Read the merges before the day and since. A failure of GitHub becomes a caveat."""
-        recorded = self.recorded(repository, day.start - BACK, day.end + ON)
+        recorded = self.read_merges_or_none(repository, day.start - LOOK_BACK, day.end + LOOK_AHEAD)
         recorded = tuple(pull for pull in recorded if pull.merge_time not in day)
         try:
-            listed = [pull for after in self._since(day) for pull in self._known_on(repository, after)]
-        except (GitHubRefused, GitHubUnavailable, RateLimited) as error:
+            listed = [
+                pull
+                for after in self._list_following_days(day)
+                for pull in self._list_available(repository, after)
+            ]
+        except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
             caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
-            return Around.of([*merged, *recorded], caveat)
-        return Around.of([*merged, *listed, *recorded])
+            return DayContext.from_pulls([*merged, *recorded], caveat)
+        return DayContext.from_pulls([*merged, *listed, *recorded])
 
-    def _known_on(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
+    def _list_available(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
         """Return the merges of a day; empty if its list is unavailable."""
         listed = list_day(self._merged_on, repository, day)
         return () if isinstance(listed, DayUnavailable) else listed.pulls
 
-    def _since(self, day: LocalDay) -> Sequence[LocalDay]:
+    def _list_following_days(self, day: LocalDay) -> Sequence[LocalDay]:
         """Return the days from a day up to now if there are at most three. Later merges are recorded already."""
         now = self._now()
-        days = [LocalDay(day.date + n * _DAY, day.zone) for n in range(1, _RECENT + 1)]
+        days = [LocalDay(day.date + n * _DAY, day.zone) for n in range(1, _RECENT_DAYS + 1)]
         return [after for after in days if after.start <= now] if now < days[-1].end else ()
 
-    def rate(self, pull: PullRequest) -> Risk:
+    def assess_risk(self, pull: PullRequest) -> Risk:
         """Rate one pull request by the rules, with what was recorded before it, as a digest of its day does.
 
         It is rated without history, and ``Risk.without_history`` says so, where it is not merged, less than 90
         days are recorded before it, or the store is away.
         """
-        past = self._past(pull.repository, pull.merge_time) if pull.merged_at else None
-        return assess(pull, self._classes_of(pull.repository), past)
+        past = self._load_past(pull.repository, pull.merge_time) if pull.merged_at else None
+        return assess_pull_request(pull, self._classes_of(pull.repository), past)
 
-    def _past(self, repository: Repository, at: datetime) -> Past:
+    def _load_past(self, repository: Repository, at: datetime) -> FileHistory:
         """Return what the rules look back at from a month (UTC).
 
         It is kept for ten minutes: an answer shall not wait for half a year of merges each time. Months are kept
@@ -179,27 +192,27 @@ class Chronicle:
         name, classes = f"{repository} {month}".lower(), self._classes_of(repository)
         with self._lock:
             kept = self._pasts.get(name)
-            if kept is None or now - kept.at > _FRESH:
+            if kept is None or now - kept.cached_at > _CACHE_LIFETIME:
                 first = datetime.combine(month, time(), UTC)
                 try:
-                    known = self.read(repository, first - BACK, first + _MONTH)
+                    known = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
                 except StoreUnavailable as error:
                     log.info("rated without history: %s", error)
-                    return past_of((), classes)
-                kept = _Kept(past_of(known, classes), month, now)
-                _keep(self._pasts, name, kept)
+                    return build_past((), classes)
+                kept = _CachedValue(build_past(known, classes), month, now)
+                _cache_value(self._pasts, name, kept)
             return kept.value
 
 
-def _keep(cached: dict[str, _Kept[T]], name: str, value: _Kept[T]) -> None:
+def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedValue[T]) -> None:
     """Cache a value, and drop the oldest one if there are more than four."""
     cached.pop(name, None)
     cached[name] = value
-    if len(cached) > _MOST_KEPT:
+    if len(cached) > _MAX_CACHED:
         del cached[next(iter(cached))]
 
 
-def past_of(pulls: Iterable[PullRequest], classes: PathClasses) -> Past:
+def build_past(pulls: Iterable[PullRequest], classes: PathClasses) -> FileHistory:
     """Return the history of merges, with the reverts and relands among them."""
-    merges = each_once(pulls)
-    return Past(merges, outcomes_among(merges), classes, relands_among(merges))
+    merges = remove_duplicates(pulls)
+    return FileHistory(merges, find_outcomes(merges), classes, find_relands(merges))

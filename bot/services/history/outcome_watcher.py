@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.history.outcomes import TakenBack, outcomes_among
+from bot.domain.history.outcomes import MergeOutcome, find_outcomes
 from bot.domain.keyspace.keys import LOOKED
-from bot.domain.pull_requests.models import Repository, each_once
+from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.day import LocalDay, date_of
+from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Agenda, Cache, PostedDigestIndex, Queue
 from bot.services.digest.posted_digest import state_of
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
-from bot.services.history.merge_timeline import ON, Chronicle
+from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 
 # a revert is told of within hours; each look is one call to GitHub, or two
 EVERY = timedelta(hours=6)
@@ -38,7 +38,7 @@ class Aftermath:
 
     def __init__(
         self,
-        chronicle: Chronicle,
+        chronicle: MergeTimeline,
         cache: Cache,
         index: PostedDigestIndex,
         records: DigestRecords,
@@ -93,14 +93,14 @@ class Aftermath:
         """Record what was merged since the last look, and on the day before it; of two weeks at most."""
         name, today = _looked(repository), now.astimezone(UTC).date()
         last = self._cache.get(name)
-        first = max(date_of(last) if last else today, today - ON) - _DAY
+        first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
         for days in range((today - first).days + 1):
-            self._chronicle.follow(repository, LocalDay(first + days * _DAY, _UTC))
+            self._chronicle.record_day(repository, LocalDay(first + days * _DAY, _UTC))
         self._cache.put(name, str(today), LOOKED.lifetime)
 
     def _forget(self, repository: Repository, before: datetime) -> None:
         """What was posted is kept as long as it may be amended: it is by far the largest part of a record."""
-        for key, record in self._records.load_each(self._index.between(repository, before - ON, before)):
+        for key, record in self._records.load_each(self._index.between(repository, before - LOOK_AHEAD, before)):
             self._records.store.save(key, record, record.forget_messages())
 
     def amend(self, key: str, looked_at: datetime | None = None) -> None:
@@ -117,7 +117,7 @@ class Aftermath:
         if digest and digest.record.posted_json:
             self._poster.add_outcomes(digest, self._outcomes(digest.spec.repository, looked_at))
 
-    def _outcomes(self, repository: Repository, looked_at: datetime | None = None) -> tuple[TakenBack, ...]:
+    def _outcomes(self, repository: Repository, looked_at: datetime | None = None) -> tuple[MergeOutcome, ...]:
         """Return what became of merges, as it was read for the look of that instant, or later, or else now.
 
         Raises StoreUnavailable: who took that for no outcomes would take back what was told of them.
@@ -127,8 +127,8 @@ class Aftermath:
             recent = {name: look for name, look in self._looks.items() if now - look.at <= _REMEMBERED}
             look = recent.get(repository)
             if look is None or looked_at is None or look.at < looked_at:
-                pulls = self._chronicle.read(repository, now - 2 * WATCHED_FOR, now + _DAY)
-                look = _Look(now, tuple(map(_lighten, outcomes_among(each_once(pulls)))))
+                pulls = self._chronicle.read_merges(repository, now - 2 * WATCHED_FOR, now + _DAY)
+                look = _Look(now, tuple(map(_lighten, find_outcomes(remove_duplicates(pulls)))))
             self._looks = {**recent, repository: look}
             return look.outcomes
 
@@ -138,10 +138,10 @@ class _Look:
     """What a look at an instant found."""
 
     at: datetime
-    outcomes: tuple[TakenBack, ...]
+    outcomes: tuple[MergeOutcome, ...]
 
 
-def _lighten(outcome: TakenBack) -> TakenBack:
+def _lighten(outcome: MergeOutcome) -> MergeOutcome:
     """Return it without descriptions and files, which have been read."""
     pull, by = (replace(half, body="", commit_message="", files=None) for half in (outcome.pull, outcome.by))
     return replace(outcome, pull=pull, by=by)

@@ -10,21 +10,21 @@ from typing import TypeVar
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from bot.domain.errors import GitHubUnavailable, RateLimited
-from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.operations.rate_allowance import RateAllowance
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Say = Callable[[str], None]
+WaitListener = Callable[[str], None]
 
-_TRIES = 5
+_MAX_ATTEMPTS = 5
 # if the refusal names no time, GitHub asks for at least a minute, and for longer each time
 # (docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api)
-_LIMITED = wait_exponential(multiplier=60)
-_FAILED = wait_exponential(multiplier=5, max=60)
+_LIMIT_WAIT = wait_exponential(multiplier=60)
+_FAILURE_WAIT = wait_exponential(multiplier=5, max=60)
 
 
-class Pace:
+class Throttle:
     """Throttle that sleeps only in the calling thread, so that Ctrl-C ends a pause at once.
 
     ``allowances`` returns what GitHub still allows; nothing if that is unknown.
@@ -32,7 +32,7 @@ class Pace:
 
     def __init__(
         self,
-        allowances: Callable[[], Iterable[Allowance]],
+        allowances: Callable[[], Iterable[RateAllowance]],
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
     ) -> None:
@@ -40,7 +40,7 @@ class Pace:
         self._now = now
         self._sleep = sleep
 
-    def patiently(self, work: Callable[[], T], say: Say) -> T:
+    def run_with_retries(self, work: Callable[[], T], say: WaitListener) -> T:
         """Run ``work`` as soon as the limits allow it, and return its result.
 
         ``say`` is called with the reason for a pause, and with an empty text after it.
@@ -50,50 +50,52 @@ class Pace:
         """
 
         def start_work() -> T:
-            self._wait_for_room(say)
+            self._wait_for_allowance(say)
             return work()
 
         return Retrying(
             retry=retry_if_exception_type((RateLimited, GitHubUnavailable)),
-            stop=stop_after_attempt(_TRIES),
-            wait=_seconds,
-            before_sleep=lambda state: self._tell(_why(state), state.upcoming_sleep, say),
-            sleep=lambda seconds: self._pause(seconds, say),
+            stop=stop_after_attempt(_MAX_ATTEMPTS),
+            wait=_compute_wait,
+            before_sleep=lambda state: self._announce_pause(_describe_reason(state), state.upcoming_sleep, say),
+            sleep=lambda seconds: self._sleep_and_report(seconds, say),
             reraise=True,
         )(start_work)
 
-    def _wait_for_room(self, say: Say) -> None:
+    def _wait_for_allowance(self, say: WaitListener) -> None:
         """Wait until no limit of GitHub is short."""
         short = [allowance for allowance in self._allowances() if allowance.is_short]
         if not short:
             return
-        last = max(short, key=lambda allowance: allowance.resets)
-        seconds = max((last.resets - self._now()).total_seconds(), 0.0) + 1  # GitHub tells whole seconds
-        self._tell(f"{last.left:,} of {last.limit:,} GitHub calls are left for others", seconds, say)
-        self._pause(seconds, say)
+        last = max(short, key=lambda allowance: allowance.resets_at)
+        seconds = max((last.resets_at - self._now()).total_seconds(), 0.0) + 1  # GitHub tells whole seconds
+        self._announce_pause(
+            f"{last.remaining:,} of {last.limit:,} GitHub calls are left for others", seconds, say
+        )
+        self._sleep_and_report(seconds, say)
 
-    def _tell(self, why: str, seconds: float, say: Say) -> None:
+    def _announce_pause(self, why: str, seconds: float, say: WaitListener) -> None:
         """Log a pause and report it to the caller."""
         until = self._now() + timedelta(seconds=seconds)
         sentence = f"{why}: waiting until {until:%H:%M:%S} UTC"
         log.info("%s", sentence)
         say(sentence)
 
-    def _pause(self, seconds: float, say: Say) -> None:
+    def _sleep_and_report(self, seconds: float, say: WaitListener) -> None:
         """Sleep, then report that the work goes on."""
         self._sleep(seconds)
         say("")
 
 
-def _seconds(state: RetryCallState) -> float:
+def _compute_wait(state: RetryCallState) -> float:
     """Return the seconds before the next attempt."""
     error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, RateLimited):
-        return float(_FAILED(state))
-    return float(_LIMITED(state)) if error.retry_after is None else error.retry_after
+        return float(_FAILURE_WAIT(state))
+    return float(_LIMIT_WAIT(state)) if error.retry_after is None else error.retry_after
 
 
-def _why(state: RetryCallState) -> str:
+def _describe_reason(state: RetryCallState) -> str:
     """Return the reason for the next attempt, as a clause."""
     error = state.outcome.exception() if state.outcome else None
     return "GitHub asks for a pause" if isinstance(error, RateLimited) else "GitHub does not answer"

@@ -13,7 +13,7 @@ from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.declaration import SOON, JobType, Retries
 from bot.services.jobs.job_types import read_slack_request
 from bot.services.jobs.payloads import CommandPayload
-from bot.services.slack.answers import Answers
+from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer, Replies
 from bot.services.subscriptions.delivery import DigestDelivery
 from bot.services.subscriptions.permissions import Rights
@@ -40,7 +40,7 @@ class CommandServices(Protocol):
     """The services that the answer of a command is made with."""
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> AnswerBuilder:
         """Summaries, lists of risks and overviews."""
 
     @property

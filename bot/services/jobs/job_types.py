@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from bot.domain.conversations.commands import ParseContext, Repositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import Lane
-from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.request import ID, Which, Wish
 from bot.render.conversations.greetings import Greeting
@@ -113,7 +113,7 @@ def _read_repository(_: ParseContext, repository: str) -> RepositoryPayload:
 def _read_lost_job(
     _: ParseContext, job: str, name: str, loss: str, at: str, given: Fields | str = ""
 ) -> LostJobPayload:
-    lost = LostJob(job, name, Loss(loss), datetime.fromisoformat(at))
+    lost = LostJob(job, name, LossReason(loss), datetime.fromisoformat(at))
     if not isinstance(given, str):
         return LostJobPayload(lost, read_slack_request(given))
     return LostJobPayload(lost, place=given if name == QUESTIONS.name else "")

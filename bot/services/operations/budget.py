@@ -7,16 +7,23 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import BudgetSpent
-from bot.domain.operations.budget import OWN_SPENT, Hold, Need, list_caps, list_names, name_whole
+from bot.domain.errors import BudgetExceeded
+from bot.domain.operations.budget import (
+    PERSONAL_EXHAUSTED,
+    BudgetHold,
+    CallPurpose,
+    build_total_name,
+    list_caps,
+    list_names,
+)
 from bot.domain.time.day import LocalDay
 from bot.ports import Spending
 from bot.services.operations.payer import name_payer
 
 log = logging.getLogger(__name__)
 
-_ALL = "Today's budget for the model is used up; it begins anew at midnight ({})."
-_OWN = "You have used up your budget for today; it begins anew at midnight ({})."
+_DAILY_SPENT = "Today's budget for the model is used up; it begins anew at midnight ({})."
+_PERSONAL_SPENT = "You have used up your budget for today; it begins anew at midnight ({})."
 
 
 class Budget:
@@ -39,20 +46,20 @@ class Budget:
         self._personal = personal
         self._new_token = new_token
 
-    def refusal(self, visit: Visit) -> str:
+    def explain_refusal(self, visit: Visit) -> str:
         """Return why the model gives no answer, as a sentence for the asker; empty if it may.
 
         Raises:
             StoreUnavailable: the spending is unknown.
         """
         today = self._today()
-        caps = list_caps(today.date, name_payer(visit), Need.USUAL, self._daily, self._personal)
+        caps = list_caps(today.date, name_payer(visit), CallPurpose.USUAL, self._daily, self._personal)
         for cap in caps:
             if self._spending.spent(cap.name) >= cap.dollars:
-                return (_OWN if cap.reason == OWN_SPENT else _ALL).format(today.zone)
+                return (_PERSONAL_SPENT if cap.reason == PERSONAL_EXHAUSTED else _DAILY_SPENT).format(today.zone)
         return ""
 
-    def hold(self, payer: str, need: Need, dollars: float) -> Hold:
+    def reserve_cost(self, payer: str, need: CallPurpose, dollars: float) -> BudgetHold:
         """Reserve the expected cost of a call until it is settled.
 
         Raises:
@@ -61,13 +68,13 @@ class Budget:
         """
         date = self._today().date
         caps = list_caps(date, payer, need, self._daily, self._personal)
-        hold = Hold(self._new_token(), dollars, list_names(date, payer))
+        hold = BudgetHold(self._new_token(), dollars, list_names(date, payer))
         cap_index = self._spending.hold(hold, [(cap.name, cap.dollars) for cap in caps])
         if cap_index is not None:
-            raise BudgetSpent(caps[cap_index].reason)
+            raise BudgetExceeded(caps[cap_index].reason)
         return hold
 
-    def settle(self, hold: Hold, dollars: float) -> None:
+    def settle_cost(self, hold: BudgetHold, dollars: float) -> None:
         """Replace a reservation by the real cost of the call.
 
         Raises:
@@ -75,9 +82,9 @@ class Budget:
         """
         self._spending.settle(hold, max(0.0, dollars))
 
-    def spent_today(self) -> tuple[float, float]:
+    def read_spending_today(self) -> tuple[float, float]:
         """Return what all calls of today have cost, and the budget of a day, in US dollars.
 
         Raise StoreUnavailable.
         """
-        return self._spending.spent(name_whole(self._today().date)), self._daily
+        return self._spending.spent(build_total_name(self._today().date)), self._daily

@@ -1,7 +1,7 @@
 """Deadlines of work: all that it calls, waits and sleeps keeps to them, and to the end of the process.
 
 Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
-threads of a :class:`bot.services.operations.worker_threads.Crew`.
+threads of a :class:`bot.services.operations.worker_threads.DeadlineExecutor`.
 
 Seconds are those of a clock that never goes back.
 """
@@ -17,19 +17,19 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 # seconds that services may make one attempt of a job wait in all; for a longer wait the job is tried again later
-MOST_WAITS = 60.0
+MAX_WAITS = 60.0
 # what an asker reads when the time is up
 TOO_LONG = "That took too long, so I gave up: try again in a few minutes. What I have read by now is kept."
 
 
-class Stopping(BaseException):
+class ProcessShutdown(BaseException):
     """Signal that the process ends, so that another process has to do the work.
 
     This is not a failure of the work, and is reported to nobody.
     """
 
 
-class Ending:
+class ShutdownSignal:
     """The end of a process. It comes once, and interrupts everything that waits."""
 
     def __init__(self) -> None:
@@ -37,8 +37,8 @@ class Ending:
         self._acts: set[Callable[[], None]] = set()
         self._lock = threading.Lock()
 
-    def end(self) -> None:
-        """End the pauses and calls of all work that has this signal. They raise ``Stopping``."""
+    def trigger(self) -> None:
+        """End the pauses and calls of all work that has this signal. They raise ``ProcessShutdown``."""
         with self._lock:
             self._is_here.set()
             acts = tuple(self._acts)
@@ -46,25 +46,25 @@ class Ending:
             act()
 
     @property
-    def is_here(self) -> bool:
+    def is_triggered(self) -> bool:
         """Whether the process is ending."""
         return self._is_here.is_set()
 
-    def check(self) -> None:
-        """Raise ``Stopping`` if the process is ending."""
-        if self.is_here:
-            raise Stopping
+    def raise_if_triggered(self) -> None:
+        """Raise ``ProcessShutdown`` if the process is ending."""
+        if self.is_triggered:
+            raise ProcessShutdown
 
     def wait(self, seconds: float) -> None:
-        """Pause for seconds. Raise ``Stopping`` as soon as the process ends."""
+        """Pause for seconds. Raise ``ProcessShutdown`` as soon as the process ends."""
         if self._is_here.wait(seconds):
-            raise Stopping
+            raise ProcessShutdown
 
     @contextmanager
-    def interrupts(self, act: Callable[[], None]) -> Iterator[None]:
-        """Call ``act`` if the process ends while the block runs. Raise ``Stopping`` if it ends already."""
+    def call_on_trigger(self, act: Callable[[], None]) -> Iterator[None]:
+        """Call ``act`` if the process ends while the block runs. Raise ``ProcessShutdown`` if it ends already."""
         with self._lock:
-            self.check()
+            self.raise_if_triggered()
             self._acts.add(act)
         try:
             yield
@@ -73,7 +73,7 @@ class Ending:
                 self._acts.discard(act)
 
 
-class Waits:
+class WaitAllowance:
     """The seconds that services may make one piece of work wait.
 
     Simultaneous waits of several threads count once.
@@ -84,18 +84,18 @@ class Waits:
         self._until = -math.inf
         self._lock = threading.Lock()
 
-    def allow(self, seconds: float) -> bool:
+    def has_room_for(self, seconds: float) -> bool:
         """Return whether a wait that begins now is still allowed."""
         with self._lock:
-            return self._more(seconds) <= self._left
+            return self._compute_extra(seconds) <= self._left
 
-    def count(self, seconds: float) -> None:
+    def count_wait(self, seconds: float) -> None:
         """Count a wait that begins now."""
         with self._lock:
-            self._left -= self._more(seconds)
+            self._left -= self._compute_extra(seconds)
             self._until = max(self._until, time.monotonic() + seconds)
 
-    def _more(self, seconds: float) -> float:
+    def _compute_extra(self, seconds: float) -> float:
         """Return the seconds that a wait adds to those in progress."""
         now = time.monotonic()
         return max(0.0, now + seconds - max(now, self._until))
@@ -106,51 +106,51 @@ class Limit:
     """Limits of a piece of work: its deadline (``time.monotonic``), the shutdown signal, and its waits."""
 
     end: float
-    ending: Ending
-    waits: Waits = field(default_factory=lambda: Waits(math.inf))
+    ending: ShutdownSignal
+    waits: WaitAllowance = field(default_factory=lambda: WaitAllowance(math.inf))
 
 
-_LIMIT: ContextVar[Limit | None] = ContextVar("limit", default=None)
+_CURRENT_LIMIT: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
 
-def limit() -> Limit:
+def get_limit() -> Limit:
     """Return the limit of the current work; without one, a limit that never ends."""
-    return _LIMIT.get() or Limit(math.inf, Ending())
+    return _CURRENT_LIMIT.get() or Limit(math.inf, ShutdownSignal())
 
 
 @contextmanager
-def within(seconds: float, ending: Ending | None = None, waits: float | None = None) -> Iterator[None]:
+def bound_work(seconds: float, ending: ShutdownSignal | None = None, waits: float | None = None) -> Iterator[None]:
     """Limit the work of the block to ``seconds``, within the limits that it already has. ``ending`` interrupts it.
 
     ``waits`` is how many seconds services may make it wait in all.
     """
-    before = limit()
+    before = get_limit()
     end = min(before.end, time.monotonic() + seconds)
-    allowed = before.waits if waits is None else Waits(waits)
-    token = _LIMIT.set(Limit(end, ending or before.ending, allowed))
+    allowed = before.waits if waits is None else WaitAllowance(waits)
+    token = _CURRENT_LIMIT.set(Limit(end, ending or before.ending, allowed))
     try:
         yield
     finally:
-        _LIMIT.reset(token)
+        _CURRENT_LIMIT.reset(token)
 
 
 @contextmanager
-def sparing(seconds: float) -> Iterator[None]:
+def reserve_time(seconds: float) -> Iterator[None]:
     """Limit the work of the block so that ``seconds`` are left after it to report the result."""
-    with within(left() - seconds):
+    with bound_work(get_seconds_left() - seconds):
         yield
 
 
-def left() -> float:
+def get_seconds_left() -> float:
     """Return the seconds that the current work may still take, at least 0; infinite without a deadline."""
-    return max(0.0, limit().end - time.monotonic())
+    return max(0.0, get_limit().end - time.monotonic())
 
 
-def allow_wait(seconds: float) -> bool:
+def can_wait(seconds: float) -> bool:
     """Return whether the current work has time for a pause that a service asks for."""
-    return seconds <= left() and limit().waits.allow(seconds)
+    return seconds <= get_seconds_left() and get_limit().waits.has_room_for(seconds)
 
 
 def sleep(seconds: float) -> None:
-    """Pause, but not past the deadline. Raise ``Stopping`` as soon as the process ends."""
-    limit().ending.wait(min(seconds, left()))
+    """Pause, but not past the deadline. Raise ``ProcessShutdown`` as soon as the process ends."""
+    get_limit().ending.wait(min(seconds, get_seconds_left()))

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from bot.domain.keyspace.keys import TICKED
-from bot.domain.operations.bot_health import Health
-from bot.domain.operations.finding import Status
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.bot_health import BotHealth
+from bot.domain.operations.finding import CheckStatus
+from bot.domain.operations.run import Run, RunOutcome
 from bot.ports import Cache, Journal
-from bot.ports.probes import Server
+from bot.ports.probes import ServerStatus
 from bot.services.operations.budget import Budget
 from bot.services.operations.store_memory import check_memory
 
-_GOOD = (Outcome.POSTED, Outcome.MENDED)
-_LOOKED_AT = 50
+_SUCCESSES = (RunOutcome.POSTED, RunOutcome.MENDED)
+_MAX_RUNS = 50
 
 
-class Healths:
+class HealthReader:
     """Reader of the bot's health."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Healths:
         journal: Journal,
         cache: Cache,
         budget: Budget,
-        server: Callable[[], Server],
+        server: Callable[[], ServerStatus],
         *,
         has_model: bool,
         stands_in: str = "",
@@ -38,25 +38,25 @@ class Healths:
         self._has_model = has_model
         self._stands_in = stands_in
 
-    def read(self) -> Health:
+    def read_health(self) -> BotHealth:
         """Return the current health. Raise StoreUnavailable."""
-        runs = self._journal.recent(_LOOKED_AT)
+        runs = self._journal.recent(_MAX_RUNS)
         ticked = self._cache.get(TICKED.key())
-        spent, budget = self._budget.spent_today()
+        spent, budget = self._budget.read_spending_today()
         memory = check_memory(self._server())
-        return Health(
-            ticked=datetime.fromisoformat(ticked) if ticked else None,
-            good=_first(runs, is_good=True),
-            bad=_first(runs, is_good=False),
-            spent=spent,
+        return BotHealth(
+            last_tick=datetime.fromisoformat(ticked) if ticked else None,
+            last_success=_find_first(runs, is_good=True),
+            last_failure=_find_first(runs, is_good=False),
+            cost_today=spent,
             budget=budget,
             has_model=self._has_model,
-            stands_in=self._stands_in,
+            stand_in_note=self._stands_in,
             store=memory.found,
-            is_full=memory.status is Status.FAILED,
+            is_full=memory.status is CheckStatus.FAILED,
         )
 
 
-def _first(runs: Sequence[Run], *, is_good: bool) -> Run | None:
+def _find_first(runs: Sequence[Run], *, is_good: bool) -> Run | None:
     """Return the first run that succeeded, or the first that failed."""
-    return next((run for run in runs if (run.outcome in _GOOD) is is_good), None)
+    return next((run for run in runs if (run.outcome in _SUCCESSES) is is_good), None)

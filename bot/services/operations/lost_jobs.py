@@ -6,8 +6,8 @@ import logging
 from dataclasses import replace
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.operations.incident import Incident, Kind
-from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.ports import Aside
 from bot.render.conversations.notices import GAVE_UP, SET_ASIDE
 from bot.services.questions.conversations import Conversations
@@ -16,10 +16,12 @@ from bot.services.subscriptions.incidents import Watchdog
 
 log = logging.getLogger(__name__)
 
-_SENTENCES = {Loss.FAILED: GAVE_UP, Loss.ENDLESS: SET_ASIDE}
+_SENTENCES = {LossReason.FAILED: GAVE_UP, LossReason.ENDLESS: SET_ASIDE}
 _REASONS = {
-    Loss.FAILED: "its last try failed too, the log of the worker says why",
-    Loss.ENDLESS: "it began three times and never ended, so it is set aside; prdigest doctor lists it for a week",
+    LossReason.FAILED: "its last try failed too, the log of the worker says why",
+    LossReason.ENDLESS: (
+        "it began three times and never ended, so it is set aside; prdigest doctor lists it for a week"
+    ),
 }
 
 
@@ -43,10 +45,12 @@ class LostJobs:
         asked = self._tell_in(place, job) if place else self._tell_asker(asker, job)
         known = replace(job, user=asked.user, channel=asked.channel, reference=asked.reference) if asked else job
         log.error("%s is given up: %s", known.title, _REASONS[job.loss])
-        if job.loss is Loss.ENDLESS:
+        if job.loss is LossReason.ENDLESS:
             self._aside.add(known)
         self._watchdog.report(
-            Incident(f"job:{job.id}", Kind.LOST, known.title, _REASONS[job.loss], job.at, None, known.channel)
+            Incident(
+                f"job:{job.id}", IncidentKind.LOST, known.title, _REASONS[job.loss], job.at, None, known.channel
+            )
         )
         return asked
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 
-from bot.domain.errors import BudgetSpent, ModelError
-from bot.domain.operations.budget import TOO_MANY, Hold, Need
+from bot.domain.errors import BudgetExceeded, ModelError
+from bot.domain.operations.budget import TOO_MANY_CALLS, BudgetHold, CallPurpose
 from bot.domain.operations.usage import PriceList, Usage
 from bot.ports import Chat, ChatEvent, ChatModel, Completion, Limiter, Model, Prompt, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
-from bot.services.operations.payer import OPERATOR, Account, get_account
+from bot.services.operations.payer import OPERATOR, BillingAccount, get_account
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Meter:
         self._sleep = sleep
 
     @contextmanager
-    def charge(self, model: str, need: Need, expected: Usage) -> Iterator[Charge]:
+    def charge(self, model: str, need: CallPurpose, expected: Usage) -> Iterator[Charge]:
         """Have the call of the block paid on the account of the work at hand; the block notes what it took.
 
         Raises:
@@ -67,21 +67,21 @@ class Meter:
         finally:
             # of a call that ends otherwise, as when the process does, what went in is billed all the same
             used = replace(expected, output=0) if charge.used is None else charge.used
-            self._budget.settle(hold, self._prices.cautious_cost(model, used))
+            self._budget.settle_cost(hold, self._prices.cautious_cost(model, used))
 
-    def _reserve(self, own: Account, model: str, need: Need, expected: Usage) -> Hold:
+    def _reserve(self, own: BillingAccount, model: str, need: CallPurpose, expected: Usage) -> BudgetHold:
         try:
             self._wait_turn(own.payer)
-            return self._budget.hold(own.payer, need, self._prices.cautious_cost(model, expected))
-        except BudgetSpent as error:
+            return self._budget.reserve_cost(own.payer, need, self._prices.cautious_cost(model, expected))
+        except BudgetExceeded as error:
             _note(own, error)
             raise
 
     def _wait_turn(self, payer: str) -> None:
         """Wait while a person has too many calls in a minute, where there is time for it."""
         while payer and not self._limiter.admits(f"calls:{payer}"):
-            if deadlines.left() < _UNHURRIED:
-                raise BudgetSpent(TOO_MANY)
+            if deadlines.get_seconds_left() < _UNHURRIED:
+                raise BudgetExceeded(TOO_MANY_CALLS)
             self._sleep(_PAUSE)
 
 
@@ -114,7 +114,7 @@ class MeteredChat:
         turns = [asdict(turn) for turn in chat.turns]
         characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
         expected = Usage(cache_write=characters // _CHARACTERS, output=chat.max_tokens)
-        charged = self._meter.charge(chat.model, Need.USUAL, expected)
+        charged = self._meter.charge(chat.model, CallPurpose.USUAL, expected)
         with charged as charge, closing(self._chat.stream(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):
@@ -122,7 +122,7 @@ class MeteredChat:
                 yield event
 
 
-def _note(own: Account, error: BudgetSpent) -> None:
+def _note(own: BillingAccount, error: BudgetExceeded) -> None:
     """The log has it once for each piece of work: a day has hundreds of calls."""
     if str(error) not in own.refusals:
         log.info("no more model calls for %s: %s", own.payer or "the schedule", error)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.domain.errors import NotSetUp
+from bot.domain.errors import ConfigurationError
 from bot.ports import Owner
 
 
-def refusal(owner: str, workspace: str, prefix: str) -> str:
+def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
     """Return one sentence for the operator who uses another workspace's store."""
     store = f"The store under the prefix {prefix}" if prefix else "The store"
     own = "another PRDIGEST_STORE_PREFIX" if prefix else "a PRDIGEST_STORE_PREFIX of its own"
     return f"{store} belongs to the workspace {owner}, and SLACK_BOT_TOKEN is of {workspace}: give this bot {own}."
 
 
-class Ownership:
+class StoreOwnership:
     """Claim of a store for the workspace of the bot's token."""
 
     def __init__(self, owner: Owner, workspace: Callable[[], str], prefix: str) -> None:
@@ -24,7 +24,7 @@ class Ownership:
         self._workspace = workspace
         self._prefix = prefix
 
-    def claim(self) -> None:
+    def claim_store(self) -> None:
         """Claim the store if it has no owner.
 
         Before this returns, nothing may be read from the store or written to it.
@@ -37,4 +37,4 @@ class Ownership:
         workspace = self._workspace()
         owner = self._owner.claim(workspace)
         if owner != workspace:
-            raise NotSetUp(refusal(owner, workspace, self._prefix))
+            raise ConfigurationError(describe_conflict(owner, workspace, self._prefix))

@@ -1,7 +1,7 @@
 """Who pays for the model calls of a piece of work.
 
 The payer belongs to a piece of work, not to a service, and is passed on with it as its deadline is
-(:mod:`bot.services.operations.deadlines`): through every call, and into the threads of a crew.
+(:mod:`bot.services.operations.deadlines`): through every call, and into the threads of an executor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class BillingAccount:
     """The payer of model calls: a person, ``OPERATOR``, or an empty name for the bot itself.
 
     ``refusals`` are the reasons for which calls were refused.
@@ -28,12 +28,12 @@ class Account:
     refusals: set[str] = field(default_factory=set)
 
 
-_ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
+_CURRENT_ACCOUNT: ContextVar[BillingAccount | None] = ContextVar("account", default=None)
 
 
-def get_account() -> Account:
+def get_account() -> BillingAccount:
     """Return the account of the current work; the bot's own if there is none."""
-    return _ACCOUNT.get() or Account()
+    return _CURRENT_ACCOUNT.get() or BillingAccount()
 
 
 def name_payer(visit: Visit) -> str:
@@ -42,11 +42,11 @@ def name_payer(visit: Visit) -> str:
 
 
 @contextmanager
-def bill_to(payer: str) -> Iterator[Account]:
+def bill_to(payer: str) -> Iterator[BillingAccount]:
     """Bill the model calls of the block to another payer than that of the work around it."""
-    account = Account(payer)
-    token = _ACCOUNT.set(account)
+    account = BillingAccount(payer)
+    token = _CURRENT_ACCOUNT.set(account)
     try:
         yield account
     finally:
-        _ACCOUNT.reset(token)
+        _CURRENT_ACCOUNT.reset(token)

@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future, as_completed
 from contextvars import Context, copy_context
 from typing import Any, ParamSpec, TypeVar
 
-from bot.domain.errors import OutOfTime
+from bot.domain.errors import TimeLimitExceeded
 from bot.services.operations import deadlines
 
 P = ParamSpec("P")
@@ -17,10 +17,10 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 # seconds after the deadline: a part that ends at its deadline raises an error that names what was slow
-_GRACE = 2.0
+_GRACE_SECONDS = 2.0
 
 
-class Crew(Executor):
+class DeadlineExecutor(Executor):
     """Executor whose threads keep to the deadline of the work that creates it, and do not delay its end.
 
     The standard pool waits for its threads at the end of its block, and again at the end of the process.
@@ -41,12 +41,12 @@ class Crew(Executor):
             is_needed = self._busy < self._workers
             self._busy += is_needed
         if is_needed:
-            threading.Thread(target=self._run, args=(copy_context(),), daemon=True, name=self._name).start()
+            threading.Thread(target=self._run_worker, args=(copy_context(),), daemon=True, name=self._name).start()
         return future
 
-    def each(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+    def map_items(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
         """Return the results of the work for each item, in their order. Raise the first error, or OutOfTime."""
-        return [result_of(future) for future in [self.submit(work, item) for item in items]]
+        return [wait_for_result(future) for future in [self.submit(work, item) for item in items]]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (the base's)
         """Start no further part. Running parts end by themselves, at their deadline at the latest."""
@@ -55,12 +55,12 @@ class Crew(Executor):
         for future, _ in waiting:
             future.cancel()
 
-    def _run(self, context: Context) -> None:
+    def _run_worker(self, context: Context) -> None:
         """Run parts until none waits."""
-        while part := self._next():
-            context.run(_do, *part)
+        while part := self._take_next():
+            context.run(_run_part, *part)
 
-    def _next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
+    def _take_next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
         """Return the next part, None if the thread has to end."""
         with self._lock:
             if self._waiting:
@@ -69,7 +69,7 @@ class Crew(Executor):
             return None
 
 
-def _do(future: Future[Any], work: Callable[[], Any]) -> None:
+def _run_part(future: Future[Any], work: Callable[[], Any]) -> None:
     """Run a part and set the result or the error of its future."""
     if not future.set_running_or_notify_cancel():
         return
@@ -79,28 +79,28 @@ def _do(future: Future[Any], work: Callable[[], Any]) -> None:
         future.set_exception(error)
 
 
-def result_of(future: Future[T]) -> T:
+def wait_for_result(future: Future[T]) -> T:
     """Return the result of a future. Raise its error, or OutOfTime if there is no result in time."""
     try:
-        return future.result(_patience())
+        return future.result(_compute_timeout())
     except TimeoutError as error:
-        raise _late(future, error) from error
+        raise _translate_timeout(future, error) from error
 
 
-def results_as_done(futures: Iterable[Future[T]]) -> Iterator[T]:
+def iterate_results(futures: Iterable[Future[T]]) -> Iterator[T]:
     """Yield results as they arrive. Raise the first error, or OutOfTime if a result does not arrive in time."""
     try:
-        yield from (future.result() for future in as_completed(futures, _patience()))
+        yield from (future.result() for future in as_completed(futures, _compute_timeout()))
     except TimeoutError as error:
-        raise OutOfTime(deadlines.TOO_LONG) from error
+        raise TimeLimitExceeded(deadlines.TOO_LONG) from error
 
 
-def _late(future: Future[T], error: TimeoutError) -> BaseException:
+def _translate_timeout(future: Future[T], error: TimeoutError) -> BaseException:
     """Return the error to raise: that of the work itself if it has ended, otherwise OutOfTime."""
-    return error if future.done() else OutOfTime(deadlines.TOO_LONG)
+    return error if future.done() else TimeLimitExceeded(deadlines.TOO_LONG)
 
 
-def _patience() -> float | None:
+def _compute_timeout() -> float | None:
     """Return the seconds to wait for a result, None without a deadline."""
-    left = deadlines.left()
-    return None if left == float("inf") else left + _GRACE
+    left = deadlines.get_seconds_left()
+    return None if left == float("inf") else left + _GRACE_SECONDS

@@ -11,12 +11,12 @@ from typing import TypeVar
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from bot.domain.conversations.answer_end import AnswerEnd
-from bot.domain.errors import AnswerStopped, ModelBusy, ModelError
-from bot.domain.operations.usage import NOTHING, Usage
+from bot.domain.errors import AnswerCancelled, ModelBusy, ModelError
+from bot.domain.operations.usage import NO_USAGE, Usage
 from bot.ports import (
+    AnswerDisplay,
     Chat,
     ChatModel,
-    Display,
     Text,
     TextDelta,
     ToolCall,
@@ -73,7 +73,7 @@ class _ModelTurn:
     """What came of one turn of the model's."""
 
     calls: list[ToolCall] = field(default_factory=list)
-    usage: Usage = NOTHING
+    usage: Usage = NO_USAGE
     end: TurnEnd | None = None
 
     def take(self, event: ToolCall | TurnUsage | TurnEnd) -> None:
@@ -116,7 +116,7 @@ class Answerer:
         turns: tuple[Turn, ...],
         toolbox: Toolbox,
         links: Links,
-        display: Display,
+        display: AnswerDisplay,
         started: float | None = None,
     ) -> Written:
         """Answer the question at the end of ``turns``. Its time counts from ``started``, or from now.
@@ -132,7 +132,7 @@ class Answerer:
                 try:
                     for update in answer.take(event):
                         update.apply_to(display)
-                except AnswerStopped:
+                except AnswerCancelled:
                     answer.end = AnswerEnd.STOPPED
         return answer.as_written()
 
@@ -167,7 +167,7 @@ class Answerer:
         """Have the results ready for the model's next turn, which may be its last."""
         results = [self._result(answer, toolbox, call, place) for place, call in enumerate(turn.calls)]
         late = answer.left < self._limits.seconds - self._limits.reading
-        spent = answer.rounds >= self._limits.rounds - 1 or answer.usage.prompt > self._limits.tokens
+        spent = answer.rounds >= self._limits.rounds - 1 or answer.usage.prompt_tokens > self._limits.tokens
         answer.may_use_tools = not (late or spent)
         more = () if answer.may_use_tools else (Text(_ENOUGH),)
         own = (turn.end.turn,) if turn.end else ()

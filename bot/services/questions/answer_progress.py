@@ -9,8 +9,8 @@ from typing import Protocol
 
 from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.errors import ModelAnswerInvalid
-from bot.domain.operations.usage import NOTHING, Usage
-from bot.ports import Display, TextDelta, ToolCall, Turn
+from bot.domain.operations.usage import NO_USAGE, Usage
+from bot.ports import AnswerDisplay, TextDelta, ToolCall, Turn
 from bot.render.conversations.answers import describe_tools
 from bot.render.conversations.streaming import AnswerMarkdown
 
@@ -18,7 +18,7 @@ from bot.render.conversations.streaming import AnswerMarkdown
 class DisplayUpdate(Protocol):
     """A change of what is shown of an answer."""
 
-    def apply_to(self, display: Display) -> None:
+    def apply_to(self, display: AnswerDisplay) -> None:
         """Show it. Raises AnswerStopped if the asker wants no more of the answer."""
 
 
@@ -28,8 +28,8 @@ class StatusUpdate:
 
     doing: str
 
-    def apply_to(self, display: Display) -> None:
-        display.status(self.doing)
+    def apply_to(self, display: AnswerDisplay) -> None:
+        display.show_status(self.doing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Addition:
 
     text: str
 
-    def apply_to(self, display: Display) -> None:
-        display.show(self.text)
+    def apply_to(self, display: AnswerDisplay) -> None:
+        display.append_text(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Replacement:
 
     text: str
 
-    def apply_to(self, display: Display) -> None:
-        display.replace(self.text)
+    def apply_to(self, display: AnswerDisplay) -> None:
+        display.replace_text(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class AnswerProgress:
     markdown: AnswerMarkdown
     clock: Callable[[], float]
     deadline: float
-    usage: Usage = NOTHING
+    usage: Usage = NO_USAGE
     rounds: int = 0
     may_use_tools: bool = True
     exchanges: list[Exchange] = field(default_factory=list)

@@ -14,10 +14,10 @@ from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.redaction import without_secrets
-from bot.domain.time.day import Today
-from bot.ports import Display
-from bot.render.conversations.answers import below, cited, describe_end, found_without_model
+from bot.domain.text.redaction import redact_text
+from bot.domain.time.day import TodayProvider
+from bot.ports import AnswerDisplay
+from bot.render.conversations.answers import describe_end, format_search_answer, label_citation, render_footer
 from bot.render.conversations.streaming import Links
 from bot.services.operations.budget import Budget
 from bot.services.questions.agent import Answerer
@@ -54,7 +54,7 @@ class Writer:
         self,
         archive: Archive,
         repositories: Repositories,
-        today: Today,
+        today: TodayProvider,
         answerer: Answerer | None,
         model: str,
         budget: Budget,
@@ -70,7 +70,7 @@ class Writer:
         self._clock = clock
         self._stands_in = stands_in
 
-    def write(self, question: Question, memory: Memory, display: Display) -> Draft:
+    def write(self, question: Question, memory: Memory, display: AnswerDisplay) -> Draft:
         """The answer, shown while it is written.
 
         Raises:
@@ -79,9 +79,9 @@ class Writer:
         today, started = self._today(), self._clock()
         subject = subject_of(memory.about, self._repositories, today, self._today)
         work = _Work(question, memory, subject, Toolbox(self._archive, self._repositories, today, subject))
-        display.status("is reading the pull requests…")
+        display.show_status("is reading the pull requests…")
         begun = opening(work.toolbox, subject)
-        refusal = self._budget.refusal(question.visit) if self._answerer else _NO_MODEL
+        refusal = self._budget.explain_refusal(question.visit) if self._answerer else _NO_MODEL
         if refusal or self._answerer is None:
             return work.searched(begun, refusal, {"refused": refusal})
 
@@ -115,14 +115,14 @@ class _Work:
             self._failed[citation] = None
             return None
         self._held[citation] = found
-        return cited(*found)
+        return label_citation(*found)
 
     def answered(self, written: Written, model: str, stands_in: str) -> Draft:
         ledger, note = self.toolbox.ledger, describe_end(written.end, written.failure)
         # those of a try that broke off may be gone
-        held = {each: found for each, found in self._held.items() if cited(*found)[1] in written.text}
+        held = {each: found for each, found in self._held.items() if label_citation(*found)[1] in written.text}
         is_unproven = "`" in written.text and not held
-        blocks = below(
+        blocks = render_footer(
             note,
             ledger.read,
             ledger.not_seen,
@@ -144,13 +144,13 @@ class _Work:
 
     def searched(self, begun: Opening, reason: str, made: Mapping[str, Any]) -> Draft:
         found = found_by_words(self._question.text, begun.entries)
-        text = found_without_model(reason, self.toolbox.span.title, found)
+        text = format_search_answer(reason, self.toolbox.span.title, found)
         return Draft(text, text, (), self._inputs(text, made))
 
     def _inputs(self, text: str, made: Mapping[str, Any]) -> Mapping[str, Any]:
         """Enough to ask the same again, and to judge the answer."""
         return {
-            "question": without_secrets(self._question.text),
+            "question": redact_text(self._question.text),
             "repository": str(self._subject.repository),
             "days": str(self._subject.span),
             "numbers": list(self._subject.numbers),

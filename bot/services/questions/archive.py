@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.areas import area_of
+from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import ClassesOf, PathClasses, default_classes
+from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import fallback_summary
-from bot.domain.text.redaction import patch_without_secrets
+from bot.domain.summaries.models import build_fallback_summary
+from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span
 from bot.ports import PullRequests
-from bot.services.history.merge_lists import Merges, list_day, merges_of
-from bot.services.operations.worker_threads import Crew
+from bot.services.history.merge_lists import MergeList, combine_lists, list_day
+from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
 
@@ -45,7 +45,7 @@ class Archive:
         reader: Reader,
         entries: Entries,
         workers: int,
-        classes_of: ClassesOf = default_classes,
+        classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -56,17 +56,17 @@ class Archive:
     def days(self, repository: Repository, span: Span) -> Days:
         """All that was merged in some days. Raises what :meth:`bot.ports.PullRequests.merged_on` raises."""
         merged = self.merged(repository, span)
-        with Crew(self._workers, "archive") as crew:
-            return Days(repository, span, tuple(crew.each(self.entry, merged.pulls)), merged.doubts)
+        with DeadlineExecutor(self._workers, "archive") as crew:
+            return Days(repository, span, tuple(crew.map_items(self.entry, merged.pulls)), merged.caveats)
 
-    def merged(self, repository: Repository, span: Span) -> Merges:
+    def merged(self, repository: Repository, span: Span) -> MergeList:
         """What was merged in some days, without files. Raises as :meth:`days`."""
-        with Crew(self._workers, "archive") as crew:
-            return merges_of(crew.each(partial(list_day, self._pulls.merged_on, repository), span.days))
+        with DeadlineExecutor(self._workers, "archive") as crew:
+            return combine_lists(crew.map_items(partial(list_day, self._pulls.list_merged, repository), span.days))
 
     def one(self, reference: Reference) -> Entry:
         """One pull request, open or merged. Raises what :meth:`bot.ports.PullRequests.pull` raises."""
-        return self.entry(self._pulls.pull(reference.repository, reference.number))
+        return self.entry(self._pulls.fetch_pull_request(reference.repository, reference.number))
 
     def classes_of(self, repository: Repository) -> PathClasses:
         """The classes of a repository's paths."""
@@ -83,13 +83,13 @@ class Archive:
         if known:
             return replace(known, pull=loaded)
         classes = self._classes_of(loaded.repository)
-        summary = fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, classes)
-        return Entry(loaded, summary, self._entries.rate(loaded), area_of(loaded, classes))
+        summary = build_fallback_summary(loaded, _NOT_SUMMARISED, Coverage.NONE, classes)
+        return Entry(loaded, summary, self._entries.rate(loaded), determine_area(loaded, classes))
 
 
 def _harmless(pull: PullRequest) -> PullRequest:
     """Without credentials that were committed: line by line, nobody could tell the middle of a key any more."""
     if pull.files is None:
         return pull
-    files = (replace(file, patch=patch_without_secrets(file.patch)) if file.patch else file for file in pull.files)
+    files = (replace(file, patch=redact_patch(file.patch)) if file.patch else file for file in pull.files)
     return replace(pull, files=tuple(files))

@@ -10,11 +10,11 @@ from typing import Any
 
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.thread import Question
-from bot.domain.errors import PrdigestError, SlackRefused
+from bot.domain.errors import PrdigestError, SlackCallRefused
 from bot.domain.keyspace.keys import ANSWER
-from bot.ports import Display, Displays, Line, RecordStore
-from bot.render.blocks.sanitize import literal
-from bot.render.conversations.answers import private_answer
+from bot.ports import AnswerDisplay, AnswerDisplays, Line, RecordStore
+from bot.render.blocks.sanitize import sanitize_text
+from bot.render.conversations.answers import render_private_answer
 from bot.render.conversations.notices import GAVE_UP, describe_error
 from bot.services.operations import deadlines
 from bot.services.operations.payer import bill_to, name_payer
@@ -37,7 +37,7 @@ class Conversations:
         self,
         line: Line,
         records: RecordStore[AnsweredRequest],
-        displays: Displays,
+        displays: AnswerDisplays,
         memories: Memories,
         writer: Writer,
         votes: Votes,
@@ -68,7 +68,7 @@ class Conversations:
 
     def _serve(self, place: str) -> None:
         while question := self._line.first(place):
-            limited = deadlines.within(self._replies.promises.answered, waits=deadlines.MOST_WAITS)
+            limited = deadlines.bound_work(self._replies.promises.question_time, waits=deadlines.MAX_WAITS)
             with limited, bill_to(name_payer(question.visit)):
                 self._answer(question)
             self._line.leave(place, question)
@@ -117,7 +117,7 @@ class Conversations:
             self._replies.tell(question.visit, f"{sentence} [{reference}]")
             self._records.save(key, record, record.complete(self._now()))
 
-    def _opened(self, question: Question, key: str, record: AnsweredRequest) -> Display:
+    def _opened(self, question: Question, key: str, record: AnsweredRequest) -> AnswerDisplay:
         message = record.message
         if record.begun_at and not message:
             message = self._begun_before(question, key)
@@ -129,23 +129,23 @@ class Conversations:
         def keep(ts: str) -> None:
             self._records.save(key, record, record.record_message(ts))
 
-        return self._displays.open(question.visit, key, keep, message)
+        return self._displays.open_display(question.visit, key, keep, message)
 
-    def _regret(self, question: Question, key: str, display: Display, error: Exception) -> None:
+    def _regret(self, question: Question, key: str, display: AnswerDisplay, error: Exception) -> None:
         """What went wrong, in the place of an answer that was begun, else to the asker alone."""
         said = describe_error(error, question.visit.reference)
-        if self._records.load(key).message and not isinstance(error, SlackRefused):
-            display.finish(literal(said), ())
+        if self._records.load(key).message and not isinstance(error, SlackCallRefused):
+            display.finish(sanitize_text(said), ())
         else:
-            display.status("")
+            display.show_status("")
             self._replies.tell(question.visit, said)
 
-    def _show(self, question: Question, key: str, record: AnsweredRequest, display: Display) -> None:
+    def _show(self, question: Question, key: str, record: AnsweredRequest, display: AnswerDisplay) -> None:
         visit = question.visit
         memory = self._memories.of(visit.channel, visit.thread, question.ts)
         draft = _loaded(record.draft_json) if record.draft_json else None
         if draft is None:
-            with deadlines.sparing(self._replies.promises.showing):
+            with deadlines.reserve_time(self._replies.promises.display_reserve):
                 draft = self._writer.write(question, memory, display)
             self._records.save(key, record, record.record_draft(_dumped(draft)))
         # a thumb may be pressed in the moment in which it is there
@@ -154,10 +154,10 @@ class Conversations:
             self._votes.remember(visit.channel, begun, draft.inputs)
         try:
             message = display.finish(draft.text, draft.below)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             log.info("no answer in %s, the asker gets it [%s]: %s", visit.channel, visit.reference, error)
-            display.status("")
-            private = Answer.for_asker(private_answer(draft.text, draft.below))
+            display.show_status("")
+            private = Answer.for_asker(render_private_answer(draft.text, draft.below))
             self._replies.give(visit, "private", Audience.ASKER, lambda: private)
         else:
             if message != begun:
@@ -169,8 +169,8 @@ class Conversations:
     def _begun_before(self, question: Question, key: str) -> str:
         """The message of a try that ended before it could say so. Who may not look begins a new one."""
         try:
-            return self._displays.begun_before(question.visit, key, question.ts)
-        except SlackRefused as error:
+            return self._displays.find_earlier_message(question.visit, key, question.ts)
+        except SlackCallRefused as error:
             log.info("can't look into %s: %s", question.visit.channel, error)
             return ""
 

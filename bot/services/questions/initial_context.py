@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from bot.domain.conversations.thread import Memory, Said
 from bot.domain.conversations.thread_subject import Subject
 from bot.domain.digest.models import Entry
-from bot.domain.text.strings import plural
+from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
 from bot.ports import Text, Turn
 from bot.services.questions.tools import context_text
@@ -46,8 +46,8 @@ def _days(toolbox: Toolbox) -> Opening:
     listed = context_text.day_record(days, _MOST)
     diffs = context_text.small_diffs(days.entries, _MOST - len(listed.text), toolbox.classes_of(days.repository))
     if listed.hidden:
-        toolbox.ledger.unseen(f"{plural(listed.hidden, 'pull request')} of the list (too long)")
-    toolbox.ledger.days(days.span.title + (f" with {plural(len(diffs), 'diff')}" if diffs else ""))
+        toolbox.ledger.unseen(f"{format_count(listed.hidden, 'pull request')} of the list (too long)")
+    toolbox.ledger.days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
         toolbox.ledger.unread_files(pull)
     return Opening(fenced("record", "\n".join([listed.text, *(text for _, text in diffs)])), days.entries)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from bot.domain.digest.models import Entry
-from bot.domain.text.issue_numbers import number_of
+from bot.domain.text.issue_numbers import parse_digits
 
 MOST_FOUND = 8
 _WORD = re.compile(r"[\w][\w./-]{2,}")
@@ -30,7 +30,7 @@ def found_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]
     """The pull requests that hold the question's words, best first; those that it names come before all."""
     words = {word.casefold().strip("./-") for word in _WORD.findall(question)}
     words = {word for word in words - _COMMON if not word.isdecimal()}
-    numbers = {number_of(found[1] or found[2]) for found in _NUMBER.finditer(question)}
+    numbers = {parse_digits(found[1] or found[2]) for found in _NUMBER.finditer(question)}
     # what was named by its number was asked about, whatever else fits
     rated = [((entry.number in numbers, _points(entry, words)), entry) for entry in entries]
     best = sorted((each for each in rated if any(each[0])), key=lambda each: each[0], reverse=True)

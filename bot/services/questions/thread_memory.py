@@ -8,11 +8,11 @@ from pydantic import TypeAdapter
 
 from bot.domain.conversations.slack_text import labelled, typed
 from bot.domain.conversations.thread import Memory, Said, is_remark
-from bot.domain.errors import SlackRefused
+from bot.domain.errors import SlackCallRefused
 from bot.domain.keyspace.keys import DIGEST, THREAD
-from bot.domain.text.strings import shorten
-from bot.ports import Contexts, ThreadMessage, Threads
-from bot.ports.cached_json import read_back
+from bot.domain.text.strings import truncate_text
+from bot.ports import Contexts, ThreadMessage, ThreadReader
+from bot.ports.cached_json import load_or_none
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _LONGEST = 4_000
 class Memories:
     """Keeps what was said in threads. Every method may raise StoreUnavailable."""
 
-    def __init__(self, contexts: Contexts, threads: Threads) -> None:
+    def __init__(self, contexts: Contexts, threads: ThreadReader) -> None:
         self._contexts = contexts
         self._threads = threads
 
@@ -51,12 +51,12 @@ class Memories:
             self.keep(channel, thread, found.with_said(Said("bot", text)))
 
     def _kept(self, channel: str, thread: str) -> Memory | None:
-        return read_back(_MEMORY, self._contexts.get(_key(channel, thread)))
+        return load_or_none(_MEMORY, self._contexts.get(_key(channel, thread)))
 
     def _rebuilt(self, channel: str, thread: str, until: str) -> Memory:
         try:
-            messages = self._threads.read(channel, thread)
-        except SlackRefused as error:
+            messages = self._threads.list_messages(channel, thread)
+        except SlackCallRefused as error:
             log.info("the thread is not read, its memory begins anew: %s", error)
             return Memory("")
         before = [message for message in messages if float(message.ts) < float(until)]
@@ -78,8 +78,8 @@ def _is_talk(message: ThreadMessage) -> bool:
 
 def _said(message: ThreadMessage) -> Said:
     if message.is_own:
-        return Said("bot", shorten(_posted(message), _LONGEST))
-    return Said("person", shorten(typed(message.text), _LONGEST))
+        return Said("bot", truncate_text(_posted(message), _LONGEST))
+    return Said("person", truncate_text(typed(message.text), _LONGEST))
 
 
 def _posted(message: ThreadMessage) -> str:

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import StoreUnavailable
-from bot.domain.history.outcomes import outcomes_among
+from bot.domain.history.outcomes import find_outcomes
 from bot.domain.keyspace.keys import SPARING
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import today
-from bot.domain.track_record.posted_ratings import Issue
-from bot.domain.track_record.score import Score, score_of
+from bot.domain.time.day import get_today
+from bot.domain.track_record.posted_ratings import RatedDigest
+from bot.domain.track_record.score import TrackRecordScore, compute_score
 from bot.ports import Cache, History, PostedDigestIndex
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
@@ -30,7 +30,7 @@ _YES, _NO = "yes", "no"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TrackRecordStores:
     """The stores of posted digests, their ratings, and merges."""
 
     index: PostedDigestIndex
@@ -38,23 +38,23 @@ class Kept:
     history: History
 
 
-class Scoring:
+class TrackRecordScorer:
     """Scorer of posted lists. ``now`` returns the current aware time."""
 
-    def __init__(self, kept: Callable[[], Kept], cache: Cache, now: Callable[[], datetime]) -> None:
+    def __init__(self, kept: Callable[[], TrackRecordStores], cache: Cache, now: Callable[[], datetime]) -> None:
         self._kept = kept
         self._cache = cache
         self._now = now
 
-    def score(self, repository: Repository, span: Span) -> Score:
+    def score_lists(self, repository: Repository, span: Span) -> TrackRecordScore:
         """Score the lists of the digests whose last day ended in the span. Raise StoreUnavailable."""
         now, kept = self._now(), self._kept()
-        shown = list(_first_shown(_issues(kept, repository, span)))
+        shown = list(_keep_first_ratings(_load_digests(kept, repository, span)))
         issues = [issue for issue in shown if issue]
-        outcomes = outcomes_among(_merged(kept.history, repository, _first_merge(issues, now), now))
-        return score_of(issues, outcomes, now, unrated=len(shown) - len(issues))
+        outcomes = find_outcomes(_iterate_merges(kept.history, repository, _find_first_merge(issues, now), now))
+        return compute_score(issues, outcomes, now, unrated=len(shown) - len(issues))
 
-    def is_sparing(self, repository: Repository) -> bool:
+    def is_reduced(self, repository: Repository) -> bool:
         """Return whether digests of a repository should list less, judged by the lists of the last 180 days.
 
         The answer is computed once a day. If the store is away, it is False.
@@ -63,28 +63,28 @@ class Scoring:
         try:
             cached = self._cache.get(key)
             if cached is None:
-                cached = _YES if self._is_sparing(repository) else _NO
+                cached = _YES if self._should_reduce(repository) else _NO
                 self._cache.put(key, cached, SPARING.lifetime)
         except StoreUnavailable as error:
             log.warning("how good the lists of %s were is not known: %s", repository, error)
             return False
         return cached == _YES
 
-    def _is_sparing(self, repository: Repository) -> bool:
+    def _should_reduce(self, repository: Repository) -> bool:
         """Return whether the lists of the last 180 days call for shorter ones."""
-        last = today(self._now(), ZoneInfo("UTC"))
-        return self.score(repository, Span(last.date - _LOOK_BACK, last.date, last.zone)).is_sparing
+        last = get_today(self._now(), ZoneInfo("UTC"))
+        return self.score_lists(repository, Span(last.date - _LOOK_BACK, last.date, last.zone)).is_reduced
 
 
-def _issues(kept: Kept, repository: Repository, span: Span) -> Iterator[Issue | None]:
+def _load_digests(kept: TrackRecordStores, repository: Repository, span: Span) -> Iterator[RatedDigest | None]:
     """Yield the posted digests, None for each digest without readable ratings."""
     days = span.days
     keys = kept.index.between(repository, days[0].end, days[-1].end)
     records = kept.records.load_each(keys)
-    return (_issue(key, record, record.posted_at) for key, record in records if record.posted_at)
+    return (_parse_digest(key, record, record.posted_at) for key, record in records if record.posted_at)
 
 
-def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
+def _keep_first_ratings(issues: Iterable[RatedDigest | None]) -> Iterator[RatedDigest | None]:
     """Yield the digests without ratings that an earlier one showed: many channels may show the same ones."""
     first: dict[int, tuple[datetime, str]] = {}
     for issue in issues:
@@ -97,7 +97,9 @@ def _first_shown(issues: Iterable[Issue | None]) -> Iterator[Issue | None]:
         yield replace(issue, ratings=replace(issue.ratings, rated=rated))
 
 
-def _merged(history: History, repository: Repository, since: datetime, now: datetime) -> Iterator[PullRequest]:
+def _iterate_merges(
+    history: History, repository: Repository, since: datetime, now: datetime
+) -> Iterator[PullRequest]:
     """Yield the merges between two instants, read in parts so that the store can serve others in between."""
     while since < now:
         until = min(now, since + _MONTH)
@@ -105,12 +107,12 @@ def _merged(history: History, repository: Repository, since: datetime, now: date
         since = until
 
 
-def _issue(key: str, record: PostedDigest, posted_at: datetime) -> Issue | None:
+def _parse_digest(key: str, record: PostedDigest, posted_at: datetime) -> RatedDigest | None:
     """Return the digest of a record, None if its ratings can't be read."""
     ratings = record.ratings
-    return Issue(key, posted_at.astimezone(UTC), ratings) if ratings else None
+    return RatedDigest(key, posted_at.astimezone(UTC), ratings) if ratings else None
 
 
-def _first_merge(issues: Sequence[Issue], now: datetime) -> datetime:
+def _find_first_merge(issues: Sequence[RatedDigest], now: datetime) -> datetime:
     """Return the time of the earliest rated merge, or ``now`` if there is none."""
     return min((each.merged_at for issue in issues for each in issue.ratings.rated), default=now)

@@ -15,7 +15,7 @@ _TOO_FAST = "That was a lot in a minute: give me a moment, then ask again."
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AccessRules:
     """Ids from Slack of those who may ask. An empty set of channels or users allows all.
 
     ``workspaces`` are those whose people may ask, the bot's own among them, or ids of whole organisations.
@@ -26,23 +26,23 @@ class Allowed:
     users: frozenset[str] = frozenset()
 
 
-class Admission:
+class AccessControl:
     """Access control of visits."""
 
-    def __init__(self, allowed: Allowed, limiter: Limiter) -> None:
+    def __init__(self, allowed: AccessRules, limiter: Limiter) -> None:
         self._allowed = allowed
         self._limiter = limiter
 
-    def refusal(self, visit: Visit) -> str:
+    def explain_refusal(self, visit: Visit) -> str:
         """Return why the visitor gets no answer, as a sentence for them; empty if they may ask.
 
         Raises:
             StoreUnavailable: the number of their requests is unknown.
         """
-        exclusion = self.bar(visit)
+        exclusion = self.explain_exclusion(visit)
         return exclusion or ("" if self._limiter.admits(f"{visit.team}:{visit.user}") else _TOO_FAST)
 
-    def bar(self, visit: Visit) -> str:
+    def explain_exclusion(self, visit: Visit) -> str:
         """Return why the visitor may never ask here, as a sentence for them; empty if they may.
 
         Rate limits do not count here.
@@ -51,14 +51,14 @@ class Admission:
         if allowed.workspaces.isdisjoint((visit.team, visit.enterprise)):
             return _ELSEWHERE
         # App Home is no channel; what is done there to a channel's subscription is checked for that channel
-        if visit.channel and not _admits(allowed.channels, visit.channel):
+        if visit.channel and not _is_listed(allowed.channels, visit.channel):
             return _WRONG_CHANNEL
-        if not _admits(allowed.users, visit.user):
+        if not _is_listed(allowed.users, visit.user):
             return _WRONG_USER
         return ""
 
 
-def _admits(listed: Iterable[str], slack_id: str) -> bool:
+def _is_listed(listed: Iterable[str], slack_id: str) -> bool:
     """Return whether a list holds an id. An empty list holds all."""
     ids = frozenset(listed)
     return not ids or slack_id in ids

@@ -6,26 +6,26 @@ from collections.abc import Callable, Sequence
 
 from bot.domain.conversations.commands import MOST_PULLS, DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.domain.conversations.thread_subject import About
-from bot.domain.digest.multi_day import CatchUp
+from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span, span_of
+from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
-from bot.domain.track_record.score import Score
+from bot.domain.track_record.score import TrackRecordScore
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.blocks.rich_text import Element
-from bot.render.digest.multi_day import catch_up_post
-from bot.render.risk.risk_list import risks_post
-from bot.render.risk.score import score_post
-from bot.render.summaries.post import summary_post
+from bot.render.digest.multi_day import render_catch_up
+from bot.render.risk.risk_list import render_risk_list
+from bot.render.risk.score import render_score
+from bot.render.summaries.post import render_summary
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import Entries
 
 
-class Answers:
+class AnswerBuilder:
     """Builder of answers.
 
     ``name_of`` returns the name of a repository for headings; ``asker`` is a name, or empty.
@@ -37,10 +37,10 @@ class Answers:
         self,
         entries: Entries,
         risks: RiskLister,
-        days_of: Callable[[DigestSpec], CatchUp],
+        days_of: Callable[[DigestSpec], MultiDayDigest],
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
-        score: Callable[[Repository, Span], Score],
+        score: Callable[[Repository, Span], TrackRecordScore],
     ) -> None:
         self._entries = entries
         self._risks = risks
@@ -49,32 +49,32 @@ class Answers:
         self._today = today
         self._score = score
 
-    def summary(self, reference: Reference, asker: str) -> Answer:
+    def build_summary(self, reference: Reference, asker: str) -> Answer:
         """Build the answer about one pull request, merged or open. Raise what ``Entries.named`` raises."""
         entry = self._entries.named(reference)
         request = SummaryRequest((reference,))
         details = buttons.details(entry.pull)
         share = buttons.share(buttons.SHARE_SUMMARY, request)
-        return _answer(asker, summary_post(entry), share, details, About.SUMMARY.of(request))
+        return _build_answer(asker, render_summary(entry), share, details, About.SUMMARY.of(request))
 
-    def risks(self, request: RisksRequest, asker: str) -> Answer:
+    def build_risks(self, request: RisksRequest, asker: str) -> Answer:
         """What was taken back in some days, and what deserves a second look."""
-        found = self._risks.build(request, self._name_of(request.repository), self._today())
+        found = self._risks.build_list(request, self._name_of(request.repository), self._today())
         taken_back = [pair.pull for pair in found.taken_back]
         menu = buttons.details_of([entry.pull for entry in (*found.riskiest, *found.below)] + taken_back)
         share = buttons.share(buttons.SHARE_RISKS, request)
-        return _answer(asker, risks_post(found), share, menu, About.RISKS.of(request))
+        return _build_answer(asker, render_risk_list(found), share, menu, About.RISKS.of(request))
 
-    def score(self, request: ScoreRequest, asker: str) -> Answer:
+    def build_score(self, request: ScoreRequest, asker: str) -> Answer:
         """Build the answer that says how good the lists of some days were. Raise StoreUnavailable."""
         result = self._score(request.repository, request.span)
         hits = [hit.pull for hit in result.hits]
         menu = buttons.details_of(hits)
         share = buttons.share(buttons.SHARE_RISKS, request)
-        post = score_post(self._name_of(request.repository), request.span, result)
-        return _answer(asker, post, share, menu, self._about_hits(request, hits))
+        post = render_score(self._name_of(request.repository), request.span, result)
+        return _build_answer(asker, post, share, menu, self._choose_subject(request, hits))
 
-    def _about_hits(self, request: ScoreRequest, hits: Sequence[PullRequest]) -> str:
+    def _choose_subject(self, request: ScoreRequest, hits: Sequence[PullRequest]) -> str:
         """Return the subject of the thread: the listed pull requests, or yesterday's digest if there are none.
 
         Questions never make the bot read the diffs of months.
@@ -82,17 +82,17 @@ class Answers:
         references = tuple(Reference(request.repository, pull.number) for pull in hits[:MOST_PULLS])
         if references:
             return About.SUMMARY.of(SummaryRequest(references))
-        return About.DIGEST.of(DigestRequest(request.repository, span_of("yesterday", self._today(), 1)))
+        return About.DIGEST.of(DigestRequest(request.repository, parse_span("yesterday", self._today(), 1)))
 
-    def overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
+    def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
         """Several days as one overview, for the readers of a channel."""
         found = self._days_of(DigestSpec(channel, request.repository, request.span))
-        menu = buttons.details_of(entry.pull for entry in found.whole.riskiest)
+        menu = buttons.details_of(entry.pull for entry in found.combined.riskiest_entries)
         share = buttons.share(buttons.SHARE_DIGEST, request)
-        return _answer(asker, catch_up_post(found), share, menu, About.DIGEST.of(request))
+        return _build_answer(asker, render_catch_up(found), share, menu, About.DIGEST.of(request))
 
 
-def _answer(asker: str, post: Post, share: Element, details: Element | None, about: str) -> Answer:
+def _build_answer(asker: str, post: Post, share: Element, details: Element | None, about: str) -> Answer:
     """Return the message for everybody and the one for the asker alone.
 
     Only the public one says who asked, and has a thread for questions.

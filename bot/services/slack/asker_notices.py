@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.keyspace.keys import ANSWER
-from bot.ports import RecordStore, Whispers
-from bot.render.conversations.notices import later, notice
+from bot.ports import EphemeralMessenger, RecordStore
+from bot.render.conversations.notices import render_delay, render_notice
 from bot.services.operations import deadlines
 from bot.services.slack.answered_request import AnsweredRequest
 
@@ -27,32 +27,32 @@ _NOT_POSTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Promises:
+class ResponseTimes:
     """Times at which an asker gets a response, in seconds.
 
-    - ``told``: the latest time of a first response.
-    - ``working``: when a request that may take longer gets a notice that it is in progress.
-    - ``telling``: the part of a request's time that is reserved for posting the answer or an error.
-    - ``excusing``: the part of ``telling`` for the notice that Slack accepts no post.
-    - ``moment``: how long such a failure may last before the asker gets that notice.
-    - ``later``: how long after a request a delayed answer is still of use.
+    - ``first_response``: the latest time of a first response.
+    - ``progress_notice``: when a request that may take longer gets a notice that it is in progress.
+    - ``reply_reserve``: the part of a request's time that is reserved for posting the answer or an error.
+    - ``apology_reserve``: the part of ``reply_reserve`` for the notice that Slack accepts no post.
+    - ``short_outage``: how long such a failure may last before the asker gets that notice.
+    - ``latest_answer``: how long after a request a delayed answer is still of use.
       A ``response_url`` lasts half an hour.
-    - ``answered``: the time for a question in a thread.
-    - ``showing``: the part of ``answered`` for showing the answer in Slack.
+    - ``question_time``: the time for a question in a thread.
+    - ``display_reserve``: the part of ``question_time`` for showing the answer in Slack.
       The writer gets the rest (``Limits`` there).
     """
 
-    told: float = 120.0
-    working: float = 100.0
-    telling: float = 25.0
-    excusing: float = 10.0
-    moment: float = 10.0
+    first_response: float = 120.0
+    progress_notice: float = 100.0
+    reply_reserve: float = 25.0
+    apology_reserve: float = 10.0
+    short_outage: float = 10.0
     later: float = 1_500.0
-    answered: float = 240.0
-    showing: float = 30.0
+    question_time: float = 240.0
+    display_reserve: float = 30.0
 
 
-USUAL = Promises()
+DEFAULT_TIMES = ResponseTimes()
 
 
 class AskerNotices:
@@ -60,10 +60,10 @@ class AskerNotices:
 
     def __init__(
         self,
-        whispers: Whispers,
+        whispers: EphemeralMessenger,
         records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
-        promises: Promises,
+        promises: ResponseTimes,
     ) -> None:
         self._whispers = whispers
         self._records = records
@@ -71,23 +71,23 @@ class AskerNotices:
         self._promises = promises
 
     @contextmanager
-    def excused(self, visit: Visit, key: str) -> Iterator[None]:
+    def excuse_failures(self, visit: Visit, key: str) -> Iterator[None]:
         """Tell the asker in another way if Slack refuses what the block needs for an answer.
 
         Raise the error again.
         """
         began = self._now()
         try:
-            with deadlines.sparing(self._promises.excusing):
+            with deadlines.reserve_time(self._promises.apology_reserve):
                 yield
         except SlackUnavailable as error:
             if error.retry_after is None:
-                self.excuse(visit, key, began)
+                self.send_excuse(visit, key, began)
             else:
-                self.put_off(visit, error)
+                self.postpone_answer(visit, error)
             raise
 
-    def put_off(self, visit: Visit, error: RateLimited | SlackUnavailable) -> bool:
+    def postpone_answer(self, visit: Visit, error: RateLimited | SlackUnavailable) -> bool:
         """Tell whether an answer is of use after the pause that a service asks for; say once when it comes."""
         key, now = ANSWER.key(visit.key, "later"), self._now()
         record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
@@ -96,11 +96,11 @@ class AskerNotices:
             return False
         if record.postponed_at is None:
             record = self._records.save(key, record, record.postpone(now))
-        if record.promised_at is None and pause > timedelta(seconds=self._promises.moment):
-            self._say_when(visit, error, now + pause, key, record)
+        if record.promised_at is None and pause > timedelta(seconds=self._promises.short_outage):
+            self._announce_delay(visit, error, now + pause, key, record)
         return True
 
-    def _say_when(
+    def _announce_delay(
         self,
         visit: Visit,
         error: RateLimited | SlackUnavailable,
@@ -114,38 +114,38 @@ class AskerNotices:
             "%s asks for a pause, the answer comes at %s [%s]", service, answer_at.isoformat(), visit.reference
         )
         try:
-            self._whispers.whisper(visit, later(service, answer_at))
+            self._whispers.send(visit, render_delay(service, answer_at))
         except SlackUnavailable as refused:
             log.warning("the asker is not told when [%s]: %s", visit.reference, refused)
         else:
             self._records.save(key, record, record.promise(answer_at))
 
-    def excuse(self, visit: Visit, key: str, began: datetime) -> None:
+    def send_excuse(self, visit: Visit, key: str, began: datetime) -> None:
         """Tell the asker once that Slack accepts no answer, if that lasts.
 
         ``began`` (aware) is when this attempt began.
         """
         record = self._records.load(key)
         first = record.refused_at or began
-        is_moment = self._now() - first < timedelta(seconds=self._promises.moment)
+        is_moment = self._now() - first < timedelta(seconds=self._promises.short_outage)
         if record.refused_at is None:
             record = self._records.save(key, record, record.note_refusal(began))
         if is_moment or not visit.response_url or record.excused_at:
             return
         try:
-            self._whispers.whisper(visit, notice(_NOT_POSTED))
+            self._whispers.send(visit, render_notice(_NOT_POSTED))
         except SlackUnavailable as error:
             log.warning("the asker is not told yet [%s]: %s", visit.reference, error)
         else:
             self._records.save(key, record, record.excuse(self._now()))
 
     @contextmanager
-    def told_meanwhile(self, visit: Visit) -> Iterator[None]:
+    def report_progress(self, visit: Visit) -> Iterator[None]:
         """Tell the asker once the block takes long that it is in progress, if there is a ``response_url``."""
-        if not visit.response_url or not self._promises.told < deadlines.left() < math.inf:
+        if not visit.response_url or not self._promises.first_response < deadlines.get_seconds_left() < math.inf:
             yield
             return
-        timer = threading.Timer(self._promises.working, self._tell_meanwhile, [visit])
+        timer = threading.Timer(self._promises.progress_notice, self._send_progress, [visit])
         timer.daemon = True
         timer.start()
         try:
@@ -153,11 +153,11 @@ class AskerNotices:
         finally:
             timer.cancel()
             # the notice must not arrive after the answer
-            timer.join(self._promises.telling)
+            timer.join(self._promises.reply_reserve)
 
-    def _tell_meanwhile(self, visit: Visit) -> None:
+    def _send_progress(self, visit: Visit) -> None:
         """Send the notice that the work is in progress. A failure is only logged."""
         try:
-            self._whispers.whisper(visit, notice(_WORKING))
+            self._whispers.send(visit, render_notice(_WORKING))
         except SlackUnavailable as error:
             log.info("the asker is not told that it is worked on [%s]: %s", visit.reference, error)

@@ -6,10 +6,10 @@ import logging
 from typing import Any
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import PrdigestError, SlackRefused, StoreUnavailable
+from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
 from bot.domain.pull_requests.reference import Reference
 from bot.ports import Views
-from bot.render.summaries.details import details_view, loading_view, regret_view
+from bot.render.summaries.details import render_details_view, render_error_view, render_loading_view
 from bot.services.operations import deadlines
 from bot.services.slack.replies import Replies
 from bot.services.summaries.entry_cache import Entries
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 _TOO_LATE = "The window did not open in time: press again."
 
 
-class Details:
+class DetailsModal:
     """Service that opens the modal."""
 
     def __init__(self, entries: Entries, views: Views, replies: Replies) -> None:
@@ -27,7 +27,7 @@ class Details:
         self._views = views
         self._replies = replies
 
-    def show(self, visit: Visit, trigger: str, reference: Reference) -> None:
+    def open_modal(self, visit: Visit, trigger: str, reference: Reference) -> None:
         """Open the modal at once, and fill it as soon as the pull request is read.
 
         Slack accepts a trigger for three seconds. A repeated call fills the same modal.
@@ -36,28 +36,28 @@ class Details:
             SlackUnavailable, StoreUnavailable: a retry may help.
         """
         cached = self._entries.known(reference)
-        first = details_view(cached) if cached else loading_view(reference)
+        first = render_details_view(cached) if cached else render_loading_view(reference)
         try:
-            self._views.open(trigger, visit.key, first)
-        except SlackRefused as error:
+            self._views.open_view(trigger, visit.key, first)
+        except SlackCallRefused as error:
             # an earlier attempt of this job may have opened it
             log.info("the window [%s] is not opened: %s", visit.reference, error)
-            if not self._views.update(visit.key, first):
+            if not self._views.update_view(visit.key, first):
                 self._replies.tell(visit, _TOO_LATE)
                 return
-        if not cached and not self._views.update(visit.key, self._filled(visit, reference)):
+        if not cached and not self._views.update_view(visit.key, self._build_view(visit, reference)):
             log.info("the window [%s] was closed before it was filled", visit.reference)
 
-    def _filled(self, visit: Visit, reference: Reference) -> dict[str, Any]:
+    def _build_view(self, visit: Visit, reference: Reference) -> dict[str, Any]:
         """Return the view with the details, or with an error. Raise StoreUnavailable."""
         try:
-            with deadlines.sparing(self._replies.promises.telling):
-                return details_view(self._entries.named(reference))
+            with deadlines.reserve_time(self._replies.promises.reply_reserve):
+                return render_details_view(self._entries.named(reference))
         except StoreUnavailable:
             raise
         except PrdigestError as error:
             log.warning("no details [%s]: %s", visit.reference, error)
-            return regret_view(error, visit.reference, reference.number)
+            return render_error_view(error, visit.reference, reference.number)
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
-            return regret_view(error, visit.reference, reference.number)
+            return render_error_view(error, visit.reference, reference.number)

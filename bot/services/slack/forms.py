@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import SlackRefused, UsageError
+from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
-from bot.render.subscriptions.form import form
+from bot.render.subscriptions.form import render_form
 from bot.services.slack.replies import Replies
 from bot.services.subscriptions.editor import Subscribing
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 _TOO_LATE = "The window did not open in time: try again."
 
 
-class Forms:
+class FormOpener:
     """Service that opens forms. ``usual`` is the time and the time zone that a new form begins with."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Forms:
         self._replies = replies
         self._usual = usual
 
-    def open(self, visit: Visit, name: str) -> None:
+    def open_form(self, visit: Visit, name: str) -> None:
         """Open the form for a new subscription, or for the existing one with the id ``name``.
 
         Slack accepts a trigger for three seconds.
@@ -47,11 +47,11 @@ class Forms:
         repositories = self._repositories
         try:
             old = self._subscribing.known(visit, name) if name else None
-            view = form((repositories.default, *repositories.others), self._usual, old, visit)
-            self._views.open(visit.trigger, visit.key, view)
+            view = render_form((repositories.default, *repositories.others), self._usual, old, visit)
+            self._views.open_view(visit.trigger, visit.key, view)
         except UsageError as error:
             self._replies.tell(visit, str(error))
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             log.info("the form [%s] is not opened: %s", visit.reference, error)
             # an earlier attempt of this job may have opened it
             if error.code != "duplicate_external_id":

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import SlackRefused
-from bot.domain.operations.bot_health import Latest
+from bot.domain.errors import SlackCallRefused
+from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.slack_directory import Homes
-from bot.render.subscriptions.home import home
+from bot.ports.slack_directory import HomePublisher
+from bot.render.subscriptions.home import render_home
 from bot.services.digest.records import DigestRecords
-from bot.services.operations.health import Healths
+from bot.services.operations.health import HealthReader
 from bot.services.subscriptions.editor import Subscribing
 
 log = logging.getLogger(__name__)
@@ -26,8 +26,8 @@ class Home:
         self,
         subscribing: Subscribing,
         digests: DigestRecords,
-        healths: Healths,
-        homes: Homes,
+        healths: HealthReader,
+        homes: HomePublisher,
         now: Callable[[], datetime],
     ) -> None:
         self._subscribing = subscribing
@@ -53,13 +53,13 @@ class Home:
         visible = sorted(self._subscribing.visible(user), key=lambda each: each.by != user)
         now = self._now()
         planned = [(each, self._subscribing.next_of(each)) for each in visible]
-        latest = sorted(self._latest(visible, now), key=lambda each: each.due, reverse=True)
+        latest = sorted(self._latest(visible, now), key=lambda each: each.due_at, reverse=True)
         try:
-            self._homes.show(user, home(latest, planned, self._healths.read(), now, note))
-        except SlackRefused as error:
+            self._homes.publish_home(user, render_home(latest, planned, self._healths.read_health(), now, note))
+        except SlackCallRefused as error:
             log.warning("App Home is not shown: %s", error)
 
-    def _latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[Latest]:
+    def _latest(self, subscriptions: Sequence[Subscription], now: datetime) -> Iterator[LatestDigest]:
         """The last digest of each that stands, each text once: a hundred channels may get the same."""
         seen: set[str] = set()
         for subscription in subscriptions:
@@ -68,12 +68,12 @@ class Home:
                 seen.add(found.text)
                 yield found
 
-    def _last_of(self, subscription: Subscription, now: datetime) -> Latest | None:
+    def _last_of(self, subscription: Subscription, now: datetime) -> LatestDigest | None:
         """Its last digest, or the one before while that is not posted yet."""
         due = now
         for _ in range(2):
             due = subscription.timing.last_before(due)
             record = self._digests.track(subscription.digest_spec(due)).record
             if record.is_posted and record.text:
-                return Latest(record.text, record.address, due)
+                return LatestDigest(record.text, record.address, due)
         return None

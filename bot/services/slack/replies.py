@@ -16,22 +16,22 @@ from enum import Enum
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import (
     DayUnavailable,
-    InProgress,
+    PostingInProgress,
     PrdigestError,
     RateLimited,
-    SlackRefused,
+    SlackCallRefused,
     SlackUnavailable,
     StoreUnavailable,
 )
 from bot.domain.keyspace.keys import ANSWER
 from bot.domain.time.day import LocalDay
-from bot.ports import Messenger, Post, RecordStore, Whispers
-from bot.ports.slack import SKEW
-from bot.render.conversations.notices import budget_notice, notice, regret
+from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
+from bot.ports.slack import CLOCK_SKEW
+from bot.render.conversations.notices import render_budget_notice, render_error, render_notice
 from bot.services.operations import deadlines
 from bot.services.operations.payer import name_payer
 from bot.services.slack.answered_request import AnsweredRequest
-from bot.services.slack.asker_notices import USUAL, AskerNotices, Promises
+from bot.services.slack.asker_notices import DEFAULT_TIMES, AskerNotices, ResponseTimes
 
 log = logging.getLogger(__name__)
 
@@ -83,11 +83,11 @@ class Replies:
     def __init__(
         self,
         messenger: Messenger,
-        whispers: Whispers,
+        whispers: EphemeralMessenger,
         records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
         posted: Callable[[Visit, Answer], None] = lambda visit, answer: None,
-        promises: Promises = USUAL,
+        promises: ResponseTimes = DEFAULT_TIMES,
     ) -> None:
         self._messenger = messenger
         self._whispers = whispers
@@ -129,11 +129,13 @@ class Replies:
 
     def tell(self, visit: Visit, sentence: str) -> None:
         """Tell the asker something. Raises SlackUnavailable, StoreUnavailable."""
-        self.give(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(notice(sentence)))
+        self.give(visit, "tell", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence)))
 
     def end(self, visit: Visit, job: str, sentence: str) -> None:
         """Tell the asker, once, that nothing more comes of a job. Raises SlackUnavailable, StoreUnavailable."""
-        self.give(visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(notice(sentence), is_private=True))
+        self.give(
+            visit, f"end:{job}", Audience.ASKER, lambda: Answer.for_asker(render_notice(sentence), is_private=True)
+        )
 
     def announce(self, visit: Visit, channel: str, part: str, post: Post) -> None:
         """Tell a channel, once, what the visitor did to something of it, from wherever they are.
@@ -147,36 +149,36 @@ class Replies:
     def tell_of_budget(self, visit: Visit, today: LocalDay) -> None:
         """Tell somebody, once a day, that they have used up theirs. Raises SlackUnavailable, StoreUnavailable."""
         own = replace(visit, key=f"budget:{today.date}:{name_payer(visit)}")
-        self.give(own, "tell", Audience.ASKER, lambda: Answer.for_asker(budget_notice(today.end)))
+        self.give(own, "tell", Audience.ASKER, lambda: Answer.for_asker(render_budget_notice(today.end)))
 
     def _made(self, visit: Visit, key: str, make: Callable[[], Answer | None]) -> Answer | None:
         try:
             with (
-                self._notices.excused(visit, key),
-                self._notices.told_meanwhile(visit),
-                deadlines.sparing(self.promises.telling),
+                self._notices.excuse_failures(visit, key),
+                self._notices.report_progress(visit),
+                deadlines.reserve_time(self.promises.reply_reserve),
             ):
                 return make()
         except PrdigestError as error:
             if self.is_for_later(visit, error):
                 raise
             log_refusal(visit, error)
-            return Answer.for_asker(regret(error, visit.reference), is_private=True)
+            return Answer.for_asker(render_error(error, visit.reference), is_private=True)
         except Exception as error:
             log.exception("a defect [%s]", visit.reference)
-            return Answer.for_asker(regret(error, visit.reference), is_private=True)
+            return Answer.for_asker(render_error(error, visit.reference), is_private=True)
 
     def is_for_later(self, visit: Visit, error: PrdigestError) -> bool:
         """Tell whether trying again may help; where a service asks for a pause, its asker has heard until when."""
         if isinstance(error, RateLimited | SlackUnavailable) and error.retry_after is not None:
-            return self._notices.put_off(visit, error)
-        return isinstance(error, StoreUnavailable | SlackUnavailable | InProgress)
+            return self._notices.postpone_answer(visit, error)
+        return isinstance(error, StoreUnavailable | SlackUnavailable | PostingInProgress)
 
     def _deliver(self, visit: Visit, key: str, audience: Audience, answer: Answer, found: _Found) -> None:
         way = _way(visit, audience, answer)
         # posting again what nobody can look for could post it twice; its asker gets it in any case
         if not way.is_posted or found is _Found.UNKNOWN:
-            self._whispers.whisper(visit, answer.private)
+            self._whispers.send(visit, answer.private)
             return
         if found is _Found.NEVER:
             # if another process has begun meanwhile, this one lost its right to while the store was away
@@ -187,36 +189,36 @@ class Replies:
         """Post to the channel; where Slack does not let the bot, the asker gets it, or hears why not."""
         post, began = answer.public if audience in _FOR_ALL else answer.private, self._now()
         try:
-            with deadlines.sparing(self.promises.excusing):
-                self._messenger.post(visit.channel, post.payload(), key, thread or None, answer.about)
-        except SlackRefused as error:
+            with deadlines.reserve_time(self.promises.apology_reserve):
+                self._messenger.post_message(
+                    visit.channel, post.build_payload(), key, thread or None, answer.about
+                )
+        except SlackCallRefused as error:
             log.info("not posted to %s, the asker gets it: %s", visit.channel, error)
-            self._whispers.whisper(
-                visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private
-            )
+            self._whispers.send(visit, _unshared(visit, error) if audience is Audience.SHARED else answer.private)
         except SlackUnavailable as error:
             if error.retry_after is None:
-                self._notices.excuse(visit, key, began)
+                self._notices.send_excuse(visit, key, began)
                 raise
             # with a pause it had no effect; one that is longer than the work may take is not waited for
             is_shared = audience is Audience.SHARED
-            if (is_shared or not visit.response_url) and self._notices.put_off(visit, error):
+            if (is_shared or not visit.response_url) and self._notices.postpone_answer(visit, error):
                 raise
             log.info("no post to %s for %s s, the asker gets it", visit.channel, error.retry_after)
-            self._whispers.whisper(visit, regret(error, visit.reference) if is_shared else answer.private)
+            self._whispers.send(visit, render_error(error, visit.reference) if is_shared else answer.private)
         else:
             if thread == visit.thread:
                 self._posted(visit, answer)
 
     def _found(self, visit: Visit, key: str, begun_at: datetime) -> _Found:
         """Whether an earlier try posted."""
-        since = begun_at - SKEW
+        since = begun_at - CLOCK_SKEW
         try:
-            with self._notices.excused(visit, key):
+            with self._notices.excuse_failures(visit, key):
                 posts = [
                     self._messenger.find_posts(visit.channel, since, thread or None) for thread in _threads(visit)
                 ]
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             log.info("can't look into %s: %s", visit.channel, error)
             # what is closed to the bot was not posted to
             return _Found.NO if error.code in _CLOSED else _Found.UNKNOWN
@@ -249,5 +251,5 @@ def log_refusal(visit: Visit, error: PrdigestError) -> None:
     log.log(level, "no answer [%s]: %s", visit.reference, error)
 
 
-def _unshared(visit: Visit, error: SlackRefused) -> Post:
-    return notice(_NOT_A_MEMBER) if error.code in _CLOSED else regret(error, visit.reference)
+def _unshared(visit: Visit, error: SlackCallRefused) -> Post:
+    return render_notice(_NOT_A_MEMBER) if error.code in _CLOSED else render_error(error, visit.reference)

@@ -8,7 +8,7 @@ from bot.ports import Contexts
 _WELCOMED = "yes"
 
 
-class Welcomes:
+class WelcomeLog:
     """Permanent log of welcomed users, so that nobody is welcomed twice.
 
     Both methods may raise StoreUnavailable.
@@ -17,14 +17,14 @@ class Welcomes:
     def __init__(self, contexts: Contexts) -> None:
         self._contexts = contexts
 
-    def has(self, user: str) -> bool:
+    def has_welcomed(self, user: str) -> bool:
         """Return whether a user was welcomed."""
-        return self._contexts.get(_key(user)) is not None
+        return self._contexts.get(_build_key(user)) is not None
 
-    def note(self, user: str) -> None:
+    def note_welcome(self, user: str) -> None:
         """Record that a user was welcomed."""
-        self._contexts.put(_key(user), _WELCOMED)
+        self._contexts.put(_build_key(user), _WELCOMED)
 
 
-def _key(user: str) -> str:
+def _build_key(user: str) -> str:
     return WELCOMED.key(user)

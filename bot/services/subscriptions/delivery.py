@@ -8,22 +8,22 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import (
+    ConfigurationError,
     DayUnavailable,
-    GitHubRefused,
-    InProgress,
-    NotSetUp,
+    GitHubAccessDenied,
+    PostingInProgress,
     PrdigestError,
     RepositoryNotFound,
-    SlackRefused,
+    SlackCallRefused,
     StoreUnavailable,
-    pause_of,
+    get_retry_delay,
 )
-from bot.domain.operations.incident import Incident, Kind
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.ports import Agenda, Journal
-from bot.render.digest.post import Rendered, skipped_note
+from bot.render.digest.post import RenderedDigest, describe_skipped_days
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, Published
@@ -36,7 +36,7 @@ from bot.services.subscriptions.retry_policy import FIRST, MOST
 log = logging.getLogger(__name__)
 
 # what only a person can mend
-_FOR_PEOPLE = (SlackRefused, GitHubRefused, RepositoryNotFound, NotSetUp)
+_FOR_PEOPLE = (SlackCallRefused, GitHubAccessDenied, RepositoryNotFound, ConfigurationError)
 _PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15))
 _DEFECT = "a defect: the log of the worker has it"
 # a week: what is usual on a Sunday is not what is usual on a Monday
@@ -86,7 +86,7 @@ class DigestDelivery:
             published = self._publish(digest, lambda: self._compose(digest))
         except StoreUnavailable:
             raise
-        except InProgress as error:
+        except PostingInProgress as error:
             log.info("%s: %s", title, error)
         except PrdigestError as error:
             log.warning("%s is not posted yet: %s", title, error)
@@ -99,7 +99,7 @@ class DigestDelivery:
             # whoever changes the zone now begins with the next day, not with this one in the other zone
             self._agenda.move(item, due, subscription.timing.next_after(due))
 
-    def publish(self, spec: DigestSpec, build: Callable[[], Rendered] | None = None) -> Published:
+    def publish(self, spec: DigestSpec, build: Callable[[], RenderedDigest] | None = None) -> Published:
         """Post a digest, once, and plan to mend it if it has gaps. Raises what the poster raises.
 
         ``build`` makes it the first time, in place of the usual way.
@@ -107,7 +107,7 @@ class DigestDelivery:
         digest = self._records.track(spec)
         return self._publish(digest, build or (lambda: self._compose(digest)))
 
-    def _publish(self, digest: TrackedDigest, build: Callable[[], Rendered]) -> Published:
+    def _publish(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> Published:
         published = self._poster.post(digest, build)
         log.info("%s: %s", digest.spec.title, published.address)
         return published if published.record.spec_json else self._note(digest, published)
@@ -116,10 +116,10 @@ class DigestDelivery:
         """Note, once, what follows from a post."""
         key, now = digest.key, self._now()
         detail = "; ".join([*published.gaps, *published.notes])
-        self._journal.note(Run(now, key, Outcome.POSTED, detail))
+        self._journal.note(Run(now, key, RunOutcome.POSTED, detail))
         if published.gaps:
             self._agenda.add(DigestRepair(key), now + FIRST)
-        self._watchdog.resolve(key, Kind.MISSING, f"posted after all, {published.address}", now)
+        self._watchdog.resolve(key, IncidentKind.MISSING, f"posted after all, {published.address}", now)
         payer = get_account().payer
         # what is mended later is mended by the bot, whoever ran a command
         noted = published.record.note_posting(digest.spec, "" if payer == OPERATOR else payer)
@@ -151,18 +151,18 @@ class DigestDelivery:
                 self._note_mend(key, published)
                 return
         if digest.record.mends >= MOST:
-            self._watchdog.abandon(key, Kind.INCOMPLETE, self._now())
+            self._watchdog.abandon(key, IncidentKind.INCOMPLETE, self._now())
 
-    def _compose(self, digest: TrackedDigest) -> Rendered:
+    def _compose(self, digest: TrackedDigest) -> RenderedDigest:
         skipped = digest.record.skipped_before(digest.spec.span.zone)
-        notes = [skipped_note(digest.spec.repository, skipped)] if skipped else []
+        notes = [describe_skipped_days(digest.spec.repository, skipped)] if skipped else []
         return self._composer.build(digest.spec, notes)
 
     def _note_mend(self, key: str, published: Published) -> None:
         now = self._now()
         self._agenda.drop(DigestRepair(key))
-        self._journal.note(Run(now, key, Outcome.MENDED))
-        self._watchdog.resolve(key, Kind.INCOMPLETE, f"complete now, {published.address}", now)
+        self._journal.note(Run(now, key, RunOutcome.MENDED))
+        self._watchdog.resolve(key, IncidentKind.INCOMPLETE, f"complete now, {published.address}", now)
 
     def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, published: Published) -> None:
         """Report what is missing in what was posted."""
@@ -176,7 +176,7 @@ class DigestDelivery:
         self._agenda.add(DigestRepair(key), now + FIRST)
         reason, retry = "; ".join(missing), self._agenda.at(DigestRepair(key))
         self._watchdog.report(
-            Incident(key, Kind.INCOMPLETE, spec.title, reason, now, retry, spec.channel, subscription.by)
+            Incident(key, IncidentKind.INCOMPLETE, spec.title, reason, now, retry, spec.channel, subscription.by)
         )
 
     def _missing(self, spec: DigestSpec, published: Published) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ class DigestDelivery:
         else:
             # first: a try that died before the record is made again, and one line twice is better than none
             if record.error != sentence:
-                self._journal.note(Run(now, key, Outcome.FAILED, sentence))
+                self._journal.note(Run(now, key, RunOutcome.FAILED, sentence))
             is_for_people = isinstance(error, _FOR_PEOPLE)
             pause = _PAUSES[-1] if is_for_people else _pause_after(record, error)
             failed = record.fail(sentence, now + pause, needs_person=is_for_people)
@@ -210,7 +210,7 @@ class DigestDelivery:
 def _pause_after(record: PostedDigest, error: Exception) -> timedelta:
     """Return how long to wait after one more try that failed, at least as long as a service asks for."""
     pause = _PAUSES[min(record.tries, len(_PAUSES) - 1)]
-    asked = pause_of(error) if isinstance(error, PrdigestError) else None
+    asked = get_retry_delay(error) if isinstance(error, PrdigestError) else None
     return max(pause, timedelta(seconds=asked)) if asked else pause
 
 

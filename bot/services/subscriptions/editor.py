@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
+from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Which, Wish
 from bot.ports import Agenda, Subscriptions
-from bot.ports.slack_directory import Place, Places
-from bot.services.slack.access_control import Admission
+from bot.ports.slack_directory import ChannelInfo, WorkspaceDirectory
+from bot.services.slack.access_control import AccessControl
 from bot.services.subscriptions.permissions import GONE, Rights
 from bot.services.subscriptions.repository import Directory
 
@@ -50,9 +50,9 @@ class Subscribing:
         directory: Directory,
         kept: Subscriptions,
         agenda: Agenda,
-        places: Places,
+        places: WorkspaceDirectory,
         rights: Rights,
-        admission: Admission,
+        admission: AccessControl,
         usual: tuple[dt.time, ZoneInfo],
         now: Callable[[], datetime],
     ) -> None:
@@ -72,7 +72,7 @@ class Subscribing:
         that it takes the place of.
         """
         is_personal = wish.is_personal or (visit.is_direct and not channel)
-        target = self._places.direct(visit.user) if is_personal else channel or visit.channel
+        target = self._places.open_direct_messages(visit.user) if is_personal else channel or visit.channel
         if target.startswith("D") and not is_personal:
             raise UsageError(_DIRECT)
         place = self._place(visit, target)
@@ -111,7 +111,7 @@ class Subscribing:
 
     def welcomes(self, visit: Visit) -> bool:
         """Whether somebody who opens App Home may see it: the event does not say of which workspace they are."""
-        return not self._admission.bar(replace(visit, team=self._places.team(visit.user)))
+        return not self._admission.explain_exclusion(replace(visit, team=self._places.fetch_team(visit.user)))
 
     def visible(self, user: str) -> Sequence[Subscription]:
         """Those that a user may know of: of public channels, of those that they are in, and their own."""
@@ -128,7 +128,7 @@ class Subscribing:
 
     def follow(self, subscription: Subscription) -> None:
         """Take over the zone of the user whose zone it follows, who may have travelled."""
-        zone = self._places.zone(subscription.follows)
+        zone = self._places.fetch_time_zone(subscription.follows)
         if zone != subscription.timing.zone:
             moved = replace(subscription, timing=replace(subscription.timing, zone=zone))
             self._keep(moved, subscription)
@@ -140,7 +140,7 @@ class Subscribing:
             return
         try:
             self.follow(found)
-        except (SlackRefused, SlackUnavailable) as error:
+        except (SlackCallRefused, SlackUnavailable) as error:
             log.info("the zone of %s stays %s: %s", found.follows, found.timing.zone, error)
 
     def next_of(self, subscription: Subscription) -> datetime:
@@ -154,7 +154,7 @@ class Subscribing:
         # a personal digest is in the person's own zone unless they say otherwise
         is_mine = wish.is_mine or (wish.zone is None and known is None and named.is_personal)
         follows = visit.user if is_mine else known.follows if known and wish.zone is None else ""
-        zone = self._places.zone(visit.user) if is_mine else wish.zone or timing.zone
+        zone = self._places.fetch_time_zone(visit.user) if is_mine else wish.zone or timing.zone
         weekdays = timing.weekdays if wish.weekdays is None else wish.weekdays
         return replace(
             named,
@@ -164,12 +164,12 @@ class Subscribing:
             is_open=is_open,
         )
 
-    def _place(self, visit: Visit, channel: str) -> Place:
-        if bar := self._admission.bar(replace(visit, channel=channel)):
+    def _place(self, visit: Visit, channel: str) -> ChannelInfo:
+        if bar := self._admission.explain_exclusion(replace(visit, channel=channel)):
             raise UsageError(bar)
         try:
-            place = self._places.place(channel)
-        except SlackRefused as error:
+            place = self._places.fetch_channel(channel)
+        except SlackCallRefused as error:
             if error.code in _CLOSED:
                 raise UsageError(_NOT_A_MEMBER) from error
             raise
@@ -192,7 +192,7 @@ class Subscribing:
         one = self._directory.get(which.id) if which.id else None
         if one is None or not self._rights.sees(visit.user, one):
             return which.among(tuple(self.here(visit)))
-        if bar := self._admission.bar(replace(visit, channel=one.channel)):
+        if bar := self._admission.explain_exclusion(replace(visit, channel=one.channel)):
             raise UsageError(bar)
         return (one,)
 

@@ -17,13 +17,13 @@ from hashlib import sha256
 
 from pydantic import TypeAdapter
 
-from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
+from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.domain.keyspace.keys import REPORT, TOLD, TROUBLE
-from bot.domain.operations.incident import Incident, Kind
+from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
 from bot.ports import Agenda, Cache, Messenger, RecordStore
-from bot.ports.cached_json import read_back
-from bot.ports.slack import SKEW
+from bot.ports.cached_json import load_or_none
+from bot.ports.slack import CLOCK_SKEW
 from bot.render.subscriptions.incidents import incidents_post
 from bot.services.subscriptions.incident_report import PostedIncidentReport
 
@@ -70,7 +70,7 @@ class Watchdog:
         if not (found and found.settled) and not self._message(incident.id):
             self._agenda.add(IncidentReport(incident.id), incident.at + _GATHER)
 
-    def resolve(self, key: str, kind: Kind, how: str, now: datetime) -> None:
+    def resolve(self, key: str, kind: IncidentKind, how: str, now: datetime) -> None:
         """It is right again, if it was wrong; ``how`` says since when. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         found = self._load(name)
@@ -83,7 +83,7 @@ class Watchdog:
         if self._message(name):
             self._agenda.put(ReportUpdate(name), now)
 
-    def abandon(self, key: str, kind: Kind, now: datetime) -> None:
+    def abandon(self, key: str, kind: IncidentKind, now: datetime) -> None:
         """There will be no more tries to mend it, if it was wrong. Raises StoreUnavailable."""
         name = f"{key}#{kind}"
         found = self._load(name)
@@ -100,7 +100,7 @@ class Watchdog:
         """
         if not self._waiting(now):
             return
-        with suppress(InProgress), self._reports.exclusive("watchdog"):
+        with suppress(PostingInProgress), self._reports.exclusive("watchdog"):
             items = self._waiting(now)
             try:
                 self._tell([item.incident for item in items if isinstance(item, IncidentReport)], now)
@@ -128,7 +128,7 @@ class Watchdog:
 
     def _is_over(self, incident: Incident) -> bool:
         """It may have ended in the moment before it was noted."""
-        return bool(incident.settled) or (incident.kind is Kind.MISSING and self._is_posted(incident.key))
+        return bool(incident.settled) or (incident.kind is IncidentKind.MISSING and self._is_posted(incident.key))
 
     def _tell_in(self, turn: int, incidents: Sequence[Incident], now: datetime) -> None:
         """Each in its place of that turn, those of one place together; where it is refused, in the next."""
@@ -144,7 +144,7 @@ class Watchdog:
 
     def _places(self, incident: Incident) -> tuple[str, ...]:
         """Where to tell of it: the first that takes it. Who subscribed is named by their user id."""
-        if incident.kind is Kind.LOST:
+        if incident.kind is IncidentKind.LOST:
             return (self._admin,)
         return tuple(dict.fromkeys(place for place in (self._admin, incident.to, incident.channel) if place))
 
@@ -157,7 +157,7 @@ class Watchdog:
         self._reports.save(_BEGUN, none, begun)
         try:
             self._post(key, place, incidents, now)
-        except SlackRefused as error:
+        except SlackCallRefused as error:
             log.warning("nobody is told in %s: %s", place, error)
             key = ""
         for name in names if key else ():
@@ -172,13 +172,13 @@ class Watchdog:
         report = self._reports.load(key)
         if report.message:
             return
-        channel = self._messenger.direct(place) if place.startswith(("U", "W")) else place
+        channel = self._messenger.open_direct_messages(place) if place.startswith(("U", "W")) else place
         message = ""
         if report.begun_at:
-            message = self._messenger.find_posts(channel, report.begun_at - SKEW).get(key, "")
+            message = self._messenger.find_posts(channel, report.begun_at - CLOCK_SKEW).get(key, "")
         else:
             report = self._reports.save(key, report, report.begin(now))
-        message = message or self._messenger.post(channel, incidents_post(incidents).payload(), key)
+        message = message or self._messenger.post_message(channel, incidents_post(incidents).build_payload(), key)
         self._reports.save(key, report, report.complete(channel, message, incidents))
 
     def _edit(self, names: Sequence[str]) -> None:
@@ -187,8 +187,10 @@ class Watchdog:
             members = tuple(self._known(report.incidents))
             if members:
                 try:
-                    self._messenger.edit(report.channel, report.message, incidents_post(members).payload(), key)
-                except SlackRefused as error:
+                    self._messenger.edit_message(
+                        report.channel, report.message, incidents_post(members).build_payload(), key
+                    )
+                except SlackCallRefused as error:
                     log.info("how it ended is not told: %s", error)
         for name in names:
             self._agenda.drop(ReportUpdate(name))
@@ -200,7 +202,7 @@ class Watchdog:
         self._cache.put(_key(incident.id), _INCIDENT.dump_json(incident).decode(), TROUBLE.lifetime)
 
     def _load(self, name: str) -> Incident | None:
-        return read_back(_INCIDENT, self._cache.get(_key(name)))
+        return load_or_none(_INCIDENT, self._cache.get(_key(name)))
 
     def _message(self, name: str) -> str:
         """The key of the message that tells of it; empty while nobody was told."""

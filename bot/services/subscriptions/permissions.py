@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import SlackRefused, UsageError
+from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.slack_directory import Person, Places
+from bot.ports.slack_directory import UserInfo, WorkspaceDirectory
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Rights:
     else. Every method may raise SlackUnavailable.
     """
 
-    def __init__(self, places: Places, own_team: Callable[[], str]) -> None:
+    def __init__(self, places: WorkspaceDirectory, own_team: Callable[[], str]) -> None:
         self._places = places
         self._own_team = own_team
 
@@ -106,36 +106,36 @@ class Rights:
             person and (person.is_admin or _is_public(subscription) or self._is_open(subscription.channel))
         )
 
-    def _is_outsider(self, person: Person | None) -> bool:
+    def _is_outsider(self, person: UserInfo | None) -> bool:
         """Whether they are only where somebody brought them, which is all that is sure of who is not known."""
         return person is None or person.is_guest or person.team != self._own_team()
 
     def _is_member(self, user: str, channel: str) -> bool | None:
         """Whether somebody is in a channel, None where Slack does not say."""
         try:
-            return self._places.is_in(channel, user)
-        except SlackRefused as error:
+            return self._places.is_channel_member(channel, user)
+        except SlackCallRefused as error:
             log.info("who is in %s is not known: %s", channel, error)
             return None
 
-    def _person(self, user: str) -> Person | None:
+    def _person(self, user: str) -> UserInfo | None:
         try:
-            return self._places.person(user)
-        except SlackRefused as error:
+            return self._places.fetch_user(user)
+        except SlackCallRefused as error:
             log.info("who %s is is not known: %s", user, error)
             return None
 
     def _channels_of(self, user: str) -> frozenset[str]:
         try:
-            return self._places.channels_of(user)
-        except SlackRefused as error:
+            return self._places.list_channels(user)
+        except SlackCallRefused as error:
             log.info("where %s is is not known: %s", user, error)
             return frozenset()
 
     def _is_open(self, channel: str) -> bool:
         try:
-            return self._places.place(channel).is_open
-        except SlackRefused as error:
+            return self._places.fetch_channel(channel).is_open
+        except SlackCallRefused as error:
             log.info("what %s is is not known: %s", channel, error)
             return False
 

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 
 from bot.domain.errors import PrdigestError
 from bot.domain.keyspace.keys import TICKED, name_try
-from bot.domain.operations.incident import Incident, Kind
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import (
     DigestRepair,
     DueItem,
@@ -187,7 +187,7 @@ class Schedule:
         if (error and due.record.needs_person) or self._is_late(due, now):
             later = due.record.retry_at or now + _AGAIN
             self._watchdog.report(
-                _incident(due.subscription, due.digest, Kind.MISSING, error or _UNKNOWN, now, later)
+                _incident(due.subscription, due.digest, IncidentKind.MISSING, error or _UNKNOWN, now, later)
             )
 
     def _skip(self, due: _Due, now: datetime) -> None:
@@ -207,19 +207,19 @@ class Schedule:
         is_closed = record.needs_person and not subscription.is_fixed
         if is_closed:
             reason += "; I paused it: /prdigest resume goes on"
-        self._watchdog.report(_incident(subscription, missed, Kind.SKIPPED, reason, now, None))
+        self._watchdog.report(_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None))
         self._records.store.save(following.key, following.record, following.record.follow_skipped(unposted))
         if is_closed:
             # not before it is told: what is paused is not looked at again
             self._directory.pause(subscription)
         if self._agenda.move(due.item, due.at, after):
-            self._journal.note(Run(now, missed.key, Outcome.SKIPPED, reason))
+            self._journal.note(Run(now, missed.key, RunOutcome.SKIPPED, reason))
 
 
 def _incident(
     subscription: Subscription,
     digest: TrackedDigest,
-    kind: Kind,
+    kind: IncidentKind,
     reason: str,
     now: datetime,
     retry: datetime | None,

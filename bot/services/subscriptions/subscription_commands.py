@@ -15,18 +15,18 @@ from bot.domain.keyspace.keys import COMMAND_RESULT
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.domain.subscriptions.request import Which, Wish
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import yesterday
+from bot.domain.time.day import get_yesterday
 from bot.ports import Cache, Post
-from bot.ports.cached_json import read_back
+from bot.ports.cached_json import load_or_none
 from bot.render.blocks.buttons import below
 from bot.render.subscriptions.subscription_list import (
-    Planned,
-    changed,
-    confirmed,
-    describe_change,
-    listing,
-    new_button,
-    resumed,
+    DueSubscription,
+    make_new_button,
+    render_change_notice,
+    render_changes,
+    render_confirmation,
+    render_listing,
+    render_resumption,
 )
 from bot.services.digest.composer import DigestComposer
 from bot.services.slack.replies import Answer, Replies
@@ -82,7 +82,7 @@ class Regular:
         A job that is run again because its answer was lost finds it: what is removed can't be removed again.
         """
         key = COMMAND_RESULT.key(visit.key)
-        done = read_back(_DONE, self._cache.get(key))
+        done = load_or_none(_DONE, self._cache.get(key))
         if done is None:
             done = self._done(visit, verb, request, channel, replaces)
             self._cache.put(key, _DONE.dump_json(done).decode(), COMMAND_RESULT.lifetime)
@@ -98,15 +98,15 @@ class Regular:
     def _done(self, visit: Visit, verb: str, request: Wish | Which | None, channel: str, replaces: str) -> _Done:
         if isinstance(request, Wish):
             change = self._subscribing.subscribe(visit, request, channel, replaces)
-            post = confirmed(change.now, self._subscribing.next_of(change.now))
+            post = render_confirmation(change.now, self._subscribing.next_of(change.now))
             return _Done(_told(visit, [change.now], post), tuple(_tell_move(visit, change)))
         if verb == LIST:
             here = self._subscribing.here(visit)
-            return _Done(_told(visit, here, below(listing(self._planned(here)), new_button())))
+            return _Done(_told(visit, here, below(render_listing(self._planned(here)), make_new_button())))
         which = request or Which()
         if verb == UNSUBSCRIBE:
             found = self._subscribing.unsubscribe(visit, which)
-            post = changed(found, "Unsubscribed", "What was posted stays.")
+            post = render_changes(found, "Unsubscribed", "What was posted stays.")
             return _Done(_told(visit, found, post), _list_news(visit, "removed", found))
         return self._turned(visit, verb, which)
 
@@ -116,15 +116,15 @@ class Regular:
         turn = self._subscribing.pause if verb == PAUSE else self._subscribing.resume
         changes = turn(visit, which)
         found = [each.now for each in changes]
-        post = resumed(self._planned(found))
+        post = render_resumption(self._planned(found))
         if verb == PAUSE:
-            post = changed(found, "Paused", "/prdigest resume goes on.")
+            post = render_changes(found, "Paused", "/prdigest resume goes on.")
         turned = [each.now for each in changes if each.now != each.before]
         return _Done(
             _told(visit, found, post), _list_news(visit, "paused" if verb == PAUSE else "resumed", turned)
         )
 
-    def _planned(self, subscriptions: Sequence[Subscription]) -> list[Planned]:
+    def _planned(self, subscriptions: Sequence[Subscription]) -> list[DueSubscription]:
         return [(each, self._subscribing.next_of(each)) for each in subscriptions]
 
     def _previewed(self, visit: Visit, name: str, wish: Wish | None) -> DigestSpec:
@@ -139,7 +139,7 @@ class Regular:
             if has_one
             else self._subscribing.probe(visit, wish or Wish(self._repositories.default))
         )
-        day = yesterday(self._now(), found.timing.zone)
+        day = get_yesterday(self._now(), found.timing.zone)
         return DigestSpec(found.channel, found.repository, Span(day.date, day.date, day.zone), found.view)
 
 
@@ -151,7 +151,7 @@ def _told(visit: Visit, subscriptions: Sequence[Subscription], post: Post) -> An
 def _list_news(visit: Visit, how: str, found: Iterable[Subscription]) -> tuple[News, ...]:
     """What readers of the channels are told; who gets a digest alone knows what they did."""
     shared = (each for each in found if not each.is_personal)
-    return tuple(News(each, describe_change(visit.user, how, each)) for each in shared)
+    return tuple(News(each, render_change_notice(visit.user, how, each)) for each in shared)
 
 
 def _tell_move(visit: Visit, change: Change) -> Iterator[News]:

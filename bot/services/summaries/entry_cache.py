@@ -12,11 +12,11 @@ from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import ENTRY
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
+from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk, assess
+from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.ports import Cache, PullRequests
-from bot.ports.cached_json import read_back
+from bot.ports.cached_json import load_or_none
 from bot.services.summaries.reader import Reader
 
 _ENTRY = TypeAdapter(Entry)
@@ -35,8 +35,8 @@ class Entries:
         reader: Reader,
         cache: Cache,
         version: str,
-        rate: Callable[[PullRequest], Risk] = assess,
-        classes_of: ClassesOf = default_classes,
+        rate: Callable[[PullRequest], Risk] = assess_pull_request,
+        classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
         self._reader = reader
@@ -78,7 +78,7 @@ class Entries:
 
     def known(self, reference: Reference) -> Entry | None:
         """The entry in the store, if there is one, without patches."""
-        found = read_back(_ENTRY, self._cache.get(self._key(reference)))
+        found = load_or_none(_ENTRY, self._cache.get(self._key(reference)))
         if found is None:
             return None
         return replace(found, from_cache=True, cost=0.0, risk=self.rate(found.pull))
@@ -91,7 +91,7 @@ class Entries:
             return self.known(reference) or _without_patches(self.read_and_rate(pull))
 
     def _asked_for(self, reference: Reference) -> PullRequest:
-        pull = self._pulls.pull(reference.repository, reference.number)
+        pull = self._pulls.fetch_pull_request(reference.repository, reference.number)
         if not pull.is_merged and pull.state == "CLOSED":
             raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarise.")
         return pull
@@ -104,4 +104,4 @@ class Entries:
 
 def _without_patches(entry: Entry) -> Entry:
     """Patches are kept with the files, and would be by far the largest part."""
-    return replace(entry, pull=entry.pull.without_patches())
+    return replace(entry, pull=entry.pull.remove_patches())

@@ -8,11 +8,11 @@ from functools import cache
 from importlib.resources import files
 
 from bot.domain.digest.models import Entry
-from bot.domain.operations.budget import Need, rank_need
+from bot.domain.operations.budget import CallPurpose, classify_purpose
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.summaries.diff_packing import PackedDiff
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import one_line, plural, shorten, without_comments
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 from bot.domain.time.day import LocalDay
 from bot.ports import Prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, schema_of
@@ -36,13 +36,13 @@ def instructions(version: str) -> str:
 def summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
     """Asks for the summary of one pull request."""
     facts = (
-        f"{pull.repository} #{pull.number}: {one_line(pull.title)}\n"
-        f"{plural(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
+        f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
+        f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     )
-    description = shorten(without_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
+    description = truncate_text(remove_comments(pull.body).strip(), _LONGEST_DESCRIPTION)
     parts = [facts, *([f"Description:\n{description}"] if description else []), diff.text or "[no diff]"]
     user = fenced("pull_request", "\n\n".join(parts))
-    schema, need = schema_of(SummaryAnswer), rank_need(pull.changed_lines)
+    schema, need = schema_of(SummaryAnswer), classify_purpose(pull.changed_lines)
     return Prompt(model, SUMMARY, instructions(SUMMARY), user, schema, _SUMMARY_TOKENS, need)
 
 
@@ -52,17 +52,17 @@ def overview_prompt(model: str, repository: Repository, day: LocalDay, entries: 
     lines += [_overview_line(entry) for entry in entries]
     user = fenced("day", "\n".join(lines))
     schema = schema_of(OverviewAnswer)
-    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema, _OVERVIEW_TOKENS, Need.OVERVIEW)
+    return Prompt(model, OVERVIEW, instructions(OVERVIEW), user, schema, _OVERVIEW_TOKENS, CallPurpose.OVERVIEW)
 
 
 def _overview_line(entry: Entry) -> str:
     summary = entry.summary
-    line = f"#{entry.number} [{summary.type}] {one_line(entry.pull.title)}: {summary.headline}"
+    line = f"#{entry.number} [{summary.type}] {collapse_lines(entry.pull.title)}: {summary.headline}"
     return f"{line} Action: {summary.action}" if summary.action else line
 
 
 def fenced(name: str, text: str) -> str:
     """The text, less credentials, between marks that it can't forge: they carry a digest of the text itself."""
-    text = without_secrets(text)
+    text = redact_text(text)
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'

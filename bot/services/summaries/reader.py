@@ -10,15 +10,21 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.domain.digest.models import Entry
-from bot.domain.errors import GitHubRefused, GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited
-from bot.domain.history.file_history import Past
-from bot.domain.pull_requests.areas import OTHER, area_of
+from bot.domain.errors import (
+    GitHubAccessDenied,
+    GitHubUnavailable,
+    PrdigestError,
+    PullRequestNotFound,
+    RateLimited,
+)
+from bot.domain.history.file_history import FileHistory
+from bot.domain.pull_requests.areas import OTHER_AREA, determine_area
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import ClassesOf, PathClasses, default_classes
-from bot.domain.risk.assessment import Risk, assess
+from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
+from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import UNREAD, fallback_summary
-from bot.domain.text.strings import one_line, shorten
+from bot.domain.summaries.models import UNREADABLE, build_fallback_summary
+from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import PullRequests
 from bot.services.summaries.summarizer import Summarised
 
@@ -32,7 +38,7 @@ class Reader:
         self,
         pulls: PullRequests,
         summarise: Callable[[PullRequest], Summarised],
-        classes_of: ClassesOf = default_classes,
+        classes_of: PathClassesLookup = get_default_classes,
     ) -> None:
         self._pulls = pulls
         self._summarise = summarise
@@ -49,8 +55,8 @@ class Reader:
         return Entry(
             pull=loaded,
             summary=done.summary,
-            risk=assess(loaded, classes),
-            area=area_of(loaded, classes),
+            risk=assess_pull_request(loaded, classes),
+            area=determine_area(loaded, classes),
             from_cache=done.from_cache,
             cost=done.cost,
         )
@@ -60,8 +66,8 @@ class Reader:
         if pull.files is not None:
             return pull
         try:
-            return self._pulls.with_files(pull)
-        except (GitHubRefused, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
+            return self._pulls.load_files(pull)
+        except (GitHubAccessDenied, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
             log.info("no files of %s#%d: %s", pull.repository, pull.number, error)
             return pull
 
@@ -80,13 +86,13 @@ def read_alone(pull: PullRequest, read: Callable[[PullRequest], Entry]) -> Entry
         _tell(pull, error)
         bare = replace(pull, files=None)
         # no classes are needed without files
-        return Entry(bare, fallback_summary(bare, UNREAD, Coverage.NONE), Risk(0.0, ()), OTHER)
+        return Entry(bare, build_fallback_summary(bare, UNREADABLE, Coverage.NONE), Risk(0.0, ()), OTHER_AREA)
 
 
-def assess_alone(pull: PullRequest, classes: PathClasses, past: Past | None = None) -> Risk:
+def assess_alone(pull: PullRequest, classes: PathClasses, past: FileHistory | None = None) -> Risk:
     """What the rules say of a pull request; nothing where that meets a defect, which the log tells."""
     try:
-        return assess(pull, classes, past)
+        return assess_pull_request(pull, classes, past)
     except Exception as error:
         _tell(pull, error)
         return Risk(0.0, (), without_history=True)
@@ -94,6 +100,6 @@ def assess_alone(pull: PullRequest, classes: PathClasses, past: Past | None = No
 
 def _tell(pull: PullRequest, error: Exception) -> None:
     """A line for each; where it came from is for whoever looks for it."""
-    said = shorten(one_line(f"{type(error).__name__}: {error}"), 200)
+    said = truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), 200)
     log.warning("%s#%d could not be read (%s)", pull.repository, pull.number, said)
     log.debug("where #%d could not be read", pull.number, exc_info=error)

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.json_schema import GenerateJsonSchema
 
-from bot.domain.digest.models import OVERVIEW_LIMIT
-from bot.domain.summaries.models import HEADLINE_LIMIT, ChangeType
-from bot.domain.text.redaction import without_secrets
-from bot.domain.text.strings import one_line, shorten
+from bot.domain.digest.models import MAX_OVERVIEW_LENGTH
+from bot.domain.summaries.models import MAX_HEADLINE_LENGTH, ChangeType
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines, truncate_text
 
 # looked up in the diff one by one; more would prove nothing more
 MOST_EVIDENCE = 12
@@ -30,18 +30,18 @@ _LONGEST_TITLE = 80
 
 
 def _safe_line(text: str) -> str:
-    return without_secrets(one_line(text))
+    return redact_text(collapse_lines(text))
 
 
 def _refuse_empty(text: str) -> str:
-    if not one_line(text):
+    if not collapse_lines(text):
         raise ValueError("must not be empty")
     return text
 
 
 def _cut_to(limit: int) -> AfterValidator:
     """Cut a text to so many characters; credentials have to be taken out of it before."""
-    return AfterValidator(partial(shorten, limit=limit))
+    return AfterValidator(partial(truncate_text, limit=limit))
 
 
 NonEmpty = AfterValidator(_refuse_empty)
@@ -49,7 +49,7 @@ SafeLine = AfterValidator(_safe_line)
 Prose = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
-    AfterValidator(without_secrets),
+    AfterValidator(redact_text),
     NonEmpty,
     _cut_to(_LONGEST_SECTION),
 ]
@@ -63,13 +63,13 @@ class Answer(BaseModel):
 
 
 class QuoteAnswer(Answer):
-    path: Annotated[str, AfterValidator(without_secrets)]
-    quote: Annotated[str, AfterValidator(without_secrets)]
+    path: Annotated[str, AfterValidator(redact_text)]
+    quote: Annotated[str, AfterValidator(redact_text)]
 
 
 class SummaryAnswer(Answer):
     type: ChangeType
-    headline: Annotated[str, SafeLine, NonEmpty, _cut_to(HEADLINE_LIMIT)]
+    headline: Annotated[str, SafeLine, NonEmpty, _cut_to(MAX_HEADLINE_LENGTH)]
     what_changed_and_why: Prose
     technical_impact: Prose
     potential_risks: Prose
@@ -89,7 +89,7 @@ def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
 
 
 class OverviewAnswer(Answer):
-    overview: Annotated[str, SafeLine, NonEmpty, _cut_to(OVERVIEW_LIMIT)]
+    overview: Annotated[str, SafeLine, NonEmpty, _cut_to(MAX_OVERVIEW_LENGTH)]
     themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
 
 

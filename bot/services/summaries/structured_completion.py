@@ -19,9 +19,9 @@ from tenacity import (
 )
 from tenacity.stop import stop_any, stop_base
 
-from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelError, ModelTruncated
+from bot.domain.errors import ModelAnswerInvalid, ModelAnswerTruncated, ModelBusy, ModelError
 from bot.domain.keyspace.keys import COMPLETION
-from bot.domain.operations.usage import NO_PRICES, NOTHING, PriceList, Usage
+from bot.domain.operations.usage import NO_PRICES, NO_USAGE, PriceList, Usage
 from bot.ports import Cache, Model, Prompt
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Answer(Generic[T]):
     """A validated answer. ``usage`` covers every attempt of this run, nothing for one from the cache."""
 
     value: T
-    usage: Usage = NOTHING
+    usage: Usage = NO_USAGE
     from_cache: bool = False
 
 
@@ -105,7 +105,7 @@ class Asker:
 
     def _retrying(self) -> Retrying:
         return Retrying(
-            retry=retry_if_exception_type((ModelBusy, ModelTruncated, ModelAnswerInvalid)),
+            retry=retry_if_exception_type((ModelBusy, ModelAnswerTruncated, ModelAnswerInvalid)),
             wait=_pause,
             stop=stop_any(
                 _Impatience(),
@@ -139,7 +139,7 @@ class _Attempts:
         self._model = model
         self._first = prompt
         self._next = prompt
-        self.usage = NOTHING
+        self.usage = NO_USAGE
 
     def until_valid(self, shape: type[T], retrying: Retrying) -> T:
         try:
@@ -161,7 +161,7 @@ class _Attempts:
             raise ModelAnswerInvalid(f"the model's answer was not usable ({problem})") from error
         except ModelError as error:
             self.usage += error.usage
-            if isinstance(error, ModelTruncated):
+            if isinstance(error, ModelAnswerTruncated):
                 self._next = replace(self._next, max_tokens=2 * self._next.max_tokens)
             raise
 

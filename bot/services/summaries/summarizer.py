@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import ClassesOf, default_classes
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack
+from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
 from bot.domain.summaries.models import (
     NO_MODEL,
-    UNREAD,
+    UNREADABLE,
     Quote,
     Summary,
-    fallback_summary,
-    verify,
-    without_unproven,
+    build_fallback_summary,
+    remove_unproven_claims,
+    verify_quotes,
 )
 from bot.services.summaries.prompts import summary_prompt
 from bot.services.summaries.schemas import MOST_EVIDENCE, SummaryAnswer
@@ -47,7 +47,7 @@ class Summariser:
         asker: Asker | None,
         model: str,
         budget: int,
-        classes_of: ClassesOf = default_classes,
+        classes_of: PathClassesLookup = get_default_classes,
         *,
         must_prove: bool = True,
     ) -> None:
@@ -61,10 +61,10 @@ class Summariser:
         """Never fails for want of a model: a fallback summary says why it is one, and is not cached."""
         if pull.files is None:
             return Summarised(self._fallback(pull, "its files could not be loaded", Coverage.NONE))
-        diff = pack(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
-        if diff.coverage is Coverage.NONE and any(file.is_odd for file in pull.files):
+        diff = pack_diff(pull.files, self._budget, pull.changed_files, self._classes_of(pull.repository))
+        if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
             log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
-            return Summarised(self._fallback(pull, UNREAD, diff.coverage))
+            return Summarised(self._fallback(pull, UNREADABLE, diff.coverage))
         if self._asker is None:
             return Summarised(self._fallback(pull, NO_MODEL, diff.coverage))
         return self._asked(self._asker, pull, diff)
@@ -77,11 +77,11 @@ class Summariser:
             spent = asker.cost(self._model, error.usage)
             return Summarised(self._fallback(pull, str(error), diff.coverage), cost=spent)
         summary = _summary(answer.value, pull, diff)
-        summary = without_unproven(summary) if self._must_prove else summary
+        summary = remove_unproven_claims(summary) if self._must_prove else summary
         return Summarised(summary, answer.from_cache, asker.cost(self._model, answer.usage))
 
     def _fallback(self, pull: PullRequest, reason: str, coverage: Coverage) -> Summary:
-        return fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
+        return build_fallback_summary(pull, reason, coverage, self._classes_of(pull.repository))
 
 
 def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
@@ -95,7 +95,7 @@ def _summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summ
         key_insights=answer.key_insights,
         risk_reason=answer.risk_reason,
         action=answer.action,
-        evidence=verify(quotes, pull),
+        evidence=verify_quotes(quotes, pull),
         coverage=diff.coverage,
         left_out=diff.left_out,
     )

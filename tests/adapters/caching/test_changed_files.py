@@ -8,13 +8,13 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.changed_files import CachedFiles
+from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.day import LocalDay
-from bot.ports import Merged
+from bot.ports import DayMerges
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
 FILES = (
@@ -33,15 +33,15 @@ class Recorder:
     asked: list[int] = field(default_factory=list)
     fails: bool = False
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         self.asked.append(0)
-        return Merged((pull(1, files=None),), CountCheck(1, str(repository) + str(day.date)))
+        return DayMerges((pull(1, files=None),), CountCheck(1, str(repository) + str(day.date)))
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         self.asked.append(number)
         return pull(number, files=None, repository=repository)
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         self.asked.append(pull.number)
         if self.fails:
             raise GitHubUnavailable("GitHub is away.")
@@ -55,59 +55,59 @@ def cache(store: Redis) -> RedisCache:
 
 def test_files_are_asked_for_once(cache: RedisCache) -> None:
     behind, wanted = Recorder(), pull(7, files=None)
-    first, second = (CachedFiles(behind, cache).with_files(wanted) for _ in range(2))
+    first, second = (FileCache(behind, cache).load_files(wanted) for _ in range(2))
     assert first == second == replace(wanted, files=FILES)
     assert behind.asked == [7]
 
 
 def test_another_commit_is_asked_for_anew(cache: RedisCache) -> None:
     behind = Recorder()
-    pulls = CachedFiles(behind, cache)
-    pulls.with_files(pull(7, files=None, merge_commit=None, head_commit="a" * 40))
-    pulls.with_files(pull(7, files=None, merge_commit=None, head_commit="b" * 40))
+    pulls = FileCache(behind, cache)
+    pulls.load_files(pull(7, files=None, merge_commit=None, head_commit="a" * 40))
+    pulls.load_files(pull(7, files=None, merge_commit=None, head_commit="b" * 40))
     assert behind.asked == [7, 7]
 
 
 def test_repositories_and_numbers_are_kept_apart(cache: RedisCache) -> None:
     behind = Recorder()
-    pulls = CachedFiles(behind, cache)
-    pulls.with_files(pull(7, files=None, merge_commit="c" * 40))
-    pulls.with_files(pull(8, files=None, merge_commit="c" * 40))
-    pulls.with_files(pull(7, files=None, merge_commit="c" * 40, repository=Repository("octo", "other")))
+    pulls = FileCache(behind, cache)
+    pulls.load_files(pull(7, files=None, merge_commit="c" * 40))
+    pulls.load_files(pull(8, files=None, merge_commit="c" * 40))
+    pulls.load_files(pull(7, files=None, merge_commit="c" * 40, repository=Repository("octo", "other")))
     assert behind.asked == [7, 8, 7]
 
 
 def test_a_failure_is_not_kept(cache: RedisCache) -> None:
     behind = Recorder(fails=True)
     with pytest.raises(GitHubUnavailable):
-        CachedFiles(behind, cache).with_files(pull(7, files=None))
+        FileCache(behind, cache).load_files(pull(7, files=None))
     behind.fails = False
-    assert CachedFiles(behind, cache).with_files(pull(7, files=None)).files == FILES
+    assert FileCache(behind, cache).load_files(pull(7, files=None)).files == FILES
 
 
 def test_no_files_are_not_kept(cache: RedisCache, store: Redis) -> None:
-    CachedFiles(Recorder(()), cache).with_files(pull(7, files=None))
+    FileCache(Recorder(()), cache).load_files(pull(7, files=None))
     assert store.dbsize() == 0
 
 
 def test_kept_files_run_out(cache: RedisCache, store: Redis) -> None:
-    CachedFiles(Recorder(), cache).with_files(pull(7, files=None))
+    FileCache(Recorder(), cache).load_files(pull(7, files=None))
     (key,) = store.scan_iter()
     assert 0 < int(str(store.ttl(key))) <= timedelta(days=30).total_seconds()
 
 
 def test_the_list_of_a_day_and_a_pull_request_are_always_fresh(cache: RedisCache) -> None:
     behind = Recorder()
-    pulls = CachedFiles(behind, cache)
+    pulls = FileCache(behind, cache)
     for _ in range(2):
-        assert pulls.merged_on(REPOSITORY, DAY).count.counted == 1
-        assert pulls.pull(REPOSITORY, 9).number == 9
+        assert pulls.list_merged(REPOSITORY, DAY).count.counted == 1
+        assert pulls.fetch_pull_request(REPOSITORY, 9).number == 9
     assert behind.asked == [0, 9, 0, 9]
 
 
 def test_kept_files_that_no_longer_fit_are_asked_for_again(cache: RedisCache, store: Redis) -> None:
     behind, wanted = Recorder(), pull(7, files=None)
-    CachedFiles(behind, cache).with_files(wanted)
+    FileCache(behind, cache).load_files(wanted)
     (key,) = store.scan_iter()
     cache.put(bytes(key).decode(), '[{"name": "of an older version"}]', timedelta(days=1))
-    assert CachedFiles(behind, cache).with_files(wanted).files == FILES
+    assert FileCache(behind, cache).load_files(wanted).files == FILES

@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.day_lists import CachedDays
+from bot.adapters.caching.day_lists import DayListCache
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.time.day import LocalDay, zone_of
-from bot.ports import Merged
+from bot.domain.time.day import LocalDay, parse_zone
+from bot.ports import DayMerges
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
 SETTLED = DAY.end + timedelta(hours=1)
@@ -35,7 +35,7 @@ PULLS = (
         merged_at=datetime(2026, 2, 28, 20, 0, 0, 123_456, UTC),
     ),
 )
-COMPLETE = Merged(PULLS, CountCheck(2, "the commits of main"))
+COMPLETE = DayMerges(PULLS, CountCheck(2, "the commits of main"))
 OTHER = Repository("octo", "other")
 
 
@@ -43,21 +43,21 @@ OTHER = Repository("octo", "other")
 class Recorder:
     """``PullRequests`` that keeps what it is asked for."""
 
-    listed: Merged = COMPLETE
+    listed: DayMerges = COMPLETE
     asked: list[object] = field(default_factory=list)
     fails: bool = False
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         self.asked.append((repository, day))
         if self.fails:
             raise GitHubUnavailable("GitHub is away.")
         return self.listed
 
-    def pull(self, repository: Repository, number: int) -> PullRequest:
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         self.asked.append(number)
         return pull(number, files=None, repository=repository)
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         self.asked.append(pull.number)
         return replace(pull, files=(changed_file(),))
 
@@ -67,13 +67,13 @@ def cache(store: Redis) -> RedisCache:
     return RedisCache(store)
 
 
-def cached(behind: Recorder, cache: RedisCache, now: datetime = SETTLED) -> CachedDays:
-    return CachedDays(behind, cache, lambda: now)
+def cached(behind: Recorder, cache: RedisCache, now: datetime = SETTLED) -> DayListCache:
+    return DayListCache(behind, cache, lambda: now)
 
 
 def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
     behind = Recorder()
-    assert [cached(behind, cache).merged_on(REPOSITORY, DAY) for _ in range(3)] == [COMPLETE] * 3
+    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(3)] == [COMPLETE] * 3
     assert behind.asked == [(REPOSITORY, DAY)]
 
 
@@ -91,22 +91,22 @@ def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
 def test_a_day_is_kept_when_it_has_been_over_for_an_hour(cache: RedisCache, passed: timedelta, times: int) -> None:
     behind = Recorder()
     for _ in range(2):
-        assert cached(behind, cache, DAY.end + passed).merged_on(REPOSITORY, DAY) == COMPLETE
+        assert cached(behind, cache, DAY.end + passed).list_merged(REPOSITORY, DAY) == COMPLETE
     assert len(behind.asked) == times
 
 
 @pytest.mark.parametrize("counted", [None, 0, 1, 3], ids=str)
 def test_a_list_that_may_lack_something_is_not_kept(cache: RedisCache, store: Redis, counted: int | None) -> None:
-    doubted = Merged(PULLS, CountCheck(counted, "the commits of main"))
+    doubted = DayMerges(PULLS, CountCheck(counted, "the commits of main"))
     behind = Recorder(doubted)
-    assert [cached(behind, cache).merged_on(REPOSITORY, DAY) for _ in range(2)] == [doubted] * 2
+    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [doubted] * 2
     assert (len(behind.asked), store.dbsize()) == (2, 0)
 
 
 def test_an_empty_day_is_asked_for_again(cache: RedisCache) -> None:
     """It may be a failure of GitHub's that no count shows, and it costs next to nothing."""
-    behind = Recorder(Merged((), CountCheck(0, "the commits of main")))
-    assert [cached(behind, cache).merged_on(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
+    behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
+    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
     assert len(behind.asked) == 2
 
 
@@ -115,24 +115,24 @@ def test_an_empty_day_is_asked_for_again(cache: RedisCache) -> None:
     [
         (OTHER, DAY),
         (REPOSITORY, replace(DAY, date=date(2026, 2, 27))),
-        (REPOSITORY, replace(DAY, zone=zone_of("America/New_York"))),
+        (REPOSITORY, replace(DAY, zone=parse_zone("America/New_York"))),
         # the same hours under another name
-        (REPOSITORY, replace(DAY, zone=zone_of("US/Pacific"))),
+        (REPOSITORY, replace(DAY, zone=parse_zone("US/Pacific"))),
     ],
     ids=["repository", "day", "zone", "name of the zone"],
 )
 def test_days_and_repositories_are_kept_apart(cache: RedisCache, repository: Repository, day: LocalDay) -> None:
     behind = Recorder()
     pulls = cached(behind, cache)
-    pulls.merged_on(REPOSITORY, DAY)
-    behind.listed = Merged(PULLS[:1], CountCheck(1, "the commits of main"))
-    assert pulls.merged_on(repository, day) == behind.listed
-    assert pulls.merged_on(REPOSITORY, DAY) == COMPLETE
+    pulls.list_merged(REPOSITORY, DAY)
+    behind.listed = DayMerges(PULLS[:1], CountCheck(1, "the commits of main"))
+    assert pulls.list_merged(repository, day) == behind.listed
+    assert pulls.list_merged(REPOSITORY, DAY) == COMPLETE
     assert behind.asked == [(REPOSITORY, DAY), (repository, day)]
 
 
 def test_a_kept_list_runs_out_within_half_a_day(cache: RedisCache, store: Redis) -> None:
-    cached(Recorder(), cache).merged_on(REPOSITORY, DAY)
+    cached(Recorder(), cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     assert 0 < int(str(store.ttl(key))) <= timedelta(hours=12).total_seconds()
 
@@ -146,34 +146,34 @@ def test_what_is_kept_and_can_no_longer_be_read_is_asked_for_again(
     cache: RedisCache, store: Redis, kept: str
 ) -> None:
     behind = Recorder()
-    cached(behind, cache).merged_on(REPOSITORY, DAY)
+    cached(behind, cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     cache.put(bytes(key).decode(), kept, timedelta(days=1))
-    assert [cached(behind, cache).merged_on(REPOSITORY, DAY) for _ in range(2)] == [COMPLETE] * 2
+    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [COMPLETE] * 2
     assert len(behind.asked) == 2
 
 
 def test_a_broken_value_is_asked_for_again(cache: RedisCache, store: Redis) -> None:
     behind = Recorder()
-    cached(behind, cache).merged_on(REPOSITORY, DAY)
+    cached(behind, cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     store.set(key, b"z\xff\xfe")
-    assert cached(behind, cache).merged_on(REPOSITORY, DAY) == COMPLETE
+    assert cached(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
     assert len(behind.asked) == 2
 
 
 def test_a_failure_is_not_kept(cache: RedisCache) -> None:
     behind = Recorder(fails=True)
     with pytest.raises(GitHubUnavailable):
-        cached(behind, cache).merged_on(REPOSITORY, DAY)
+        cached(behind, cache).list_merged(REPOSITORY, DAY)
     behind.fails = False
-    assert cached(behind, cache).merged_on(REPOSITORY, DAY) == COMPLETE
+    assert cached(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
 
 
 def test_pull_requests_and_their_files_are_always_asked_for(cache: RedisCache, store: Redis) -> None:
     behind = Recorder()
     pulls = cached(behind, cache)
     for _ in range(2):
-        found = pulls.with_files(pulls.pull(OTHER, 9))
+        found = pulls.load_files(pulls.fetch_pull_request(OTHER, 9))
         assert (found.repository, found.number, found.files) == (OTHER, 9, (changed_file(),))
     assert (behind.asked, store.dbsize()) == ([9, 9, 9, 9], 0)

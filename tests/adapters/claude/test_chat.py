@@ -318,7 +318,7 @@ def test_a_talk_tells_what_it_took_by_how_long_the_cache_keeps_it(claude: Claude
 def test_a_second_talk_about_the_same_record_reads_most_of_it_from_the_cache(claude: ClaudeEmulator) -> None:
     talk(claude, says.Text("Much."))
     usage = talk(claude, says.Text("Nobody."), chat=replace(CHAT, turns=asked("And who wrote it?"))).usage
-    assert usage.cache_read >= 0.8 * usage.prompt
+    assert usage.cache_read >= 0.8 * usage.prompt_tokens
     assert (usage.cache_write_hour, usage) == (0, billed(claude.usages[1]))
 
 
@@ -329,13 +329,13 @@ def test_the_record_is_still_there_in_an_hour_and_not_after_it() -> None:
         for passed in (0, 3_500, 3_500, 3_700):
             now[0] += passed
             usage = talk(claude, says.Text("Much."), chat=replace(CHAT, turns=asked(f"{passed}?"))).usage
-            shares.append(usage.cache_read >= 0.8 * usage.prompt)
+            shares.append(usage.cache_read >= 0.8 * usage.prompt_tokens)
     assert shares == [False, True, True, False]
 
 
 def test_each_round_reads_all_of_the_one_before(claude: ClaudeEmulator) -> None:
     found = [reply.usage for reply in rounds(claude, *LOOP)]
-    assert [after.cache_read for after in found[1:]] == [before.prompt for before in found[:-1]]
+    assert [after.cache_read for after in found[1:]] == [before.prompt_tokens for before in found[:-1]]
 
 
 def test_the_last_round_without_tools_keeps_system_and_tools_in_the_cache(claude: ClaudeEmulator) -> None:
@@ -363,7 +363,7 @@ def test_who_has_heard_enough_ends_it_at_once_and_knows_what_it_took_so_far(
 
 def test_who_has_heard_enough_waits_for_no_tools(claude: ClaudeEmulator) -> None:
     reply = talk(claude, ToolUse("read", {"path": "a.py"}, text="Let me look."), hear=Ear(enough=1))
-    assert (reply.calls, reply.usage.prompt > 0) == ((), True)
+    assert (reply.calls, reply.usage.prompt_tokens > 0) == ((), True)
 
 
 def test_who_has_heard_enough_at_the_last_word_has_it_all(claude: ClaudeEmulator) -> None:

@@ -10,8 +10,8 @@ import pytest
 from anthropic import Anthropic
 
 from bot.adapters.claude.completion import TIMEOUT, ClaudeModel, claude_client
-from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected, ModelTruncated
-from bot.domain.operations.usage import NOTHING
+from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
+from bot.domain.operations.usage import NO_USAGE
 from bot.ports import Completion, Prompt
 from bot.services.summaries.schemas import Answer, OverviewAnswer, SummaryAnswer, schema_of
 from tests.adapters.worlds import WebPage
@@ -87,26 +87,26 @@ def test_the_request_says_what_the_prompt_says(claude: ClaudeEmulator) -> None:
 
 
 def test_a_refusal_is_told_as_one(claude: ClaudeEmulator) -> None:
-    assert isinstance(failure(claude, Refusal()), ModelRefused)
+    assert isinstance(failure(claude, Refusal()), ModelRefusal)
 
 
 def test_an_answer_cut_short_is_told_as_one_with_what_it_took(claude: ClaudeEmulator) -> None:
     error = failure(claude, Truncated('{"type": "TRIVIAL"' + " " * 82))
-    assert isinstance(error, ModelTruncated)
+    assert isinstance(error, ModelAnswerTruncated)
     assert (error.usage.output, error.usage.input > 0) == (25, True)
 
 
 @pytest.mark.parametrize("stop_reason", ["model_context_window_exceeded", "max_tokens"])
 def test_a_cut_answer_that_looks_complete_is_still_cut(claude: ClaudeEmulator, stop_reason: str) -> None:
-    assert isinstance(failure(claude, Text("{}", stop_reason)), ModelTruncated)
+    assert isinstance(failure(claude, Text("{}", stop_reason)), ModelAnswerTruncated)
 
 
 STATUSES: list[tuple[Failure, type[ModelError], float | None]] = [
-    (Failure(400, "invalid_request_error"), ModelRejected, None),
-    (Failure(401, "authentication_error"), ModelRejected, None),
-    (Failure(403, "permission_error"), ModelRejected, None),
-    (Failure(404, "not_found_error"), ModelRejected, None),
-    (Failure(413, "request_too_large"), ModelRejected, None),
+    (Failure(400, "invalid_request_error"), ModelRequestRejected, None),
+    (Failure(401, "authentication_error"), ModelRequestRejected, None),
+    (Failure(403, "permission_error"), ModelRequestRejected, None),
+    (Failure(404, "not_found_error"), ModelRequestRejected, None),
+    (Failure(413, "request_too_large"), ModelRequestRejected, None),
     (Failure(408, "timeout_error"), ModelBusy, None),
     (Failure(429, "rate_limit_error"), ModelBusy, None),
     (Failure(429, "rate_limit_error", retry_after=7), ModelBusy, 7.0),
@@ -124,7 +124,7 @@ def test_a_status_becomes_an_error_of_the_domain(
     error = failure(claude, step)
     assert type(error) is kind
     assert getattr(error, "retry_after", None) == retry_after
-    assert error.usage == NOTHING
+    assert error.usage == NO_USAGE
 
 
 def test_the_adapter_asks_once_and_leaves_repeating_to_its_caller(claude: ClaudeEmulator) -> None:
@@ -139,7 +139,7 @@ def test_a_wrong_key_names_its_setting_to_the_operator_alone(
     assert [record.getMessage() for record in caplog.records if record.name == "bot.adapters.claude.errors"] == [
         "Claude refuses the key: check ANTHROPIC_API_KEY."
     ]
-    assert isinstance(error, ModelRejected)
+    assert isinstance(error, ModelRequestRejected)
     assert str(error) == "the model's API key is refused"
     assert "sk-ant-wrong" not in str(error)
 
@@ -149,7 +149,7 @@ def test_an_unknown_model_names_its_settings_to_the_operator_alone(
 ) -> None:
     error = failure(claude, prompt=replace(PROMPT, model="claude-none-9"))
     assert "PRDIGEST_SUMMARY_MODEL" in caplog.text
-    assert isinstance(error, ModelRejected)
+    assert isinstance(error, ModelRequestRejected)
     assert str(error) == "there is no model of that name"
 
 

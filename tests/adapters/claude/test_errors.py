@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRefused, ModelRejected
-from bot.domain.operations.usage import NOTHING, Usage
+from bot.domain.errors import ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
+from bot.domain.operations.usage import NO_USAGE, Usage
 from tests.adapters.claude.test_chat import CHAT, KEY, Ear, billed, busy, chat_at, talk
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (
@@ -62,16 +62,16 @@ PASSING = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 LASTING = ("invalid_request_error", "authentication_error")
 STEPS: list[tuple[Step, Told]] = [
     *((MidStreamError(said, kind), Told(ModelBusy, said)) for kind in PASSING for said in ("", HALF)),
-    *((MidStreamError(said, kind), Told(ModelRejected, said)) for kind in LASTING for said in ("", HALF)),
+    *((MidStreamError(said, kind), Told(ModelRequestRejected, said)) for kind in LASTING for said in ("", HALF)),
     *((Cut(said), Told(ModelBusy, said)) for said in ("", HALF)),
     (Drop(), refused(ModelBusy)),
-    (Refusal(), Told(ModelRefused)),
-    (Text(HALF, "refusal"), Told(ModelRefused, HALF)),
-    (Failure(400, "invalid_request_error"), refused(ModelRejected)),
-    (Failure(401, "authentication_error"), refused(ModelRejected)),
-    (Failure(403, "permission_error"), refused(ModelRejected)),
-    (Failure(404, "not_found_error"), refused(ModelRejected)),
-    (Failure(413, "request_too_large"), refused(ModelRejected)),
+    (Refusal(), Told(ModelRefusal)),
+    (Text(HALF, "refusal"), Told(ModelRefusal, HALF)),
+    (Failure(400, "invalid_request_error"), refused(ModelRequestRejected)),
+    (Failure(401, "authentication_error"), refused(ModelRequestRejected)),
+    (Failure(403, "permission_error"), refused(ModelRequestRejected)),
+    (Failure(404, "not_found_error"), refused(ModelRequestRejected)),
+    (Failure(413, "request_too_large"), refused(ModelRequestRejected)),
     (Failure(408, "timeout_error"), refused(ModelBusy)),
     (Failure(409, "conflict_error"), refused(ModelBusy)),
     (Failure(429, "rate_limit_error"), refused(ModelBusy)),
@@ -101,7 +101,7 @@ def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
         told.heard,
         told.retry_after,
     )
-    assert error.usage == (so_far(claude, step) if told.has_usage else NOTHING)
+    assert error.usage == (so_far(claude, step) if told.has_usage else NO_USAGE)
     assert (len(claude.requests), claude.problems, KEY in str(error)) == (1, [], False)
 
 
@@ -145,7 +145,7 @@ def waited(case: tuple[Step, str, bool]) -> tuple[float, str, ModelBusy]:
 def test_who_says_nothing_for_too_long_is_busy() -> None:
     with ThreadPoolExecutor(len(SILENT)) as pool:
         found = dict(zip(SILENT, pool.map(waited, SILENT.values()), strict=True))
-    assert {name: (heard, error.usage.prompt > 0) for name, (_, heard, error) in found.items()} == {
+    assert {name: (heard, error.usage.prompt_tokens > 0) for name, (_, heard, error) in found.items()} == {
         name: (heard, has_usage) for name, (_, heard, has_usage) in SILENT.items()
     }
     # the shortest that a talk waits is a second; the model is silent for nine
@@ -167,8 +167,8 @@ def test_a_web_page_in_place_of_claude_is_a_model_error(status: int) -> None:
     ear = Ear()
     with WebPage(status) as world, chat_at(world.url) as model, pytest.raises(ModelError) as caught:
         converse(model, CHAT, ear)
-    assert (ear.said, caught.value.usage) == ([], NOTHING)
-    assert type(caught.value) is (ModelRejected if status == 403 else ModelBusy)
+    assert (ear.said, caught.value.usage) == ([], NO_USAGE)
+    assert type(caught.value) is (ModelRequestRejected if status == 403 else ModelBusy)
 
 
 def test_nobody_there_is_busy() -> None:
@@ -243,7 +243,7 @@ def test_something_else_than_claude_is_busy_and_named_to_the_operator_alone(
         for _ in range(2):
             with pytest.raises(ModelBusy, match="something else") as caught:
                 converse(model, CHAT, Ear())
-    assert caught.value.usage == NOTHING
+    assert caught.value.usage == NO_USAGE
     assert [record.getMessage() for record in caplog.records if "ANTHROPIC" in record.getMessage()] == [
         "Something else than Claude answers: check ANTHROPIC_BASE_URL."
     ]
@@ -253,14 +253,14 @@ def test_something_else_than_claude_is_busy_and_named_to_the_operator_alone(
 def test_what_no_claude_would_say_is_busy(body: bytes) -> None:
     with Else(body) as world, chat_at(world.url) as model, pytest.raises(ModelBusy) as caught:
         converse(model, CHAT, Ear())
-    assert caught.value.usage.prompt == (10 if body.startswith(BEGUN) else 0)
+    assert caught.value.usage.prompt_tokens == (10 if body.startswith(BEGUN) else 0)
 
 
 @pytest.mark.parametrize("body", [BEGUN + TEXT + BROKEN], ids=["half an event"])
 def test_a_stream_that_ends_within_an_event_is_busy(body: bytes) -> None:
     with Else(body) as world, chat_at(world.url) as model, pytest.raises(ModelBusy) as caught:
         converse(model, CHAT, Ear())
-    assert caught.value.usage.prompt == 10
+    assert caught.value.usage.prompt_tokens == 10
 
 
 # --- whoever runs the bot
@@ -281,7 +281,7 @@ def test_a_wrong_setting_is_named_once_and_to_the_operator_alone(
     claude.script(step, step)
     with chat_at(claude.url) as model:
         for _ in range(2):
-            with pytest.raises(ModelRejected) as caught:
+            with pytest.raises(ModelRequestRejected) as caught:
                 converse(model, CHAT, Ear())
     assert setting not in str(caught.value)
     assert [setting in record.getMessage() for record in caplog.records if "check" in record.getMessage()] == [
@@ -290,7 +290,7 @@ def test_a_wrong_setting_is_named_once_and_to_the_operator_alone(
 
 
 def test_a_wrong_key_is_rejected_and_not_shown(claude: ClaudeEmulator, caplog: pytest.LogCaptureFixture) -> None:
-    with chat_at(claude.url, "sk-ant-wrong") as model, pytest.raises(ModelRejected) as caught:
+    with chat_at(claude.url, "sk-ant-wrong") as model, pytest.raises(ModelRequestRejected) as caught:
         converse(model, CHAT, Ear())
     assert "sk-ant-wrong" not in str(caught.value) + caplog.text
 

@@ -18,9 +18,9 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.keeper import LINGER, keep
-from bot.adapters.embedded.server import embedded_url, end_embedded, is_running
-from bot.adapters.embedded.socket_path import socket_path
+from bot.adapters.embedded.keeper import LINGER_SECONDS, run_keeper
+from bot.adapters.embedded.server import is_store_running, start_embedded_url, stop_embedded
+from bot.adapters.embedded.socket_path import get_socket_path
 from bot.adapters.redis.connection import connect
 from tests.adapters.worlds import PYTHON, within
 from tests.helpers.checks import eventually
@@ -44,7 +44,7 @@ sys.stdin.read()
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The state directory of a store that runs as long as these tests."""
     found = tmp_path_factory.mktemp("embedded")
-    with connect(embedded_url(found)) as client:
+    with connect(start_embedded_url(found)) as client:
         client.ping()
         yield found
 
@@ -73,13 +73,13 @@ def lives(pid: int) -> bool:
 
 
 def test_a_running_store_is_adopted(state: Path) -> None:
-    with connect(embedded_url(state)) as first, connect(embedded_url(state)) as second:
+    with connect(start_embedded_url(state)) as first, connect(start_embedded_url(state)) as second:
         assert server_of(first) == server_of(second)
 
 
 def test_processes_that_start_at_once_get_one_store(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        urls = list(pool.map(lambda _: embedded_url(tmp_path), range(4)))
+        urls = list(pool.map(lambda _: start_embedded_url(tmp_path), range(4)))
     assert len(set(urls)) == 1
     with connect(urls[0]) as client:
         assert client.ping()
@@ -87,39 +87,39 @@ def test_processes_that_start_at_once_get_one_store(tmp_path: Path) -> None:
 
 def test_who_uses_it_alone_ends_it_with_nothing_left_elsewhere(tmp_path: Path) -> None:
     far = tmp_path / ("far" * 30)
-    with connect(embedded_url(far)) as client:
+    with connect(start_embedded_url(far)) as client:
         pid = server_of(client)
-    end_embedded(far)
+    stop_embedded(far)
     assert not lives(pid)
-    assert not socket_path(far).is_relative_to(far)
-    assert not socket_path(far).parent.exists()
+    assert not get_socket_path(far).is_relative_to(far)
+    assert not get_socket_path(far).parent.exists()
 
 
 def test_two_processes_see_the_same_data(state: Path) -> None:
-    with command(state, "from-another") as process, connect(embedded_url(state)) as client:
+    with command(state, "from-another") as process, connect(start_embedded_url(state)) as client:
         assert client.get("from-another") == b"set by another process"
         assert process.stdin is not None
         process.stdin.close()
 
 
 def test_the_log_of_writes_is_on_and_nothing_is_dropped(state: Path) -> None:
-    with connect(embedded_url(state)) as client:
+    with connect(start_embedded_url(state)) as client:
         found = [client.config_get(name) for name in ("appendonly", "maxmemory-policy")]
     assert found == [{"appendonly": "yes"}, {"maxmemory-policy": "noeviction"}]
     assert list((state / "valkey").rglob("*.aof"))
 
 
 def test_the_store_is_not_to_be_reached_over_the_network(state: Path) -> None:
-    with connect(embedded_url(state)) as client:
+    with connect(start_embedded_url(state)) as client:
         assert client.config_get("port") == {"port": "0"}
 
 
 def test_a_second_keeper_steps_back(state: Path) -> None:
     def step_back() -> str:
-        keep(state)
+        run_keeper(state)
         return "stepped back"
 
-    with connect(embedded_url(state)) as client:
+    with connect(start_embedded_url(state)) as client:
         before = server_of(client)
         assert within(3, step_back) == "stepped back"
         assert server_of(client) == before
@@ -128,18 +128,18 @@ def test_a_second_keeper_steps_back(state: Path) -> None:
 def test_data_outlives_a_killed_process_that_had_started_the_store(tmp_path: Path) -> None:
     with command(tmp_path, "kept") as process:
         os.kill(process.pid, signal.SIGKILL)
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"set by another process"
 
 
 def test_the_store_ends_when_nobody_is_connected_and_its_data_stays(tmp_path: Path) -> None:
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         client.set("kept", "1")
         server = server_of(client)
-        time.sleep(LINGER / 5)
-    time.sleep(LINGER / 2)
+        time.sleep(LINGER_SECONDS / 5)
+    time.sleep(LINGER_SECONDS / 2)
     assert lives(server)
-    assert eventually(lambda: not lives(server), 2 * LINGER)
+    assert eventually(lambda: not lives(server), 2 * LINGER_SECONDS)
     with connect(restarted(tmp_path)) as client:
         assert (client.get("kept"), server_of(client) != server) == (b"1", True)
 
@@ -149,7 +149,7 @@ def restarted(state: Path) -> str:
     # see test_a_store_is_there_for_a_command_that_comes_as_the_one_before_ends
     with (state / "keeper.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-    return embedded_url(state)
+    return start_embedded_url(state)
 
 
 def keeper_of(server: int) -> int:
@@ -157,43 +157,43 @@ def keeper_of(server: int) -> int:
 
 
 def test_data_outlives_a_crash_of_the_machine(tmp_path: Path) -> None:
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         client.set("kept", "1")
         server = server_of(client)
         os.kill(keeper_of(server), signal.SIGKILL)
         os.kill(server, signal.SIGKILL)
     assert eventually(lambda: not lives(server), 10)
     # see test_a_socket_left_by_a_crash_does_not_hold_up_the_start
-    socket_path(tmp_path).unlink()
-    with connect(embedded_url(tmp_path)) as client:
+    get_socket_path(tmp_path).unlink()
+    with connect(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"1"
 
 
 def test_a_store_is_there_for_a_command_that_comes_as_the_one_before_ends(tmp_path: Path) -> None:
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         client.ping()
-        time.sleep(LINGER / 5)
-    assert eventually(lambda: not socket_path(tmp_path).exists(), 2 * LINGER)
-    assert str(within(6, lambda: embedded_url(tmp_path))).startswith("unix://")
+        time.sleep(LINGER_SECONDS / 5)
+    assert eventually(lambda: not get_socket_path(tmp_path).exists(), 2 * LINGER_SECONDS)
+    assert str(within(6, lambda: start_embedded_url(tmp_path))).startswith("unix://")
 
 
 def test_a_socket_left_by_a_crash_does_not_hold_up_the_start(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(socket_path(tmp_path)))
-    assert str(within(6, lambda: embedded_url(tmp_path))).startswith("unix://")
+        dead.bind(str(get_socket_path(tmp_path)))
+    assert str(within(6, lambda: start_embedded_url(tmp_path))).startswith("unix://")
 
 
 def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         server = server_of(client)
         keeper = keeper_of(server)
         os.kill(keeper, signal.SIGKILL)
         assert eventually(lambda: not lives(keeper), 10)
     # a command as any other: it may put a keeper in place of the one that is missing
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         client.ping()
     try:
-        assert eventually(lambda: not lives(server), LINGER + 3)
+        assert eventually(lambda: not lives(server), LINGER_SECONDS + 3)
     finally:
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGTERM)
@@ -201,32 +201,32 @@ def test_a_server_whose_keeper_was_killed_ends_too(tmp_path: Path) -> None:
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
     deep = tmp_path / ("deep" * 25)
-    with connect(embedded_url(deep)) as client:
+    with connect(start_embedded_url(deep)) as client:
         assert client.set("key", "value")
-    assert len(os.fsencode(socket_path(deep))) <= 107
+    assert len(os.fsencode(get_socket_path(deep))) <= 107
     assert list((deep / "valkey").rglob("*.aof"))
-    assert socket_path(deep) != socket_path(tmp_path / ("other" * 25))
+    assert get_socket_path(deep) != get_socket_path(tmp_path / ("other" * 25))
 
 
 def test_the_short_socket_path_is_in_a_directory_of_our_own(tmp_path: Path) -> None:
     deep = tmp_path / ("private" * 20)
-    embedded_url(deep)
-    assert stat.S_IMODE(socket_path(deep).parent.stat().st_mode) == 0o700
+    start_embedded_url(deep)
+    assert stat.S_IMODE(get_socket_path(deep).parent.stat().st_mode) == 0o700
 
 
 def test_whoever_uses_it_alone_ends_it_at_once_and_finds_all_of_it_again(tmp_path: Path) -> None:
-    with connect(embedded_url(tmp_path)) as client:
+    with connect(start_embedded_url(tmp_path)) as client:
         client.set("kept", "x")
-        assert is_running(tmp_path)
-    end_embedded(tmp_path)
-    assert not is_running(tmp_path)
-    assert not socket_path(tmp_path).exists()
-    with connect(embedded_url(tmp_path)) as client:
+        assert is_store_running(tmp_path)
+    stop_embedded(tmp_path)
+    assert not is_store_running(tmp_path)
+    assert not get_socket_path(tmp_path).exists()
+    with connect(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"x"
-    end_embedded(tmp_path)
+    stop_embedded(tmp_path)
 
 
 def test_ending_what_does_not_run_does_nothing(tmp_path: Path) -> None:
-    end_embedded(tmp_path / "never")
-    assert not is_running(tmp_path / "never")
+    stop_embedded(tmp_path / "never")
+    assert not is_store_running(tmp_path / "never")
     assert list(tmp_path.iterdir()) == []

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.files.path_settings import read_paths
-from bot.domain.errors import NotSetUp
+from bot.adapters.files.path_settings import read_path_settings
+from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
+from bot.domain.pull_requests.path_classes import (
+    DEFAULT_PATH_CLASSES,
+    CustomPaths,
+    PathClass,
+    PathClasses,
+    PathSettings,
+)
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.command import ROOT
 
@@ -24,14 +30,14 @@ def file(tmp_path: Path) -> Path:
 
 def read(file: Path, text: str) -> PathSettings:
     file.write_text(text)
-    return read_paths(file)
+    return read_path_settings(file)
 
 
 def refusal(file: Path, content: str | bytes) -> str:
     """What is said of a file, less the name of the setting and of the file."""
     file.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(NotSetUp) as caught:
-        read_paths(file)
+    with pytest.raises(ConfigurationError) as caught:
+        read_path_settings(file)
     said = str(caught.value)
     assert is_one_sentence(said), said
     return said.removeprefix(f"PRDIGEST_PATHS, {file}")
@@ -49,8 +55,10 @@ def test_a_repository_has_what_its_table_names_and_the_others_have_the_defaults(
         """,
     )
     patterns = ((PathClass.DOCS, ("design/",)), (PathClass.PRODUCT, ("examples/serving/", "/bin/*")))
-    assert found.of(ENGINE) == PathClasses(own=OwnPaths(patterns, ("billing/",), ("ci", "critical")))
-    assert found.of(OTHER) == DEFAULT_PATHS
+    assert found.get_path_classes(ENGINE) == PathClasses(
+        custom=CustomPaths(patterns, ("billing/",), ("ci", "critical"))
+    )
+    assert found.get_path_classes(OTHER) == DEFAULT_PATH_CLASSES
     assert found.source == str(file)
 
 
@@ -65,33 +73,36 @@ def _readme() -> str:
 
 @pytest.mark.parametrize("text", [_example(), _readme()], ids=[".env.example", "README"])
 def test_the_examples_can_be_used(file: Path, text: str) -> None:
-    classes = read(file, text).of(Repository("vllm-project", "vllm"))
-    kinds = [classes.classify(f"examples/online_serving/{name}") for name in ("a.py", "b/c.py", "README.md")]
+    classes = read(file, text).get_path_classes(Repository("vllm-project", "vllm"))
+    kinds = [classes.classify_path(f"examples/online_serving/{name}") for name in ("a.py", "b/c.py", "README.md")]
     assert kinds == [PathClass.PRODUCT, PathClass.PRODUCT, PathClass.DOCS]
     assert classes.is_critical("vllm/v1/engine/core.py")
     assert not classes.is_critical("vllm/layers/fused_moe.py")
-    assert classes.classify("tools/a.py") is PathClass.PRODUCT
+    assert classes.classify_path("tools/a.py") is PathClass.PRODUCT
 
 
 @pytest.mark.parametrize("name", ["Octo/Engine", "https://github.com/octo/engine", "octo/engine.git"])
 def test_names_are_those_of_github_in_any_case(file: Path, name: str) -> None:
-    assert read(file, f'["{name}"]\ndocs = ["design/"]').of(ENGINE).own.named == ("docs",)
+    assert read(file, f'["{name}"]\ndocs = ["design/"]').get_path_classes(ENGINE).custom.pattern_names == ("docs",)
 
 
 def test_the_table_for_all_is_for_those_without_one_of_their_own(file: Path) -> None:
     found = read(file, '["*"]\ndocs = ["design/"]\n["octo/engine"]\nci = ["bots/"]')
-    assert (found.of(ENGINE).own.named, found.of(OTHER).own.named) == (("ci",), ("docs",))
+    assert (
+        found.get_path_classes(ENGINE).custom.pattern_names,
+        found.get_path_classes(OTHER).custom.pattern_names,
+    ) == (("ci",), ("docs",))
 
 
 @pytest.mark.parametrize("text", ["", "# nothing", '["octo/engine"]', '["octo/engine"]\ndocs = []', '["*"]'])
 def test_what_names_nothing_leaves_the_defaults(file: Path, text: str) -> None:
-    assert read(file, text).of(ENGINE) == DEFAULT_PATHS
+    assert read(file, text).get_path_classes(ENGINE) == DEFAULT_PATH_CLASSES
 
 
 def test_every_class_has_a_name_in_the_file(file: Path) -> None:
     lists = "\n".join(f'{name} = ["only/{name}/x.py"]' for name in (*PathClass, "critical"))
-    classes = read(file, f'["octo/engine"]\n{lists}').of(ENGINE)
-    assert [classes.classify(f"only/{kind}/x.py") for kind in PathClass] == list(PathClass)
+    classes = read(file, f'["octo/engine"]\n{lists}').get_path_classes(ENGINE)
+    assert [classes.classify_path(f"only/{kind}/x.py") for kind in PathClass] == list(PathClass)
     assert classes.is_critical("only/critical/x.py")
 
 
@@ -103,12 +114,12 @@ GOOD = [
 
 @pytest.mark.parametrize("pattern", GOOD)
 def test_any_pattern_that_can_match_is_taken(file: Path, pattern: str) -> None:
-    assert read(file, f'["*"]\ndocs = ["{pattern}"]').of(ENGINE).own.named == ("docs",)
+    assert read(file, f'["*"]\ndocs = ["{pattern}"]').get_path_classes(ENGINE).custom.pattern_names == ("docs",)
 
 
 def test_escaped_brackets_are_letters_of_a_name(file: Path) -> None:
-    classes = read(file, "['*']\nother = ['pages/\\[id\\].tsx']").of(ENGINE)
-    kinds = [classes.classify(path) for path in ("pages/[id].tsx", "pages/i.tsx")]
+    classes = read(file, "['*']\nother = ['pages/\\[id\\].tsx']").get_path_classes(ENGINE)
+    kinds = [classes.classify_path(path) for path in ("pages/[id].tsx", "pages/i.tsx")]
     assert kinds == [PathClass.OTHER, PathClass.PRODUCT]
 
 
@@ -208,24 +219,26 @@ def test_every_mistake_is_one_sentence_on_what_to_write(file: Path, content: str
 
 
 def test_as_many_patterns_as_are_allowed_are_taken(file: Path) -> None:
-    assert read(file, '["*"]\ndocs = [' + '"a/",' * 500 + "]").of(ENGINE).own.named == ("docs",)
+    assert read(file, '["*"]\ndocs = [' + '"a/",' * 500 + "]").get_path_classes(ENGINE).custom.pattern_names == (
+        "docs",
+    )
 
 
 @pytest.mark.parametrize("name", ["nowhere.toml", ".", "a\0b"])
 def test_a_file_that_is_none_names_the_setting(tmp_path: Path, name: str) -> None:
     with pytest.raises(
-        NotSetUp, match=r"^PRDIGEST_PATHS, .*can't be read \(.*\): write the path of a file"
+        ConfigurationError, match=r"^PRDIGEST_PATHS, .*can't be read \(.*\): write the path of a file"
     ) as caught:
-        read_paths(tmp_path / name)
+        read_path_settings(tmp_path / name)
     assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize("pattern", ["*a*a*b", "**/a/**/*a*b", "**/*a*a*b", "*a*/*a*b", "**/*a/**/*ab"])
 def test_no_pattern_takes_long_on_any_path(file: Path, pattern: str) -> None:
     """Paths have at most 4,096 characters, and 255 between two slashes."""
-    classes = read(file, f'["*"]\ndocs = ["{pattern}"]').of(ENGINE)
+    classes = read(file, f'["*"]\ndocs = ["{pattern}"]').get_path_classes(ENGINE)
     paths = ("a" * 255, "/".join(["a" * 255] * 16), "a/" * 2_048, "b" + "ab" * 100)
     started = time.perf_counter()
     for path in paths:
-        classes.classify(path)
+        classes.classify_path(path)
     assert time.perf_counter() - started < 5

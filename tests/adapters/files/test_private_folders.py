@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.embedded.server import end_embedded
-from bot.adapters.files.private_folders import tighten
+from bot.adapters.embedded.server import stop_embedded
+from bot.adapters.files.private_folders import restrict_permissions
 from bot.adapters.redis.connection import connect_embedded
 from tests.helpers.command import command, environment, prdigest
 
@@ -44,20 +44,20 @@ def test_everything_that_the_store_writes_is_private(tmp_path: Path) -> None:
         client.bgrewriteaof()
         assert {"valkey.log", "appendonlydir"} <= {each.name for each in (state / "valkey").iterdir()}
         assert readable_by_others(tmp_path / "made") == []
-    end_embedded(state)
+    stop_embedded(state)
 
 
 def test_what_an_earlier_version_left_open_is_closed(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with connect_embedded(state) as client:
         client.set("key", "value")
-    end_embedded(state)
+    stop_embedded(state)
     for each in (state, *state.rglob("*")):
         each.chmod(0o755 if each.is_dir() else 0o644)
     with connect_embedded(state) as client:
         assert client.get("key") == b"value"
         assert readable_by_others(state) == []
-    end_embedded(state)
+    stop_embedded(state)
 
 
 def test_a_folder_that_serves_others_too_stays_open_and_ours_in_it_do_not(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_folder_that_serves_others_too_stays_open_and_ours_in_it_do_not(tmp_pa
     assert stat.S_IMODE(state.stat().st_mode) == 0o755
     open_to_all = {Path(name).name for name in readable_by_others(state)}
     assert open_to_all == {"shared", "another's.txt"}
-    end_embedded(state)
+    stop_embedded(state)
 
 
 def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     ours.mkdir(parents=True)
     (ours / "link").symlink_to(outside)
     (ours / "folder").symlink_to(tmp_path)
-    tighten(ours.parent, frozenset({"valkey"}))
+    restrict_permissions(ours.parent, frozenset({"valkey"}))
     assert stat.S_IMODE(outside.stat().st_mode) == 0o644
     assert stat.S_IMODE(ours.stat().st_mode) == 0o700
 
@@ -98,4 +98,4 @@ def test_a_file_of_an_export_is_private(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert readable_by_others(tmp_path / "moved.jsonl") == []
     assert readable_by_others(state) == []
-    end_embedded(state)
+    stop_embedded(state)

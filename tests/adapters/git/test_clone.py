@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.git.clone import GitClone
-from bot.adapters.git.records import commits_in
+from bot.adapters.git.records import parse_commits
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
 from tests.helpers.clones import BEGIN, ODD, building, git, lines, needs_git, several
@@ -25,7 +25,7 @@ def unseen(_done: int, _all: int) -> None:
 
 
 def read(folder: Path, branch: str | None = None, since: datetime = LONG_AGO) -> list[Commit]:
-    return list(GitClone(folder, branch).commits(since, unseen))
+    return list(GitClone(folder, branch).iterate_commits(since, unseen))
 
 
 Row = tuple[str, str, int, int, str | None]
@@ -121,11 +121,11 @@ class TestCommits:
 
     def test_who_watches_hears_how_far_it_is(self, made: Path) -> None:
         heard: list[tuple[int, int]] = []
-        list(GitClone(made).commits(LONG_AGO, lambda done, total: heard.append((done, total))))
+        list(GitClone(made).iterate_commits(LONG_AGO, lambda done, total: heard.append((done, total))))
         assert heard == [(10, 10)]
 
     def test_who_stops_reading_leaves_no_process(self, made: Path) -> None:
-        reading = GitClone(made).commits(LONG_AGO, unseen)
+        reading = GitClone(made).iterate_commits(LONG_AGO, unseen)
         assert next(reading).message == "Begin"
         # an open process or pipe would be a warning, which is an error
         del reading
@@ -152,13 +152,13 @@ class TestCommits:
             b"\n:1 2 a b M\x00:x\n.py\x00:1 2 a b R100\x00old\x00new\x001\t2\t:x\n.py\x00-\t-\t\x00old\x00new\x00"
         )
         said = record % (b"a" * 40, b"One (#1)\n", files) + record % (b"b" * 40, b":000 M\t\t\n", b"\n")
-        first, second = commits_in(said[at : at + size] for at in range(0, len(said), size))
+        first, second = parse_commits(said[at : at + size] for at in range(0, len(said), size))
         assert rows(first) == [(":x\n.py", "modified", 1, 2, None), ("new", "renamed", 0, 0, "old")]
         assert (second.sha, second.message, second.files) == ("b" * 40, ":000 M", ())
 
     @pytest.mark.parametrize(("seconds", "year"), [(b"", 1970), (b"-5", 1970), (b"9" * 20, 9999)])
     def test_a_damaged_time_stops_nothing(self, seconds: bytes, year: int) -> None:
-        (found,) = commits_in([b"%s\x00%s\x00Ada\x00One (#1)\n\x00" % (b"a" * 40, seconds)])
+        (found,) = parse_commits([b"%s\x00%s\x00Ada\x00One (#1)\n\x00" % (b"a" * 40, seconds)])
         assert (found.committed_at.year, found.message) == (year, "One (#1)")
 
 
@@ -217,7 +217,7 @@ class TestFacts:
     ) -> None:
         git(tmp_path, "clone", "-q", "--bare", str(made), "bare")
         git(tmp_path / "bare", "config", "remote.origin.url", url)
-        found = GitClone(tmp_path / "bare").facts()
+        found = GitClone(tmp_path / "bare").read_facts()
         assert found.repository == (Repository.parse(expected) if expected else None)
         assert (found.branch, found.is_shallow) == ("main", False)
 
@@ -226,7 +226,7 @@ class TestFacts:
         mine = tmp_path / "mine"
         git(mine, "update-ref", "refs/heads/work", "origin/beside")
         git(mine, "symbolic-ref", "HEAD", "refs/heads/work")
-        assert GitClone(mine).facts().branch == "main"
+        assert GitClone(mine).read_facts().branch == "main"
         assert len(read(mine)) == 10
         assert [commit.message for commit in read(mine, "work")][-1] == "Beside"
         assert [commit.message for commit in read(mine, "beside")][-1] == "Beside"
@@ -238,5 +238,5 @@ class TestFacts:
 
     def test_a_shallow_clone_says_so_and_leaves_out_what_it_can_not_tell(self, made: Path, tmp_path: Path) -> None:
         git(tmp_path, "clone", "-q", "--no-checkout", "--depth=3", f"file://{made}", "shallow")
-        assert GitClone(tmp_path / "shallow").facts().is_shallow
+        assert GitClone(tmp_path / "shallow").read_facts().is_shallow
         assert [commit.message for commit in read(tmp_path / "shallow")] == ["Latin \ufffd (#8)", "Odd go (#9)"]

@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestRefusals:
     def refused(self, clone: GitClone, kind: type[PrdigestError] = UsageError) -> str:
         with pytest.raises(kind) as caught:
-            list(clone.commits(LONG_AGO, unseen))
+            list(clone.iterate_commits(LONG_AGO, unseen))
         # dots in names are no ends of sentences
         assert is_one_sentence(str(caught.value).replace("...", ""))
         return str(caught.value)

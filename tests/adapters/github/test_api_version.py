@@ -8,7 +8,7 @@ import pytest
 from github import Auth
 
 from bot.adapters.github.probe import PyGithubProbe
-from bot.adapters.github.rate_limits import GitHubLimits
+from bot.adapters.github.rate_limits import GitHubRateLimits
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, NOON, REPOSITORY
@@ -16,11 +16,11 @@ from tests.helpers.builders import pull as known_pull
 
 TOKEN = Auth.Token("ghp_test")
 ACTS: dict[str, tuple[Callable[[ScriptedGitHub], object], str]] = {
-    "day": (lambda github: github.pulls().merged_on(REPOSITORY, DAY), "/graphql"),
-    "one": (lambda github: github.pulls().pull(REPOSITORY, 1), "/graphql"),
-    "files": (lambda github: github.pulls().with_files(known_pull(1)), "/repos/octo/engine/pulls/1/files"),
-    "token": (lambda github: PyGithubProbe(github.url, TOKEN, 2).access(), "/rate_limit"),
-    "probe": (lambda github: PyGithubProbe(github.url, TOKEN, 2).reads(REPOSITORY), "/graphql"),
+    "day": (lambda github: github.pulls().list_merged(REPOSITORY, DAY), "/graphql"),
+    "one": (lambda github: github.pulls().fetch_pull_request(REPOSITORY, 1), "/graphql"),
+    "files": (lambda github: github.pulls().load_files(known_pull(1)), "/repos/octo/engine/pulls/1/files"),
+    "token": (lambda github: PyGithubProbe(github.url, TOKEN, 2).check_access(), "/rate_limit"),
+    "probe": (lambda github: PyGithubProbe(github.url, TOKEN, 2).can_read_commits(REPOSITORY), "/graphql"),
 }
 
 
@@ -37,5 +37,5 @@ def test_every_call_names_the_version_and_the_media_type(
 
 
 def test_the_limits_are_asked_for_in_the_same_version(github: ScriptedGitHub) -> None:
-    GitHubLimits(github.url, TOKEN).left()
+    GitHubRateLimits(github.url, TOKEN).list_allowances()
     assert [call.headers["x-github-api-version"] for call in github.calls] == ["2022-11-28"]

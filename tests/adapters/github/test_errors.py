@@ -15,9 +15,9 @@ from localslack.loopback import Loopback, Request, Response
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.domain.errors import (
-    GitHubRefused,
+    ConfigurationError,
+    GitHubAccessDenied,
     GitHubUnavailable,
-    NotSetUp,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
@@ -35,11 +35,11 @@ Act = Callable[[GitHubPullRequests], object]
 
 
 def list_day(pulls: GitHubPullRequests) -> object:
-    return pulls.merged_on(REPOSITORY, DAY)
+    return pulls.list_merged(REPOSITORY, DAY)
 
 
 def read_files(pulls: GitHubPullRequests) -> object:
-    return pulls.with_files(known_pull(1))
+    return pulls.load_files(known_pull(1))
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Case:
 
 
 CASES = (
-    Case("401", 1, GitHubRefused),
-    Case("404", 1, NotSetUp, (list_day,)),
+    Case("401", 1, GitHubAccessDenied),
+    Case("404", 1, ConfigurationError, (list_day,)),
     Case("404", 1, PullRequestNotFound, (read_files,)),
     Case("429-bare", 1, RateLimited),
     Case("502", 99, GitHubUnavailable),
@@ -134,24 +134,24 @@ def test_a_secondary_limit_of_an_hour_is_told_at_once(github: ScriptedGitHub, ki
 
 def test_a_wrong_token_is_refused(github: ScriptedGitHub) -> None:
     with_a_pull(github)
-    with pytest.raises(GitHubRefused, match="GITHUB_TOKEN") as caught:
+    with pytest.raises(GitHubAccessDenied, match="GITHUB_TOKEN") as caught:
         list_day(github.pulls(token="ghp_wrong"))
     assert "ghp_wrong" not in str(caught.value)
 
 
 def test_an_unknown_repository_is_named(github: ScriptedGitHub) -> None:
     with pytest.raises(RepositoryNotFound, match="octo/nothing"):
-        with_a_pull(github).pulls().merged_on(Repository("octo", "nothing"), DAY)
+        with_a_pull(github).pulls().list_merged(Repository("octo", "nothing"), DAY)
 
 
 def test_an_unknown_pull_request_is_named(github: ScriptedGitHub) -> None:
     with pytest.raises(PullRequestNotFound, match="octo/engine has no pull request #404"):
-        with_a_pull(github).pulls().pull(REPOSITORY, 404)
+        with_a_pull(github).pulls().fetch_pull_request(REPOSITORY, 404)
 
 
 def test_a_pull_request_of_an_unknown_repository_blames_the_repository(github: ScriptedGitHub) -> None:
     with pytest.raises(RepositoryNotFound, match="octo/nothing"):
-        with_a_pull(github).pulls().pull(Repository("octo", "nothing"), 1)
+        with_a_pull(github).pulls().fetch_pull_request(Repository("octo", "nothing"), 1)
 
 
 def test_a_token_without_the_right_is_refused(github: ScriptedGitHub) -> None:
@@ -159,7 +159,7 @@ def test_a_token_without_the_right_is_refused(github: ScriptedGitHub) -> None:
         body.update(data=None, errors=[{"type": "FORBIDDEN", "message": "Resource not accessible"}])
 
     github.after = forbid
-    with pytest.raises(GitHubRefused, match="read access"):
+    with pytest.raises(GitHubAccessDenied, match="read access"):
         list_day(with_a_pull(github).pulls())
 
 
@@ -188,7 +188,7 @@ def test_an_address_without_graphql_names_the_setting(github: ScriptedGitHub) ->
     """No repository is missing: GitHub says so with a success and an error in it."""
     with_a_pull(github)
     error = within(5, lambda: list_day(pulls_at(f"{github.url}/api")))
-    assert isinstance(error, NotSetUp)
+    assert isinstance(error, ConfigurationError)
     assert "GITHUB_API_URL" in str(error)
     assert is_one_sentence(str(error))
 

@@ -20,7 +20,7 @@ FILES = f"/repos/{REPO}/pulls/1/files"
 def loaded(github: ScriptedGitHub, files: Iterable[dict[str, Any]], **fields: Any) -> PullRequest:
     github.add(REPO, record(1, files=list(files), **fields))
     pulls = github.pulls()
-    return pulls.with_files(pulls.pull(REPOSITORY, 1))
+    return pulls.load_files(pulls.fetch_pull_request(REPOSITORY, 1))
 
 
 def test_a_file_comes_with_its_patch_and_counts(github: ScriptedGitHub) -> None:
@@ -62,9 +62,9 @@ def test_threads_get_the_files_of_their_own_pull_request(github: ScriptedGitHub)
     count = 160
     github.add(REPO, *(record(n, files=[changed_file(f"of/{n}.py")]) for n in range(1, count + 1)))
     pulls = github.pulls()
-    wanted = [pulls.pull(REPOSITORY, n) for n in range(1, count + 1)]
+    wanted = [pulls.fetch_pull_request(REPOSITORY, n) for n in range(1, count + 1)]
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(pulls.with_files, wanted))
+        found = list(pool.map(pulls.load_files, wanted))
     assert [[file.path for file in pull.files or ()] for pull in found] == [
         [f"of/{n}.py"] for n in range(1, count + 1)
     ]
@@ -75,5 +75,5 @@ def test_threads_get_the_pull_request_they_asked_for(github: ScriptedGitHub) -> 
     github.add(REPO, *(record(n) for n in range(1, 97)))
     pulls = github.pulls()
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(lambda number: pulls.pull(REPOSITORY, number), range(1, 97)))
+        found = list(pool.map(lambda number: pulls.fetch_pull_request(REPOSITORY, number), range(1, 97)))
     assert [pull.title for pull in found] == [f"Change part {n}" for n in range(1, 97)]

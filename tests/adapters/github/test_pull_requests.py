@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.domain.pull_requests.models import GHOST, Account
-from bot.ports import Merged
+from bot.ports import DayMerges
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.emulators.github.server import PullRecord
 from tests.emulators.github.server import pull as record
@@ -22,14 +22,14 @@ def of_day(*numbers: int, **fields: Any) -> list[PullRecord]:
     return [record(n, **{"merged_at": DAY.start + timedelta(minutes=n), **fields}) for n in numbers]
 
 
-def numbers(merged: Merged) -> list[int]:
+def numbers(merged: DayMerges) -> list[int]:
     return [pull.number for pull in merged.pulls]
 
 
 def test_a_recent_day_is_complete_while_the_search_index_lags(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(*range(1, 46)))
     github.search_hides = set(range(1, 46))
-    merged = github.pulls().merged_on(REPOSITORY, DAY)
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
     assert numbers(merged) == list(range(45, 0, -1))
     assert merged.count.counted == 45
 
@@ -39,7 +39,7 @@ def test_a_recent_day_with_all_files_takes_at_most_three_calls_more_than_pull_re
 ) -> None:
     github.add(REPO, *of_day(*range(1, 46)))
     pulls = github.pulls()
-    loaded = [pulls.with_files(pull) for pull in pulls.merged_on(REPOSITORY, DAY).pulls]
+    loaded = [pulls.load_files(pull) for pull in pulls.list_merged(REPOSITORY, DAY).pulls]
     assert [len(pull.files or ()) for pull in loaded] == [1] * 45
     assert len(github.calls) <= 45 + 3
 
@@ -47,7 +47,7 @@ def test_a_recent_day_with_all_files_takes_at_most_three_calls_more_than_pull_re
 def test_a_walk_stops_where_the_day_begins(github: ScriptedGitHub) -> None:
     older = [record(n, merged_at=DAY.start - timedelta(minutes=n)) for n in range(1000, 1350)]
     github.add(REPO, *of_day(1, 2, 3), *older)
-    assert numbers(github.pulls().merged_on(REPOSITORY, DAY)) == [3, 2, 1]
+    assert numbers(github.pulls().list_merged(REPOSITORY, DAY)) == [3, 2, 1]
     assert github.queries == 1
 
 
@@ -55,19 +55,19 @@ def test_a_walk_stops_where_the_day_begins(github: ScriptedGitHub) -> None:
 def test_a_day_goes_from_midnight_to_midnight_to_the_second(github: ScriptedGitHub, now: datetime) -> None:
     edges = {1: DAY.start - SECOND, 2: DAY.start, 3: DAY.end - SECOND, 4: DAY.end}
     github.add(REPO, *(record(number, merged_at=at) for number, at in edges.items()))
-    merged = github.pulls(now).merged_on(REPOSITORY, DAY)
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
     assert (numbers(merged), merged.count.counted) == ([3, 2], 2)
 
 
 def test_a_merge_of_the_day_is_found_however_late_it_was_commented_on(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(1, updated_at=MORNING), *of_day(2))
-    assert numbers(github.pulls().merged_on(REPOSITORY, DAY)) == [2, 1]
+    assert numbers(github.pulls().list_merged(REPOSITORY, DAY)) == [2, 1]
 
 
 @pytest.mark.slow
 def test_a_walk_goes_over_several_pages(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(*range(1, 251)))
-    merged = github.pulls().merged_on(REPOSITORY, DAY)
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
     assert numbers(merged) == list(range(250, 0, -1))
     assert merged.count.counted == 250
     # three pages of the walk, and two more of the branch's 250 commits
@@ -83,7 +83,7 @@ def test_a_pull_request_that_moves_between_two_pages_is_found_through_the_branch
             github.add(REPO, *moved)
 
     github.after = comment_on_it
-    merged = github.pulls().merged_on(REPOSITORY, DAY)
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
     assert numbers(merged) == list(range(150, 0, -1))
     assert merged.count.counted == 150
 
@@ -91,7 +91,7 @@ def test_a_pull_request_that_moves_between_two_pages_is_found_through_the_branch
 def test_a_day_long_past_is_searched_and_not_walked(github: ScriptedGitHub) -> None:
     since = [record(n, merged_at=DAY.end + timedelta(minutes=n)) for n in range(1000, 1400)]
     github.add(REPO, *of_day(*range(1, 31)), *since)
-    merged = github.pulls(LONG_AFTER).merged_on(REPOSITORY, DAY)
+    merged = github.pulls(LONG_AFTER).list_merged(REPOSITORY, DAY)
     assert (numbers(merged), merged.count.counted) == (list(range(30, 0, -1)), 30)
     assert github.queries == 1
 
@@ -99,7 +99,7 @@ def test_a_day_long_past_is_searched_and_not_walked(github: ScriptedGitHub) -> N
 def test_what_the_search_index_hides_is_found_through_the_branch(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(*range(1, 31)))
     github.search_hides = {4, 7, 30}
-    merged = github.pulls(LONG_AFTER).merged_on(REPOSITORY, DAY)
+    merged = github.pulls(LONG_AFTER).list_merged(REPOSITORY, DAY)
     assert (numbers(merged), merged.count.counted) == (list(range(30, 0, -1)), 30)
 
 
@@ -110,31 +110,31 @@ def test_a_day_of_more_results_than_search_gives_is_split(github: ScriptedGitHub
         for n in range(1, 1021)
     ]
     github.add(REPO, *many)
-    merged = github.pulls(LONG_AFTER).merged_on(REPOSITORY, DAY)
+    merged = github.pulls(LONG_AFTER).list_merged(REPOSITORY, DAY)
     assert numbers(merged) == list(range(1020, 0, -1))
 
 
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
 def test_a_day_without_merges_is_empty_and_counted(github: ScriptedGitHub, now: datetime) -> None:
     github.add(REPO, record(1, merged_at=DAY.start - timedelta(days=2)), record(2, state="OPEN"))
-    merged = github.pulls(now).merged_on(REPOSITORY, DAY)
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
     assert (merged.pulls, merged.count.counted) == ((), 0)
 
 
 def test_a_repository_that_never_had_a_pull_request_has_an_empty_day(github: ScriptedGitHub) -> None:
     github.add(REPO)
-    assert github.pulls().merged_on(REPOSITORY, DAY).pulls == ()
+    assert github.pulls().list_merged(REPOSITORY, DAY).pulls == ()
 
 
 def test_the_count_names_its_source(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(1))
-    assert github.pulls().merged_on(REPOSITORY, DAY).count.source == "the commits of main"
+    assert github.pulls().list_merged(REPOSITORY, DAY).count.source == "the commits of main"
 
 
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
 def test_a_merge_into_another_branch_counts_as_it_was_found(github: ScriptedGitHub, now: datetime) -> None:
     github.add(REPO, *of_day(1, 2), *of_day(3, base_ref="release-1"))
-    merged = github.pulls(now).merged_on(REPOSITORY, DAY)
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
     assert (numbers(merged), merged.count.counted) == ([3, 2, 1], 3)
 
 
@@ -146,7 +146,7 @@ def test_a_listed_pull_request_that_the_branch_does_not_know_shows_in_the_count(
         history["nodes"] = history["nodes"][1:]
 
     github.after = forget
-    merged = github.pulls().merged_on(REPOSITORY, DAY)
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
     assert (numbers(merged), merged.count.counted) == ([3, 2, 1], 2)
 
 
@@ -154,13 +154,13 @@ def test_a_listed_pull_request_that_the_branch_does_not_know_shows_in_the_count(
 def test_without_a_default_branch_there_is_no_count(github: ScriptedGitHub, branch: object) -> None:
     github.add(REPO, *of_day(1, 2))
     github.after = lambda _answered, body: body["data"]["repository"].update(defaultBranchRef=branch)
-    merged = github.pulls().merged_on(REPOSITORY, DAY)
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
     assert (numbers(merged), merged.count.counted) == ([2, 1], None)
 
 
 def test_merges_of_one_second_are_ordered_by_number(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(5, 9, 7, merged_at=DAY.start + timedelta(hours=1)))
-    assert numbers(github.pulls().merged_on(REPOSITORY, DAY)) == [9, 7, 5]
+    assert numbers(github.pulls().list_merged(REPOSITORY, DAY)) == [9, 7, 5]
 
 
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
@@ -168,7 +168,7 @@ def test_a_pull_request_comes_with_its_facts(github: ScriptedGitHub, now: dateti
     facts: dict[str, Any] = {"title": "a [b] `c`  <d>", "body": "Why.", "labels": ("bug", "v1")}
     facts["commit_message"] = 'a [b] (#7)\n\n* Revert "é"\n\nThis reverts commit 1234567.'
     github.add(REPO, *of_day(7, **facts, author="ada", merged_by="maintainer"))
-    (found,) = github.pulls(now).merged_on(REPOSITORY, DAY).pulls
+    (found,) = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
     assert (found.title, found.body, found.labels) == ("a [b] `c`  <d>", "Why.", ("bug", "v1"))
     assert (found.author, found.merged_by) == (Account("ada"), Account("maintainer"))
     assert found.merged_at == DAY.start + timedelta(minutes=7)
@@ -180,13 +180,13 @@ def test_a_pull_request_comes_with_its_facts(github: ScriptedGitHub, now: dateti
 
 def test_a_deleted_account_is_shown_as_ghost(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(1, author=None, merged_by=None))
-    (found,) = github.pulls().merged_on(REPOSITORY, DAY).pulls
+    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
     assert (found.author, found.merged_by) == (GHOST, GHOST)
 
 
 def test_a_bot_is_known_as_one(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(1, author="dependabot", author_is_bot=True))
-    (found,) = github.pulls().merged_on(REPOSITORY, DAY).pulls
+    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
     assert found.author == Account("dependabot", is_bot=True)
 
 
@@ -194,11 +194,11 @@ def test_an_answer_with_errors_about_single_fields_is_used(github: ScriptedGitHu
     github.add(REPO, *of_day(1))
     problem = {"type": "SERVICE_UNAVAILABLE", "path": ["repository", "pullRequests", "nodes", 0, "labels"]}
     github.after = lambda _answered, body: body.update(errors=[{**problem, "message": "no labels now"}])
-    assert numbers(github.pulls().merged_on(REPOSITORY, DAY)) == [1]
+    assert numbers(github.pulls().list_merged(REPOSITORY, DAY)) == [1]
 
 
 def test_an_open_pull_request_can_be_had_by_its_number(github: ScriptedGitHub) -> None:
     github.add(REPO, record(5, state="OPEN"))
-    found = github.pulls().pull(REPOSITORY, 5)
+    found = github.pulls().fetch_pull_request(REPOSITORY, 5)
     assert (found.number, found.state, found.is_merged, found.merge_commit) == (5, "OPEN", False, None)
     assert found.commit_message == ""

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, validate
 
-from bot.adapters.github.queries import ALL
+from bot.adapters.github.queries import ALL_QUERIES
 from tests.emulators.github.schema import schema
 from tests.helpers.builders import SHARED, needs_shared
 
@@ -21,12 +21,12 @@ def full_schema() -> GraphQLSchema:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL_QUERIES)
 @pytest.mark.slow
 def test_a_query_fits_githubs_schema(name: str) -> None:
-    assert validate(full_schema(), parse(ALL[name])) == []
+    assert validate(full_schema(), parse(ALL_QUERIES[name])) == []
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL_QUERIES)
 def test_a_query_fits_the_emulators_schema(name: str) -> None:
-    assert validate(schema(), parse(ALL[name])) == []
+    assert validate(schema(), parse(ALL_QUERIES[name])) == []

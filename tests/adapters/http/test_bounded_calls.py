@@ -18,15 +18,15 @@ from bot.adapters.claude.probe import ClaudeProbe
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.http.bounded_calls import TooSlow, bounded
-from bot.adapters.http.connections import noting_opener
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.adapters.http.connections import make_tracking_opener
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.ports import Attachment, Chat, Prompt, Text, Turn
-from bot.render.conversations.notices import notice
+from bot.render.conversations.notices import render_notice
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending, Stopping
+from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.drip import Drip, Where
 from tests.emulators.github.server import GitHubEmulator
@@ -61,32 +61,36 @@ def talk(url: str) -> object:
 
 
 def slack_at(url: str) -> SlackMessenger:
-    return SlackMessenger(slack_client("xoxb-test", url, SECONDS))
+    return SlackMessenger(make_slack_client("xoxb-test", url, SECONDS))
 
 
 def post(url: str) -> object:
-    return slack_at(url).post(CHANNEL, notice("Hello").payload(), "key")
+    return slack_at(url).post_message(CHANNEL, render_notice("Hello").build_payload(), "key")
 
 
 CALLS: dict[str, tuple[str, Act, type[PrdigestError]]] = {
-    "github-graphql": ("github", lambda url: github_at(url).pull(builders.REPOSITORY, 101), GitHubUnavailable),
-    "github-files": ("github", lambda url: github_at(url).with_files(builders.pull(101)), GitHubUnavailable),
+    "github-graphql": (
+        "github",
+        lambda url: github_at(url).fetch_pull_request(builders.REPOSITORY, 101),
+        GitHubUnavailable,
+    ),
+    "github-files": ("github", lambda url: github_at(url).load_files(builders.pull(101)), GitHubUnavailable),
     "github-probe": (
         "github",
-        lambda url: PyGithubProbe(url, Auth.Token("ghp_test"), 1).access(),
+        lambda url: PyGithubProbe(url, Auth.Token("ghp_test"), 1).check_access(),
         GitHubUnavailable,
     ),
     "claude": ("claude", complete, ModelBusy),
     "claude-stream": ("claude", talk, ModelBusy),
     "claude-probe": (
         "claude",
-        lambda url: ClaudeProbe("sk-ant-test", url, SECONDS).knows("claude-haiku-5-5"),
+        lambda url: ClaudeProbe("sk-ant-test", url, SECONDS).has_model("claude-haiku-5-5"),
         ModelBusy,
     ),
     "slack": ("slack", post, SlackUnavailable),
     "slack-file": (
         "slack",
-        lambda url: slack_at(url).attach(CHANNEL, "1.0", Attachment("a.md", "A", "text")),
+        lambda url: slack_at(url).attach_file(CHANNEL, "1.0", Attachment("a.md", "A", "text")),
         SlackUnavailable,
     ),
 }
@@ -148,32 +152,34 @@ def test_what_comes_piece_by_piece_and_in_time_is_an_answer(services: dict[str, 
 def test_a_connection_that_is_kept_is_bounded_too(services: dict[str, str]) -> None:
     with Drip(services["github"]) as drip:
         github = github_at(drip.url)
-        assert github.pull(builders.REPOSITORY, 101).number == 101
+        assert github.fetch_pull_request(builders.REPOSITORY, 101).number == 101
         drip.interval = INTERVAL
-        assert seconds_until(GitHubUnavailable, lambda: github.pull(builders.REPOSITORY, 102)) < SOON
+        assert seconds_until(GitHubUnavailable, lambda: github.fetch_pull_request(builders.REPOSITORY, 102)) < SOON
         drip.heal()
-        assert github.pull(builders.REPOSITORY, 103).number == 103
+        assert github.fetch_pull_request(builders.REPOSITORY, 103).number == 103
 
 
 def test_connections_to_github_are_kept_between_calls(services: dict[str, str]) -> None:
     with Drip(services["github"]) as drip:
         github = github_at(drip.url)
         for number in (101, 102, 103):
-            github.pull(builders.REPOSITORY, number)
+            github.fetch_pull_request(builders.REPOSITORY, number)
         assert (len(drip.paths), drip.connections) == (3, 1)
 
 
 def test_a_webhook_that_drips_ends_at_its_deadline(services: dict[str, str]) -> None:
     with dripping(services["slack"]) as drip:
-        assert seconds_until(TooSlow, lambda: send_to_hook(f"{drip.url}/hook", SECONDS, text="Hello")) < SOON
+        assert (
+            seconds_until(DeadlineExceeded, lambda: send_to_hook(f"{drip.url}/hook", SECONDS, text="Hello")) < SOON
+        )
 
 
 def test_no_call_outlasts_the_work_it_is_part_of(services: dict[str, str]) -> None:
-    with dripping(services["github"]) as drip, deadlines.within(0.3):
+    with dripping(services["github"]) as drip, deadlines.bound_work(0.3):
         began = time.monotonic()
         for _ in range(3):
             with pytest.raises(GitHubUnavailable):
-                github_at(drip.url).pull(builders.REPOSITORY, 101)
+                github_at(drip.url).fetch_pull_request(builders.REPOSITORY, 101)
         assert time.monotonic() - began < SOON
         assert len(drip.paths) <= 1, "without time nothing is asked"
 
@@ -181,41 +187,44 @@ def test_no_call_outlasts_the_work_it_is_part_of(services: dict[str, str]) -> No
 @pytest.mark.parametrize("name", MAIN)
 def test_the_end_of_the_process_interrupts_a_call(services: dict[str, str], name: str) -> None:
     target, act, _ = CALLS[name]
-    ending = Ending()
-    with dripping(services[target]) as drip, deadlines.within(60, ending):
-        timer = threading.Timer(0.2, ending.end)
+    ending = ShutdownSignal()
+    with dripping(services[target]) as drip, deadlines.bound_work(60, ending):
+        timer = threading.Timer(0.2, ending.trigger)
         timer.start()
-        assert seconds_until(Stopping, lambda: act(drip.url)) < SOON
+        assert seconds_until(ProcessShutdown, lambda: act(drip.url)) < SOON
         timer.join()
-        seconds_until(Stopping, lambda: act(drip.url))
+        seconds_until(ProcessShutdown, lambda: act(drip.url))
         assert len(drip.paths) <= 1
 
 
 def test_the_end_of_the_process_interrupts_a_pause_that_slack_asks_for(services: dict[str, str]) -> None:
-    ending = Ending()
-    with SlackEmulator() as slack, deadlines.within(60, ending):
+    ending = ShutdownSignal()
+    with SlackEmulator() as slack, deadlines.bound_work(60, ending):
         slack.fail_next("chat.postMessage", retry_after=25)
-        timer = threading.Timer(0.3, ending.end)
+        timer = threading.Timer(0.3, ending.trigger)
         timer.start()
-        assert seconds_until(Stopping, lambda: post(slack.url)) < SOON
+        assert seconds_until(ProcessShutdown, lambda: post(slack.url)) < SOON
         timer.join()
 
 
 @pytest.mark.parametrize("seconds", [60, 3_600])
 def test_a_pause_longer_than_there_is_time_is_not_begun(seconds: int) -> None:
-    with GitHubEmulator() as github, SlackEmulator() as slack, deadlines.within(40):
+    with GitHubEmulator() as github, SlackEmulator() as slack, deadlines.bound_work(40):
         add_small_day(github)
         github.retry_after = seconds
         github.fail_next("429")
         slack.fail_next("chat.postMessage", retry_after=seconds)
-        assert seconds_until(RateLimited, lambda: github_at(github.url).pull(builders.REPOSITORY, 101)) < SOON
+        assert (
+            seconds_until(RateLimited, lambda: github_at(github.url).fetch_pull_request(builders.REPOSITORY, 101))
+            < SOON
+        )
         assert seconds_until(SlackUnavailable, lambda: post(slack.url)) < SOON
 
 
 def test_a_call_that_ends_in_time_leaves_nothing_behind() -> None:
     before = threading.active_count()
     for _ in range(50):
-        with bounded(60):
+        with bound_requests(60):
             pass
     assert threading.active_count() <= before + 1
 
@@ -228,11 +237,11 @@ def certified(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ss
     """What a server speaks TLS with; the clients trust it."""
     for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.setenv(variable, str(certificate))
-    noting_opener.cache_clear()
+    make_tracking_opener.cache_clear()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     yield context
-    noting_opener.cache_clear()
+    make_tracking_opener.cache_clear()
 
 
 @pytest.mark.parametrize("where", ["headers", "body"])

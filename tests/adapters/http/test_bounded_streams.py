@@ -13,12 +13,12 @@ import pytest
 
 from bot.adapters.claude.chat import ClaudeChat
 from bot.adapters.claude.completion import claude_client
-from bot.adapters.http.bounded_calls import bounded, is_over
+from bot.adapters.http.bounded_calls import bound_requests, is_call_over
 from bot.adapters.http.bounded_streams import in_own_context
 from bot.domain.errors import ModelBusy
 from bot.ports import ChatEvent, TextDelta
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending, Stopping
+from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from tests.adapters.http.test_bounded_calls import CHAT, SOON, post
 from tests.emulators.claude.server import ClaudeEmulator, Text
 from tests.emulators.slack.server import SlackEmulator
@@ -50,7 +50,7 @@ def test_whoever_reads_is_not_bounded_by_the_stream(claude: ClaudeEmulator) -> N
     with streaming(claude, 2.0) as events, SlackEmulator() as slack:
         before = copy_context()
         time.sleep(2.2)
-        assert not is_over(), "the stream's time is over, not that of its reader"
+        assert not is_call_over(), "the stream's time is over, not that of its reader"
         assert post(slack.url)
         assert dict(copy_context()) == dict(before)
         with pytest.raises(ModelBusy, match="in time"):
@@ -60,7 +60,7 @@ def test_whoever_reads_is_not_bounded_by_the_stream(claude: ClaudeEmulator) -> N
 def test_calls_of_the_reader_leave_the_stream_alone(claude: ClaudeEmulator) -> None:
     with streaming(claude) as events, SlackEmulator() as slack:
         assert post(slack.url)
-        with bounded(5):
+        with bound_requests(5):
             assert next(events)
         assert len([event for event in events if isinstance(event, TextDelta)]) > 2
 
@@ -84,16 +84,16 @@ def test_another_thread_may_close_it(claude: ClaudeEmulator) -> None:
 
 
 def test_the_end_of_the_process_ends_a_stream_that_nobody_reads_just_now(claude: ClaudeEmulator) -> None:
-    ending, before = Ending(), served()
-    with deadlines.within(60, ending), streaming(claude) as events:
-        ending.end()
+    ending, before = ShutdownSignal(), served()
+    with deadlines.bound_work(60, ending), streaming(claude) as events:
+        ending.trigger()
         assert eventually(lambda: served() <= before), "its connection is shut at once"
-        with pytest.raises(Stopping):
+        with pytest.raises(ProcessShutdown):
             list(events)
 
 
 def test_the_deadline_of_the_work_ends_it_too(claude: ClaudeEmulator) -> None:
-    with deadlines.within(2.5), streaming(claude) as events:
+    with deadlines.bound_work(2.5), streaming(claude) as events:
         began = time.monotonic()
         with pytest.raises(ModelBusy):
             list(events)

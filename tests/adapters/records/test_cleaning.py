@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.git.records import commits_in
-from bot.adapters.github.queries import pull_of
+from bot.adapters.git.records import parse_commits
+from bot.adapters.github.queries import parse_pull_request
 from bot.adapters.records.cleaning import (
-    account_of,
-    count_of,
-    file_of,
-    files_of,
-    instant_of,
-    line_of,
-    path_of,
-    text_of,
+    clean_line,
+    clean_path,
+    clean_text,
+    parse_account,
+    parse_count,
+    parse_file,
+    parse_files,
+    parse_instant,
 )
 from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.diff import MOST_CHARACTERS, MOST_LINES, hunks
+from bot.domain.pull_requests.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
 from bot.domain.pull_requests.models import Account
-from bot.domain.summaries.diff_packing import Coverage, pack
+from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.services.summaries.summarizer import Summariser
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
@@ -49,7 +49,7 @@ def item(lines: int, line: str = "+line {}", header: str = "@@ -0,0 +1,{} @@") -
 
 @given(st.dictionaries(st.sampled_from(FIELDS), json))
 def test_any_record_becomes_a_pull_request_that_can_be_written(node: dict[str, Any]) -> None:
-    found = pull_of(REPOSITORY, node, 7)
+    found = parse_pull_request(REPOSITORY, node, 7)
     assert (found.repository, found.number) == (REPOSITORY, 7)
     # what can't be written, as a half of a surrogate pair, raises here
     assert repr(found).encode()
@@ -58,7 +58,7 @@ def test_any_record_becomes_a_pull_request_that_can_be_written(node: dict[str, A
 @given(json, st.dictionaries(st.sampled_from(["filename", "status", "additions", "patch"]), json))
 def test_any_item_becomes_a_file(value: Any, fields: dict[str, Any]) -> None:
     for each in (value, fields):
-        found = file_of(each)
+        found = parse_file(each)
         assert found.path
         assert found.additions >= 0
         repr(found).encode()
@@ -66,62 +66,64 @@ def test_any_item_becomes_a_file(value: Any, fields: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("text", ["Fix [a](b)  it ", "é 漢字 👨\u200d👩", "a\tb", ""])
 def test_what_is_well_stays_as_it_is(text: str) -> None:
-    assert (line_of(text), text_of(f"{text}\r\n{text}")) == (text, f"{text}\r\n{text}")
-    assert account_of({"login": "dependabot[bot]", "__typename": "Bot"}) == Account("dependabot[bot]", is_bot=True)
+    assert (clean_line(text), clean_text(f"{text}\r\n{text}")) == (text, f"{text}\r\n{text}")
+    assert parse_account({"login": "dependabot[bot]", "__typename": "Bot"}) == Account(
+        "dependabot[bot]", is_bot=True
+    )
 
 
 def test_a_path_with_an_odd_sign_is_not_the_path_without_it() -> None:
-    assert path_of("a\nb.py") != path_of("ab.py")
+    assert clean_path("a\nb.py") != clean_path("ab.py")
 
 
 @pytest.mark.parametrize(
     "value", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "noon", 7, None, "1e9"]
 )
 def test_a_time_out_of_range_is_none(value: object) -> None:
-    assert instant_of(value) is None
+    assert parse_instant(value) is None
 
 
 def test_counts_stay_in_range() -> None:
-    assert [count_of(value) for value in (-1, 10**12, True, 1.5, "7", None)] == [0, 2**31 - 1, 0, 0, 0, 0]
+    assert [parse_count(value) for value in (-1, 10**12, True, 1.5, "7", None)] == [0, 2**31 - 1, 0, 0, 0, 0]
 
 
 class TestPatch:
     def test_one_at_the_limit_is_kept_whole(self) -> None:
-        whole = item(MOST_LINES - 1, "+x")
-        assert (file_of(whole).patch, file_of(whole).unread) == (whole["patch"], 0)
+        whole = item(MAX_PATCH_LINES - 1, "+x")
+        assert (parse_file(whole).patch, parse_file(whole).unread) == (whole["patch"], 0)
 
-    @pytest.mark.parametrize("lines", [MOST_LINES, 3 * MOST_LINES])
+    @pytest.mark.parametrize("lines", [MAX_PATCH_LINES, 3 * MAX_PATCH_LINES])
     def test_one_with_more_lines_is_cut_at_a_line_and_the_rest_is_counted(self, lines: int) -> None:
-        found = file_of(item(lines))
-        [(_, kept)] = hunks(found.patch or "")
-        assert (len(kept), found.unread) == (MOST_LINES - 1, lines - MOST_LINES + 1)
+        found = parse_file(item(lines))
+        [(_, kept)] = split_hunks(found.patch or "")
+        assert (len(kept), found.unread) == (MAX_PATCH_LINES - 1, lines - MAX_PATCH_LINES + 1)
 
     def test_one_with_more_characters_is_cut_at_a_line(self) -> None:
-        found = file_of(item(1_000, "+" + "x" * 1_000))
-        assert MOST_CHARACTERS - 1_100 < len(found.patch or "") <= MOST_CHARACTERS
+        found = parse_file(item(1_000, "+" + "x" * 1_000))
+        assert MAX_PATCH_CHARACTERS - 1_100 < len(found.patch or "") <= MAX_PATCH_CHARACTERS
         assert (found.patch or "").endswith("x" * 1_000)
 
     def test_it_is_cut_between_hunks_where_that_is_half_of_it(self) -> None:
         hunk = "\n".join(["@@ -1 +1,3000 @@", *["+x"] * 3_000])
-        found = file_of(changed_file("engine/core.py", "\n".join([hunk] * 9)))
-        assert [len(lines) for _, lines in hunks(found.patch or "")] == [3_000] * 6
+        found = parse_file(changed_file("engine/core.py", "\n".join([hunk] * 9)))
+        assert [len(lines) for _, lines in split_hunks(found.patch or "")] == [3_000] * 6
         assert found.unread == 9_000
 
     def test_one_of_a_single_endless_line_counts_as_too_large_to_be_sent(self) -> None:
-        found = file_of(changed_file("engine/core.py", "@@ -1 +1 @@\n+" + "x" * 2 * MOST_CHARACTERS))
+        found = parse_file(changed_file("engine/core.py", "@@ -1 +1 @@\n+" + "x" * 2 * MAX_PATCH_CHARACTERS))
         assert found.unread == 1
-        packed = pack([found], 1_000, 1)
+        packed = pack_diff([found], 1_000, 1)
         assert (packed.coverage, packed.left_out) == (Coverage.NONE, ("engine/core.py",))
 
     def test_the_model_and_the_reader_are_told_of_a_cut(self) -> None:
-        found = file_of(item(3 * MOST_LINES, "+x"))
-        packed = pack([found], 90_000, 1)
-        assert f"[the rest of this file is not shown: {2 * MOST_LINES + 1} changed lines]" in packed.text
+        found = parse_file(item(3 * MAX_PATCH_LINES, "+x"))
+        packed = pack_diff([found], 90_000, 1)
+        assert f"[the rest of this file is not shown: {2 * MAX_PATCH_LINES + 1} changed lines]" in packed.text
         assert (packed.coverage, packed.left_out) == (Coverage.CLIPPED, ("engine/core.py",))
 
     @pytest.mark.slow
     def test_of_many_large_ones_only_so_many_are_kept(self) -> None:
-        kept = list(files_of([item(999, "+" + "x" * 500)] * 60))
+        kept = list(parse_files([item(999, "+" + "x" * 500)] * 60))
         assert sum(len(file.patch or "") for file in kept) <= 20 * MEGABYTE
         assert len(kept) == 60
 
@@ -130,7 +132,7 @@ class TestPatch:
         sent = item(1_000_000)
         tracemalloc.start()
         try:
-            found = file_of(sent)
+            found = parse_file(sent)
             read, _ = tracemalloc.get_traced_memory()
             Summariser(None, "none", 30_000).summarise(pull(files=[found]))
             _, peak = tracemalloc.get_traced_memory()
@@ -145,7 +147,7 @@ class TestClone:
         pieces = [b"a" * 40 + b"\0" + b"1772308800\0Ada\0Title (#1)\n", *[b"x" * 65_536] * 400, b"\0"]
         tracemalloc.start()
         try:
-            (found,) = commits_in(pieces)
+            (found,) = parse_commits(pieces)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
@@ -154,7 +156,7 @@ class TestClone:
 
     @pytest.mark.parametrize("seconds", ["²", "9" * 4_301, "\u0661"])
     def test_a_time_that_python_does_not_read_stops_nothing(self, seconds: str) -> None:
-        (found,) = commits_in([f"{'a' * 40}\0{seconds}\0Ada\x1b\0One\0".encode()])
+        (found,) = parse_commits([f"{'a' * 40}\0{seconds}\0Ada\x1b\0One\0".encode()])
         assert (found.author, found.message) == ("Ada", "One")
 
 
@@ -175,7 +177,7 @@ class TestAnswers:
 
         github.after = again
         with pytest.raises(GitHubUnavailable, match="a list breaks off"):
-            github.pulls().merged_on(REPOSITORY, DAY)
+            github.pulls().list_merged(REPOSITORY, DAY)
 
     @pytest.mark.parametrize("page", [None, {}, {"hasNextPage": True, "endCursor": None}, {"hasNextPage": None}])
     def test_a_list_that_breaks_off_is_not_taken_for_whole(self, github: ScriptedGitHub, page: Any) -> None:
@@ -184,7 +186,7 @@ class TestAnswers:
 
         github.after = broken
         with pytest.raises(GitHubUnavailable, match="a list breaks off"):
-            github.pulls().merged_on(REPOSITORY, DAY)
+            github.pulls().list_merged(REPOSITORY, DAY)
 
     def test_a_commit_that_names_what_is_not_there_does_not_end_the_day(self, github: ScriptedGitHub) -> None:
         def stranger(number: int, body: dict[str, Any]) -> None:
@@ -194,6 +196,6 @@ class TestAnswers:
                 named.append({**named[0], "number": 99_999})
 
         github.after = stranger
-        found = github.pulls().merged_on(REPOSITORY, DAY)
+        found = github.pulls().list_merged(REPOSITORY, DAY)
         assert len(found.pulls) == 119
-        assert "incomplete?" in found.doubt
+        assert "incomplete?" in found.caveat

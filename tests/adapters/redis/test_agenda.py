@@ -15,10 +15,10 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import Patience, connect, packed, unpacked
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import AGENDA, SUBSCRIPTIONS
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import (
@@ -30,18 +30,18 @@ from bot.domain.subscriptions.due_items import (
     ReportUpdate,
 )
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.time.day import zone_of
+from bot.domain.time.day import parse_zone
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
-DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), zone_of("Europe/Berlin")), by="U0ASKER")
+DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), parse_zone("Europe/Berlin")), by="U0ASKER")
 FULL = Subscription(
     "D0ASKER",
     Repository("acme", "web.app"),
-    Timing(dt.time(23, 59, 30), zone_of("Asia/Kathmandu"), weekdays=True),
-    View(Filters(("csrc/**",), ("Ädä",), ("good first issue",), ("bots",)), Only.RISKY),
+    Timing(dt.time(23, 59, 30), parse_zone("Asia/Kathmandu"), weekdays=True),
+    DigestView(Filters(("csrc/**",), ("Ädä",), ("good first issue",), ("bots",)), ViewLevel.RISKY),
     by="U1",
     follows="U2",
     is_paused=True,
@@ -169,7 +169,7 @@ class TestAgenda:
         assert agenda.due(NINE - SECOND) == [(OLD, NINE - 30 * HOUR), (A, NINE - HOUR)]
 
     def test_it_is_known_when_something_is_to_be_done(self, agenda: RedisAgenda) -> None:
-        agenda.put(A, NINE.astimezone(zone_of("Asia/Kathmandu")))
+        agenda.put(A, NINE.astimezone(parse_zone("Asia/Kathmandu")))
         assert agenda.at(A) == NINE
         assert agenda.at(NOTHING) is None
         assert agenda.at_each([NOTHING, A]) == [None, NINE]
@@ -231,7 +231,7 @@ class TestAgenda:
 
 class TestJournal:
     def test_the_newest_comes_first(self, journal: RedisJournal) -> None:
-        runs = [Run(NINE + n * HOUR, f"digest:{n}", outcome, "Größe") for n, outcome in enumerate(Outcome)]
+        runs = [Run(NINE + n * HOUR, f"digest:{n}", outcome, "Größe") for n, outcome in enumerate(RunOutcome)]
         for run in runs:
             journal.note(run)
         assert list(journal.recent(10)) == runs[::-1]
@@ -239,7 +239,7 @@ class TestJournal:
 
     def test_the_oldest_are_forgotten(self, journal: RedisJournal, store: Redis) -> None:
         for n in range(410):
-            journal.note(Run(NINE, str(n), Outcome.POSTED))
+            journal.note(Run(NINE, str(n), RunOutcome.POSTED))
         assert [run.key for run in journal.recent(1_000)] == [str(n) for n in range(409, 9, -1)]
 
 
@@ -249,7 +249,7 @@ def test_none_of_it_expires(
     kept.put(DAILY)
     agenda.put(A, NINE)
     agenda.move(A, NINE, NINE + HOUR)
-    journal.note(Run(NINE, "digest:1", Outcome.POSTED))
+    journal.note(Run(NINE, "digest:1", RunOutcome.POSTED))
     assert [store.ttl(key) for key in ("subscriptions", "agenda", "journal")] == [-1, -1, -1]
 
 
@@ -267,7 +267,7 @@ AWAY: dict[str, Callable[[Redis], object]] = {
     "move": lambda client: RedisAgenda(client).move(A, NINE, NINE),
     "move each": lambda client: RedisAgenda(client).move_each([(A, NINE, NINE)]),
     "drop": lambda client: RedisAgenda(client).drop(A),
-    "note": lambda client: RedisJournal(client).note(Run(NINE, "a", Outcome.POSTED)),
+    "note": lambda client: RedisJournal(client).note(Run(NINE, "a", RunOutcome.POSTED)),
     "recent": lambda client: RedisJournal(client).recent(1),
 }
 

@@ -181,6 +181,6 @@ TLS = {
 @pytest.mark.parametrize(("address", "said"), TLS.items())
 def test_what_is_wrong_about_tls_is_named(address: str, said: str, certificate: Path) -> None:
     with secured(certificate) as port, connect(address.format(port=port), patience=HASTY) as client:
-        found = said_of(lambda each: RedisProbe(each).write(), client)
+        found = said_of(lambda each: RedisProbe(each).check_writing(), client)
     assert found.startswith(said)
     assert is_one_sentence(found)

@@ -14,11 +14,11 @@ from bot.adapters.redis.connection import Patience, connect
 from bot.adapters.redis.history import RedisBackfilled, RedisHistory
 from bot.adapters.redis.transfer.transfer import Moving
 from bot.domain.errors import StoreUnavailable
-from bot.domain.history.backfill import Fill
-from bot.domain.history.repairs import Repair, repairs_among
-from bot.domain.history.reverts import Revert, reverts_among
+from bot.domain.history.backfill import BackfillRecord
+from bot.domain.history.repairs import Repair, find_repairs
+from bot.domain.history.reverts import Revert, find_reverts
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.time.day import LocalDay, zone_of
+from bot.domain.time.day import LocalDay, parse_zone
 from bot.services.digest.builder import unseen
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
@@ -62,7 +62,7 @@ def body_kept(history: RedisHistory, body: str) -> str:
 
 def test_what_is_recorded_comes_back_without_patches(history: RedisHistory) -> None:
     history.record([RICH, BARE])
-    assert set(history.read(REPOSITORY, BEGIN, END)) == {RICH.without_patches(), BARE}
+    assert set(history.read(REPOSITORY, BEGIN, END)) == {RICH.remove_patches(), BARE}
     files = history.read(REPOSITORY, BEGIN, END)[0].files or ()
     assert [(file.path, file.status, file.previous_path, file.patch) for file in files] == [
         ("engine/new.py", "renamed", "engine/old.py", None),
@@ -86,7 +86,7 @@ SPANS: dict[str, tuple[datetime, datetime, list[int]]] = {
     "over midnight UTC": (NOON, NOON + timedelta(hours=12), [3, 2]),
     "up to midnight UTC": (BEGIN, datetime(2026, 3, 1, tzinfo=UTC), [2, 1]),
     "from midnight UTC": (datetime(2026, 3, 1, tzinfo=UTC), END, [3]),
-    "in another zone": (DAY.local(NOON), DAY.local(NOON + timedelta(hours=5)), [3, 2]),
+    "in another zone": (DAY.to_local_time(NOON), DAY.to_local_time(NOON + timedelta(hours=5)), [3, 2]),
 }
 
 
@@ -111,7 +111,7 @@ def test_what_has_no_files_replaces_nothing_and_is_replaced(history: RedisHistor
     for given_, expected in ((bare, None), (RICH, FILES), (bare, FILES)):
         history.record([given_])
         (found,) = history.read(REPOSITORY, BEGIN, END)
-        assert found.files == (None if expected is None else RICH.without_patches().files)
+        assert found.files == (None if expected is None else RICH.remove_patches().files)
 
 
 def test_no_files_at_all_are_files_too(history: RedisHistory) -> None:
@@ -128,18 +128,18 @@ def test_repositories_are_apart(history: RedisHistory) -> None:
 def test_a_repository_is_the_same_however_it_is_typed(history: RedisHistory) -> None:
     typed = Repository("Octo", "ENGINE")
     history.record([replace(RICH, repository=typed)])
-    assert history.read(REPOSITORY, BEGIN, END) == (RICH.without_patches(),)
+    assert history.read(REPOSITORY, BEGIN, END) == (RICH.remove_patches(),)
     assert history.read(typed, BEGIN, END)[0].repository == typed
 
 
 def test_nothing_of_it_expires(history: RedisHistory, store: Redis) -> None:
     history.record([RICH, BARE])
-    RedisBackfilled(store).put(REPOSITORY, DAY, Fill(NOON))
+    RedisBackfilled(store).put(REPOSITORY, DAY, BackfillRecord(NOON))
     assert [store.ttl(key) for key in store.scan_iter()] == [-1, -1]
 
 
 def test_it_moves_to_another_store_with_all_that_is_kept_for_good(history: RedisHistory, store: Redis) -> None:
-    fill = Fill(NOON, "haiku")
+    fill = BackfillRecord(NOON, "haiku")
     history.record([replace(RICH, body="Why. " * 300), BARE])
     RedisBackfilled(store).put(REPOSITORY, DAY, fill)
     before = history.read(REPOSITORY, BEGIN, END)
@@ -172,7 +172,7 @@ def test_several_at_once_harm_nothing(history: RedisHistory, store_url: str) -> 
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(record_all, [True, False, True, False]))
-    assert list(history.read(REPOSITORY, BEGIN, END)) == [each.without_patches() for each in pulls]
+    assert list(history.read(REPOSITORY, BEGIN, END)) == [each.remove_patches() for each in pulls]
 
 
 @pytest.mark.parametrize("value", [b"", b"p{}", b"zzz", b"p\xff", b'p{"number": 7}'])
@@ -191,7 +191,7 @@ def test_a_store_that_is_away_is_told(history: RedisHistory) -> None:
             lambda: RedisHistory(away).record([RICH]),
             lambda: RedisHistory(away).read(REPOSITORY, BEGIN, END),
             lambda: RedisBackfilled(away).get(REPOSITORY, DAY),
-            lambda: RedisBackfilled(away).put(REPOSITORY, DAY, Fill(NOON)),
+            lambda: RedisBackfilled(away).put(REPOSITORY, DAY, BackfillRecord(NOON)),
         ):
             with pytest.raises(StoreUnavailable):
                 act()
@@ -221,7 +221,7 @@ class TestDescriptions:
         found: list[int] = []
         for before in range(980, 1_000):
             kept = body_kept(history, f"{'x' * before}\nReverts #35617 and goes on")
-            found += [each.number for each in reverts_among([replace(RICH, body=kept), *earlier])]
+            found += [each.number for each in find_reverts([replace(RICH, body=kept), *earlier])]
         # "Reverts #35617" takes fifteen characters with its line break
         assert found == [35_617] * 6
 
@@ -240,8 +240,8 @@ class TestDescriptions:
             ]
         )
         known = history.read(REPOSITORY, BEGIN, END)
-        assert set(reverts_among(known)) == {Revert(7, by=20), Revert(8, by=21)}
-        assert repairs_among(known) == (Repair(9, by=22),)
+        assert set(find_reverts(known)) == {Revert(7, by=20), Revert(8, by=21)}
+        assert find_repairs(known) == (Repair(9, by=22),)
 
     def _later(self, number: int, title: str, body: str) -> PullRequest:
         return pull(number, title=title, body=body, merged_at=NOON)
@@ -296,11 +296,15 @@ class TestMessages:
         message = f"Undo the cache (#21)\n\n* Undo\n\nThis reverts commit {8:040x}.\n\n" + "* tests\n\n" * 400
         later = pull(21, title="Undo the cache", commit_message=message, merged_at=NOON)
         history.record([later, pull(8, merged_at=NOON - SECOND)])
-        assert reverts_among(history.read(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
+        assert find_reverts(history.read(REPOSITORY, BEGIN, END)) == (Revert(8, by=21),)
 
 
 class TestBackfilled:
-    FACTS, HAIKU, SONNET = Fill(NOON), Fill(NOON, "haiku"), Fill(NOON + SECOND, "sonnet")
+    FACTS, HAIKU, SONNET = (
+        BackfillRecord(NOON),
+        BackfillRecord(NOON, "haiku"),
+        BackfillRecord(NOON + SECOND, "sonnet"),
+    )
 
     @pytest.fixture
     def filled(self, store: Redis) -> RedisBackfilled:
@@ -310,7 +314,7 @@ class TestBackfilled:
         assert filled.get(REPOSITORY, DAY) is None
 
     @pytest.mark.parametrize("fill", [FACTS, HAIKU])
-    def test_what_was_done_comes_back(self, filled: RedisBackfilled, fill: Fill) -> None:
+    def test_what_was_done_comes_back(self, filled: RedisBackfilled, fill: BackfillRecord) -> None:
         filled.put(REPOSITORY, DAY, fill)
         assert filled.get(REPOSITORY, DAY) == fill
 
@@ -320,7 +324,7 @@ class TestBackfilled:
         ids=["deeper", "shallower", "another model"],
     )
     def test_facts_undo_no_summaries(
-        self, filled: RedisBackfilled, first: Fill, second: Fill, expected: Fill
+        self, filled: RedisBackfilled, first: BackfillRecord, second: BackfillRecord, expected: BackfillRecord
     ) -> None:
         filled.put(REPOSITORY, DAY, first)
         filled.put(REPOSITORY, DAY, second)
@@ -329,7 +333,7 @@ class TestBackfilled:
     def test_other_days_zones_and_repositories_are_others(self, filled: RedisBackfilled) -> None:
         filled.put(REPOSITORY, DAY, self.FACTS)
         assert filled.get(REPOSITORY, LocalDay(date(2026, 2, 27), DAY.zone)) is None
-        assert filled.get(REPOSITORY, LocalDay(DAY.date, zone_of("UTC"))) is None
+        assert filled.get(REPOSITORY, LocalDay(DAY.date, parse_zone("UTC"))) is None
         assert filled.get(OTHER, DAY) is None
         assert filled.get(Repository("OCTO", "Engine"), DAY) == self.FACTS
 

@@ -14,14 +14,14 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import embedded_url
+from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.connection import connect
 from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from bot.adapters.redis.probe import RedisProbe
 from bot.adapters.redis.question_queue import RedisSpending
 from bot.domain.keyspace.keys import FAMILIES, JOBS, find_family
-from bot.domain.operations.budget import Hold
-from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.operations.budget import BudgetHold
+from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.render.blocks.button_values import Verdict, write_verdict
@@ -84,7 +84,7 @@ def open_channels(slack: SlackEmulator, _: Redis) -> None:
 def live_a_day(team: SampleTeam) -> None:
     """Do what leaves a key of each family."""
     you, ada = team.person(YOU), team.person(ADA)
-    team.wiring.ownership.claim()
+    team.wiring.ownership.claim_store()
     team.tick()
     lead = team.find("C0DIGEST", "vLLM · Saturday 28 February 2026")
     for text in ("35617", "35621 private"):
@@ -104,7 +104,7 @@ def live_a_day(team: SampleTeam) -> None:
     repository = Repository("vllm-project", "vllm")
     yesterday = MORNING.date() - timedelta(days=1)
     span = Span(yesterday, yesterday, ZONE)
-    assert list(team.wiring.looking_back.backfill.fill(repository, span, None, lambda _: None))
+    assert list(team.wiring.looking_back.backfill.fill_days(repository, span, None, lambda _: None))
     team.hands.go_to(15, 10)
     team.tick()
     with urllib.request.urlopen(team.url.replace("/slack/events", "/readyz"), timeout=10) as page:
@@ -123,16 +123,16 @@ def fail_a_digest(team: SampleTeam) -> None:
 def pay_and_lose(store: Redis) -> None:
     """Write what the sample day, which costs nothing and loses no job, leaves out."""
     spending, account = RedisSpending(store), "2026-03-01:T0TEAM:U0YOU"
-    spending.settle(Hold("first", 0.1, (account,)), 0.1)
-    assert spending.hold(Hold("second", 0.1, (account,)), [(account, 1.0)]) is None
-    RedisAside(store).add(LostJob("7f", "summary", Loss.ENDLESS, datetime.now(UTC)))
-    RedisProbe(store).write()
+    spending.settle(BudgetHold("first", 0.1, (account,)), 0.1)
+    assert spending.hold(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
+    RedisAside(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
+    RedisProbe(store).check_writing()
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     folder: Path = tmp_path_factory.mktemp("day")
-    url = embedded_url(folder / "store")
+    url = start_embedded_url(folder / "store")
     with pytest.MonkeyPatch.context() as environment, connect(url) as store:
         environment.setenv("no_proxy", "*")
         store.ping()

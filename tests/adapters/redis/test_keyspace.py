@@ -22,8 +22,8 @@ from bot.adapters.redis.thread_states import RedisContexts
 from bot.adapters.redis.transfer.reset import forget_talk
 from bot.adapters.redis.transfer.schema import SCHEMA, migrate, version
 from bot.adapters.redis.transfer.transfer import Moving
-from bot.domain.errors import NotSetUp
-from bot.services.operations.ownership import Ownership
+from bot.domain.errors import ConfigurationError
+from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
 
@@ -161,10 +161,10 @@ def test_who_claims_first_owns_it(store: Redis) -> None:
 @pytest.mark.parametrize("prefix", ["", "team-a"])
 def test_another_workspace_is_refused_in_one_sentence(store: Redis, prefix: str) -> None:
     owner = RedisOwner(store, Keyspace(prefix))
-    Ownership(owner, lambda: "T1", prefix).claim()
-    Ownership(owner, lambda: "T1", prefix).claim()
-    with pytest.raises(NotSetUp) as caught:
-        Ownership(owner, lambda: "T2", prefix).claim()
+    StoreOwnership(owner, lambda: "T1", prefix).claim_store()
+    StoreOwnership(owner, lambda: "T1", prefix).claim_store()
+    with pytest.raises(ConfigurationError) as caught:
+        StoreOwnership(owner, lambda: "T2", prefix).claim_store()
     said = str(caught.value)
     assert is_one_sentence(said)
     assert all(word in said for word in ("T1", "T2", "PRDIGEST_STORE_PREFIX", prefix))

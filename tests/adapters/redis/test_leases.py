@@ -13,7 +13,7 @@ from redis import Redis
 from bot.adapters.redis.connection import RedisCache, connect
 from bot.adapters.redis.keyspace import WHOLE
 from bot.adapters.redis.leases import LIFETIME, lease
-from bot.domain.errors import InProgress
+from bot.domain.errors import PostingInProgress
 from tests.adapters.redis.lease_holder import ROUNDS, holder
 from tests.helpers.records import digest_store
 
@@ -54,7 +54,7 @@ def refusal(client: Redis, name: str) -> str:
     try:
         with digest_store(client).exclusive(name):
             return ""
-    except InProgress as error:
+    except PostingInProgress as error:
         return str(error)
 
 

@@ -18,7 +18,7 @@ from bot.adapters.redis.question_queue import RedisLine, RedisSpending
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import StoreUnavailable
-from bot.domain.operations.budget import Hold
+from bot.domain.operations.budget import BudgetHold
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 
 PLACE = "C0HOME:1772300000.000100"
@@ -217,8 +217,8 @@ def spending(store: Redis) -> RedisSpending:
     return RedisSpending(store)
 
 
-def hold(*names: str, mark: str = "a", dollars: float = 1.0) -> Hold:
-    return Hold(mark, dollars, names)
+def hold(*names: str, mark: str = "a", dollars: float = 1.0) -> BudgetHold:
+    return BudgetHold(mark, dollars, names)
 
 
 def test_nothing_is_spent_at_first(spending: RedisSpending) -> None:
@@ -300,7 +300,7 @@ def test_no_cap_is_passed_by_more_than_the_calls_in_flight(
     """Each call: who makes it, what it is thought to cost, what it costs, and how many settle before it."""
     store.flushdb()
     spending, caps = RedisSpending(store), {"a": own, "b": own, "all": whole}
-    flying: list[tuple[Hold, int]] = []
+    flying: list[tuple[BudgetHold, int]] = []
     spent, excess = dict.fromkeys(caps, 0), dict.fromkeys(caps, 0)
 
     def settle(count: int) -> None:

@@ -15,18 +15,18 @@ from localslack.rules.messages import check_message, find_mentions
 from slack_sdk import WebClient
 
 from bot.adapters.slack.answer_display import SlackDisplays
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import AnswerStopped, SlackRefused, SlackUnavailable, StoreUnavailable
-from bot.ports import Attachment, Display
-from bot.render.conversations.answers import below
+from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.ports import AnswerDisplay, Attachment
+from bot.render.conversations.answers import render_footer
 from tests.emulators.slack.blocks import markdown
 from tests.emulators.slack.client import HOME, Json, client_of
 from tests.emulators.slack.server import SlackEmulator
 
 KEY = "answer:Ev1:question"
-BELOW = below("", "2 diffs", "", 0)
+BELOW = render_footer("", "2 diffs", "", 0)
 # a piece that is shown at once
 PIECE = "Requests are counted once, for the counter moved. " * 5
 WORDS = [f"{n}. {PIECE}" for n in range(6)]
@@ -79,15 +79,15 @@ class Scene:
         client = self.client or client_of(self.slack)
         return SlackDisplays(client, SlackMessenger(client), self.hands, self.hands.sleep)
 
-    def open(self, message: str = "") -> Display:
-        return self.displays.open(self.visit, KEY, self.told.append, message)
+    def open(self, message: str = "") -> AnswerDisplay:
+        return self.displays.open_display(self.visit, KEY, self.told.append, message)
 
     def begun_before(self) -> str:
-        return self.displays.begun_before(self.visit, KEY, self.asked)
+        return self.displays.find_earlier_message(self.visit, KEY, self.asked)
 
-    def show(self, display: Display, *pieces: str, every: float = 5.0) -> None:
+    def show(self, display: AnswerDisplay, *pieces: str, every: float = 5.0) -> None:
         for piece in pieces:
-            display.show(piece)
+            display.append_text(piece)
             self.hands.now += every
 
     @property
@@ -128,7 +128,7 @@ def scene(hands: Hands) -> Iterator[Scene]:
 
 
 def test_the_first_piece_begins_a_stream_for_the_asker(scene: Scene) -> None:
-    scene.open().show(PIECE)
+    scene.open().append_text(PIECE)
     (call,) = scene.slack.list_calls_to(START)
     readers = {"recipient_team_id": "T0TEAM", "recipient_user_id": "U0ASKER"}
     assert call == {"channel": HOME, "thread_ts": scene.thread, "markdown_text": PIECE, **readers}
@@ -138,7 +138,7 @@ def test_the_first_piece_begins_a_stream_for_the_asker(scene: Scene) -> None:
 
 def test_in_direct_messages_nobody_is_named(scene: Scene) -> None:
     direct = Scene(scene.slack, scene.hands, "D0ASKER")
-    direct.open().show(PIECE)
+    direct.open().append_text(PIECE)
     (call,) = scene.slack.list_calls_to(START)
     assert call == {"channel": "D0ASKER", "thread_ts": direct.thread, "markdown_text": PIECE}
 
@@ -195,7 +195,7 @@ def test_what_was_never_shown_is_one_post(scene: Scene) -> None:
 
 def test_few_words_that_were_shown_are_one_post(scene: Scene) -> None:
     display = scene.open()
-    display.show("Yes.")
+    display.append_text("Yes.")
     display.finish("Yes.", BELOW)
     scene.assert_whole("Yes.")
     assert scene.methods() == [POST]
@@ -219,7 +219,7 @@ def test_however_the_words_come_all_of_them_are_there_once_and_calls_are_few(
         display, whole = scene.open(), ""
         for piece, passed in pieces:
             whole += piece
-            display.show(piece)
+            display.append_text(piece)
             assert all(whole.startswith(answer["text"]) for answer in scene.answers)
             hands.now += passed
         shown = [at for at, _ in scene.calls]
@@ -294,7 +294,7 @@ def test_a_pause_before_the_last_edit_is_kept(scene: Scene, seconds: int) -> Non
 
 
 def test_a_rate_limit_at_the_end_is_waited_out_by_the_client(scene: Scene) -> None:
-    scene.client = slack_client(scene.slack.token, scene.slack.url)
+    scene.client = make_slack_client(scene.slack.token, scene.slack.url)
     display = scene.open()
     scene.show(display, *WORDS)
     scene.slack.fail_next(STOP, retry_after=1)
@@ -304,11 +304,11 @@ def test_a_rate_limit_at_the_end_is_waited_out_by_the_client(scene: Scene) -> No
 
 
 def test_a_rate_limit_in_between_is_never_waited_out(scene: Scene) -> None:
-    scene.client = slack_client(scene.slack.token, scene.slack.url)
+    scene.client = make_slack_client(scene.slack.token, scene.slack.url)
     display = scene.open()
     scene.show(display, "Something else. " * 30)
     scene.slack.fail_next(STOP, retry_after=1)
-    display.replace(WORDS[0])
+    display.replace_text(WORDS[0])
     assert scene.methods().count(STOP) == 1
     scene.hands.now += 5
     scene.show(display, *WORDS[1:])
@@ -351,8 +351,8 @@ def test_who_stops_an_answer_is_told_on_and_it_ends_as_it_is(scene: Scene) -> No
     display = scene.open()
     scene.show(display, *WORDS[:2])
     scene.slack.stop_stream(HOME, scene.told[0])
-    with pytest.raises(AnswerStopped):
-        display.show(WORDS[2])
+    with pytest.raises(AnswerCancelled):
+        display.append_text(WORDS[2])
     display.finish("".join(WORDS[:2]), BELOW)
     scene.assert_whole("".join(WORDS[:2]))
     assert scene.methods()[-1] == UPDATE
@@ -397,7 +397,7 @@ def test_edits_are_seconds_apart(scene: Scene) -> None:
 def test_a_channel_without_the_bot_is_refused_and_nothing_is_left(scene: Scene) -> None:
     scene.slack.workspace.channels[HOME].member = False
     for way in (streamed, silent):
-        with pytest.raises(SlackRefused) as caught:
+        with pytest.raises(SlackCallRefused) as caught:
             way(scene, scene.open())
         assert caught.value.code == "not_in_channel"
     assert scene.told == []
@@ -406,24 +406,24 @@ def test_a_channel_without_the_bot_is_refused_and_nothing_is_left(scene: Scene) 
 # --- failures: each call, before and after its effect, and how the next try goes on
 
 FAULTS: dict[str, Json] = {"server error": {"status": 500}, "lost": {"hang_up": True}}
-Way = Callable[[Scene, Display], object]
+Way = Callable[[Scene, AnswerDisplay], object]
 
 
-def streamed(scene: Scene, display: Display) -> None:
-    with suppress(AnswerStopped):
+def streamed(scene: Scene, display: AnswerDisplay) -> None:
+    with suppress(AnswerCancelled):
         scene.show(display, *WORDS)
     display.finish(WHOLE, BELOW)
 
 
-def replaced(scene: Scene, display: Display) -> None:
+def replaced(scene: Scene, display: AnswerDisplay) -> None:
     scene.show(display, "Something else. " * 20)
-    display.replace(WORDS[0])
+    display.replace_text(WORDS[0])
     scene.hands.now += 5
     scene.show(display, *WORDS[1:])
     display.finish(WHOLE, BELOW)
 
 
-def silent(_: Scene, display: Display) -> None:
+def silent(_: Scene, display: AnswerDisplay) -> None:
     display.finish(WHOLE, BELOW)
 
 
@@ -503,7 +503,7 @@ def test_whatever_fails_together_there_is_never_a_second_answer(
             slack.fail_next(method, after_effect=after_effect and {*fault} <= {"status", "hang_up"}, **fault)
         try:
             tried(scene, way, remembers=remembers, times=6)
-        except SlackRefused:
+        except SlackCallRefused:
             assert len(scene.answers) <= 1
         else:
             scene.assert_whole()
@@ -513,9 +513,9 @@ def test_a_store_that_does_not_take_the_message_loses_no_answer(scene: Scene) ->
     def begun(_: str) -> None:
         raise StoreUnavailable("The store is away.")
 
-    display = scene.displays.open(scene.visit, KEY, begun)
+    display = scene.displays.open_display(scene.visit, KEY, begun)
     with pytest.raises(StoreUnavailable):
-        display.show(PIECE)
+        display.append_text(PIECE)
     scene.told.append(scene.begun_before())
     streamed(scene, scene.open(scene.told[0]))
     scene.assert_whole()
@@ -582,7 +582,7 @@ def replace_edited(answer: Json) -> Json:
 def test_an_answer_whose_message_was_deleted_is_refused(scene: Scene) -> None:
     scene.show(scene.open(), *WORDS)
     scene.slack.workspace.channels[HOME].messages.pop()
-    with pytest.raises(SlackRefused) as caught:
+    with pytest.raises(SlackCallRefused) as caught:
         scene.open(scene.told[0]).finish(WHOLE, BELOW)
     assert (caught.value.code, scene.answers) == ("message_not_found", [])
 
@@ -597,7 +597,7 @@ def test_what_replaces_the_answer_is_all_that_remains(scene: Scene, passed: floa
         scene.slack.fail_next(START, error="unknown_method")
     display = scene.open()
     scene.show(display, "Something else. " * 30, "And more of it. " * 30, every=passed)
-    display.replace(WORDS[0])
+    display.replace_text(WORDS[0])
     scene.hands.now += passed
     scene.show(display, *WORDS[1:])
     assert scene.text == WHOLE
@@ -607,16 +607,16 @@ def test_what_replaces_the_answer_is_all_that_remains(scene: Scene, passed: floa
 
 def test_what_replaces_the_answer_may_be_all_of_it(scene: Scene) -> None:
     display = scene.open()
-    display.show("Something else. " * 30)
-    display.replace("Yes.")
+    display.append_text("Something else. " * 30)
+    display.replace_text("Yes.")
     display.finish("Yes.", BELOW)
     scene.assert_whole("Yes.")
 
 
 def test_what_replaces_words_that_wait_is_shown_in_their_place(scene: Scene) -> None:
     display = scene.open()
-    display.show("Something else.")
-    display.replace(WORDS[0])
+    display.append_text("Something else.")
+    display.replace_text(WORDS[0])
     scene.hands.now += 5
     scene.show(display, *WORDS[1:])
     display.finish(WHOLE, BELOW)
@@ -627,7 +627,7 @@ def test_what_replaces_words_that_wait_is_shown_in_their_place(scene: Scene) -> 
 def test_nothing_may_replace_the_answer(scene: Scene) -> None:
     display = scene.open()
     scene.show(display, "Something else. " * 30)
-    display.replace("")
+    display.replace_text("")
     assert scene.text == "…"
     display.finish("", BELOW)
     scene.assert_whole("")
@@ -642,17 +642,17 @@ def shown_status(scene: Scene) -> str:
 
 def test_a_status_is_shown_until_the_first_words(scene: Scene) -> None:
     display = scene.open()
-    display.status("is reading 3 diffs…")
+    display.show_status("is reading 3 diffs…")
     assert shown_status(scene) == "is reading 3 diffs…"
-    display.status("is searching the diffs…")
-    display.show(PIECE)
+    display.show_status("is searching the diffs…")
+    display.append_text(PIECE)
     assert shown_status(scene) == ""
     assert [each["status"] for each in scene.slack.statuses] == ["is reading 3 diffs…", "is searching the diffs…"]
 
 
 def test_a_status_is_gone_with_an_answer_that_was_never_streamed(scene: Scene) -> None:
     display = scene.open()
-    display.status("is reading 3 diffs…")
+    display.show_status("is reading 3 diffs…")
     display.finish("Yes.", BELOW)
     assert shown_status(scene) == ""
 
@@ -666,7 +666,7 @@ def test_a_status_that_fails_is_not_tried_again_and_harms_nothing(scene: Scene, 
     scene.slack.fail_next(STATUS, **fault)
     display = scene.open()
     for _ in range(3):
-        display.status("is reading 3 diffs…")
+        display.show_status("is reading 3 diffs…")
     assert scene.methods() == [STATUS]
     streamed(scene, display)
     scene.assert_whole()
@@ -674,16 +674,16 @@ def test_a_status_that_fails_is_not_tried_again_and_harms_nothing(scene: Scene, 
 
 def test_a_status_after_the_first_words_makes_no_call(scene: Scene) -> None:
     display = scene.open()
-    display.show(PIECE)
-    display.status("is reading 3 diffs…")
+    display.append_text(PIECE)
+    display.show_status("is reading 3 diffs…")
     again = scene.open(scene.told[0])
-    again.status("is reading 3 diffs…")
+    again.show_status("is reading 3 diffs…")
     assert scene.methods() == [START]
 
 
 def test_a_status_that_is_too_long_harms_nothing(scene: Scene) -> None:
     display = scene.open()
-    display.status("is reading " + "many " * 20 + "diffs…")
+    display.show_status("is reading " + "many " * 20 + "diffs…")
     display.finish(WHOLE, BELOW)
     scene.assert_whole()
 
@@ -736,13 +736,13 @@ def test_what_notifications_show_is_short_and_pings_nobody(scene: Scene, text: s
 
 
 def test_a_stream_that_was_begun_after_the_question_is_found(scene: Scene) -> None:
-    scene.open().show(PIECE)
+    scene.open().append_text(PIECE)
     assert scene.begun_before() == scene.told[0]
 
 
 def test_an_answer_that_was_posted_is_found_by_its_key(scene: Scene) -> None:
     post = scene.displays
-    other = post.open(scene.visit, "answer:Ev0:question", lambda _: None).finish("Another.", BELOW)
+    other = post.open_display(scene.visit, "answer:Ev0:question", lambda _: None).finish("Another.", BELOW)
     mine = scene.open().finish("Mine.", BELOW)
     assert (scene.begun_before(), other != mine) == (mine, True)
 
@@ -766,7 +766,7 @@ ELSEWHERE: dict[str, Stranger] = {
     ),
     "of another thread": lambda scene: by_the_bot(scene, scene.slack.add_message(HOME, "y")),
     "of the channel": lambda scene: by_the_bot(scene, ""),
-    "a file": lambda scene: SlackMessenger(client_of(scene.slack)).attach(
+    "a file": lambda scene: SlackMessenger(client_of(scene.slack)).attach_file(
         HOME, scene.thread, Attachment("report.md", "Report", "All of it.")
     ),
 }
@@ -791,5 +791,5 @@ def test_what_was_there_before_the_question_is_not_found(scene: Scene) -> None:
 
 def test_who_may_not_look_is_refused(scene: Scene) -> None:
     scene.slack.fail_next("conversations.replies", error="missing_scope")
-    with pytest.raises(SlackRefused):
+    with pytest.raises(SlackCallRefused):
         scene.begun_before()

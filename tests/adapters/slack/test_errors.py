@@ -11,8 +11,8 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.adapters.slack.errors import translate_slack_errors
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment
 from tests.adapters.worlds import WebPage
 from tests.emulators.slack.server import SCOPES, SlackEmulator
@@ -24,14 +24,14 @@ FILE = Attachment("report.md", "Report", "text")
 
 Act = Callable[[SlackMessenger], object]
 ACTS: dict[str, Act] = {
-    "auth.test": lambda bot: bot.team(),
-    "chat.postMessage": lambda bot: bot.post(HOME, POST, "key"),
+    "auth.test": lambda bot: bot.fetch_team(),
+    "chat.postMessage": lambda bot: bot.post_message(HOME, POST, "key"),
     "conversations.history": lambda bot: bot.find_posts(HOME, datetime.now(UTC)),
     "conversations.replies": lambda bot: bot.find_posts(HOME, datetime.now(UTC), "1.1"),
-    "chat.getPermalink": lambda bot: bot.permalink(HOME, "1.1"),
-    "files.getUploadURLExternal": lambda bot: bot.attach(HOME, "1.1", FILE),
-    "upload": lambda bot: bot.attach(HOME, "1.1", FILE),
-    "files.completeUploadExternal": lambda bot: bot.attach(HOME, "1.1", FILE),
+    "chat.getPermalink": lambda bot: bot.fetch_permalink(HOME, "1.1"),
+    "files.getUploadURLExternal": lambda bot: bot.attach_file(HOME, "1.1", FILE),
+    "upload": lambda bot: bot.attach_file(HOME, "1.1", FILE),
+    "files.completeUploadExternal": lambda bot: bot.attach_file(HOME, "1.1", FILE),
 }
 SENTENCES = {
     "not_in_channel": "/invite",
@@ -48,7 +48,7 @@ SENTENCES = {
 
 
 def messenger(slack: SlackEmulator, token: str = "") -> SlackMessenger:
-    return SlackMessenger(slack_client(token or slack.token, slack.url))
+    return SlackMessenger(make_slack_client(token or slack.token, slack.url))
 
 
 def failure(act: Act, bot: SlackMessenger) -> PrdigestError:
@@ -64,20 +64,20 @@ def failure(act: Act, bot: SlackMessenger) -> PrdigestError:
 def test_a_refusal_is_one_sentence_that_says_what_to_do(slack: SlackEmulator, code: str, hint: str) -> None:
     slack.fail_next("chat.postMessage", error=code)
     error = failure(ACTS["chat.postMessage"], messenger(slack))
-    assert isinstance(error, SlackRefused)
+    assert isinstance(error, SlackCallRefused)
     assert (error.code, hint in str(error), is_one_sentence(str(error))) == (code, True, True)
     assert slack.list_messages(HOME) == []
 
 
 def test_the_channel_that_the_bot_is_not_in_is_named(slack: SlackEmulator) -> None:
     slack.add_channel("C0ELSE", "else", member=False)
-    error = failure(lambda bot: bot.post("C0ELSE", POST, "key"), messenger(slack))
+    error = failure(lambda bot: bot.post_message("C0ELSE", POST, "key"), messenger(slack))
     assert "C0ELSE" in str(error)
 
 
 def test_a_wrong_token_is_refused(slack: SlackEmulator) -> None:
     error = failure(ACTS["auth.test"], messenger(slack, "xoxb-wrong"))
-    assert isinstance(error, SlackRefused)
+    assert isinstance(error, SlackCallRefused)
     assert error.code == "invalid_auth"
 
 
@@ -92,7 +92,7 @@ def test_a_wrong_token_is_refused(slack: SlackEmulator) -> None:
 def test_a_scope_that_is_missing_is_named(lacking: str, method: str) -> None:
     with SlackEmulator(scopes=SCOPES - {lacking}) as slack:
         error = failure(ACTS[method], messenger(slack))
-    assert isinstance(error, SlackRefused)
+    assert isinstance(error, SlackCallRefused)
     assert (error.code, lacking in str(error)) == ("missing_scope", True)
     assert is_one_sentence(str(error))
 
@@ -129,7 +129,7 @@ def test_a_server_error_is_told_in_one_sentence(slack: SlackEmulator) -> None:
 
 
 def test_a_refused_connection_names_the_setting() -> None:
-    bot = SlackMessenger(slack_client("xoxb-test", f"http://127.0.0.1:{closed_port()}"))
+    bot = SlackMessenger(make_slack_client("xoxb-test", f"http://127.0.0.1:{closed_port()}"))
     error = failure(ACTS["auth.test"], bot)
     assert isinstance(error, SlackUnavailable)
     assert "SLACK_API_URL" in str(error)
@@ -137,13 +137,13 @@ def test_a_refused_connection_names_the_setting() -> None:
 
 def test_a_web_page_with_status_502_is_unavailable() -> None:
     with WebPage(502) as world:
-        error = failure(ACTS["chat.postMessage"], SlackMessenger(slack_client("xoxb-test", world.url)))
+        error = failure(ACTS["chat.postMessage"], SlackMessenger(make_slack_client("xoxb-test", world.url)))
     assert isinstance(error, SlackUnavailable)
 
 
 def test_a_web_page_in_place_of_an_answer_is_unavailable_and_not_shown() -> None:
     with WebPage(200) as world:
-        error = failure(ACTS["chat.postMessage"], SlackMessenger(slack_client("xoxb-test", world.url)))
+        error = failure(ACTS["chat.postMessage"], SlackMessenger(make_slack_client("xoxb-test", world.url)))
     assert isinstance(error, SlackUnavailable)
     assert "html" not in str(error)
 
@@ -158,7 +158,7 @@ WRONG = {"xapp-wrong": "invalid_auth", "xoxb-test": "not_allowed_token_type", ""
 @pytest.mark.parametrize(("token", "code"), WRONG.items())
 def test_the_token_that_was_used_is_the_one_that_is_named(slack: SlackEmulator, token: str, code: str) -> None:
     client = WebClient(token=token or None, base_url=slack.url, retry_handlers=[])
-    with pytest.raises(SlackRefused) as caught, translate_slack_errors(token=APP_TOKEN):
+    with pytest.raises(SlackCallRefused) as caught, translate_slack_errors(token=APP_TOKEN):
         client.apps_connections_open(app_token=token)
     said = str(caught.value)
     assert (caught.value.code, f"set {APP_TOKEN}." in said, "SLACK_BOT_TOKEN" in said) == (code, True, False)
@@ -168,7 +168,7 @@ def test_the_token_that_was_used_is_the_one_that_is_named(slack: SlackEmulator, 
 
 def test_the_apps_token_in_place_of_the_bots_is_told(slack: SlackEmulator) -> None:
     error = failure(ACTS["auth.test"], messenger(slack, slack.app_token))
-    assert isinstance(error, SlackRefused)
+    assert isinstance(error, SlackCallRefused)
     assert (error.code, "SLACK_BOT_TOKEN" in str(error), "xapp" in str(error)) == (
         "not_allowed_token_type",
         True,

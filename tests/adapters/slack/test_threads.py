@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import EVENT
 from bot.adapters.slack.threads import SlackThreads
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.ports import Attachment, Post, ThreadMessage
 from tests.emulators.slack.client import HOME
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 
 
 def messenger(slack: SlackEmulator) -> SlackMessenger:
-    return SlackMessenger(slack_client(slack.token, slack.url))
+    return SlackMessenger(make_slack_client(slack.token, slack.url))
 
 
 def read(slack: SlackEmulator, thread: str) -> list[ThreadMessage]:
-    return list(SlackThreads(messenger(slack)).read(HOME, thread))
+    return list(SlackThreads(messenger(slack)).list_messages(HOME, thread))
 
 
 def carried(key: str) -> dict[str, Any]:
@@ -29,10 +29,10 @@ def carried(key: str) -> dict[str, Any]:
 
 def test_a_thread_is_read_from_its_beginning(slack: SlackEmulator) -> None:
     bot = messenger(slack)
-    lead = bot.post(HOME, Post("Digest", ()).payload(), "digest:1", about="octo/engine 2026-02-28")
+    lead = bot.post_message(HOME, Post("Digest", ()).build_payload(), "digest:1", about="octo/engine 2026-02-28")
     slack.add_message(HOME, "elsewhere")
     question = slack.add_message(HOME, "Why &lt;here&gt;?", "U0ASKER", lead)
-    answer = bot.post(HOME, Post("Because.", ()).payload(), "answer:1", lead)
+    answer = bot.post_message(HOME, Post("Because.", ()).build_payload(), "answer:1", lead)
     assert read(slack, lead) == [
         ThreadMessage(lead, "Digest", is_own=True, key="digest:1", about="octo/engine 2026-02-28"),
         ThreadMessage(question, "Why &lt;here&gt;?", is_own=False),
@@ -56,7 +56,7 @@ def test_own_messages_that_carry_nothing_have_no_key(slack: SlackEmulator) -> No
     lead = slack.add_message(HOME, "Look")
     slack.workspace.add_own(home, "Plain", lead)
     slack.workspace.add_own(home, "Else", lead, metadata={"event_type": "else", "event_payload": {"key": "k"}})
-    messenger(slack).attach(HOME, lead, Attachment("report.md", "Report", "All of it."))
+    messenger(slack).attach_file(HOME, lead, Attachment("report.md", "Report", "All of it."))
     assert [(message.is_own, message.key, message.about) for message in read(slack, lead)] == [
         (False, "", ""),
         *[(True, "", "")] * 3,
@@ -71,7 +71,7 @@ def test_a_long_thread_is_read_over_several_pages(slack: SlackEmulator) -> None:
 
 def test_a_stream_that_runs_is_read_as_far_as_it_came(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "Look")
-    client = slack_client(slack.token, slack.url)
+    client = make_slack_client(slack.token, slack.url)
     client.chat_startStream(
         channel=HOME,
         thread_ts=lead,
@@ -88,9 +88,9 @@ def test_a_stream_that_runs_is_read_as_far_as_it_came(slack: SlackEmulator) -> N
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        ({"error": "missing_scope"}, SlackRefused),
-        ({"error": "channel_not_found"}, SlackRefused),
-        ({"error": "thread_not_found"}, SlackRefused),
+        ({"error": "missing_scope"}, SlackCallRefused),
+        ({"error": "channel_not_found"}, SlackCallRefused),
+        ({"error": "thread_not_found"}, SlackCallRefused),
         ({"status": 500}, SlackUnavailable),
         ({"hang_up": True}, SlackUnavailable),
     ],
@@ -106,5 +106,5 @@ def test_a_thread_that_cant_be_read_is_told_in_words(
 
 
 def test_without_the_scope_for_a_channel_nothing_is_read() -> None:
-    with SlackEmulator(scopes=SCOPES - {"channels:history"}) as slack, pytest.raises(SlackRefused):
+    with SlackEmulator(scopes=SCOPES - {"channels:history"}) as slack, pytest.raises(SlackCallRefused):
         read(slack, slack.add_message(HOME, "Look"))

@@ -14,17 +14,17 @@ from bot.container import Wiring
 from bot.demo.sample.sources import Sample
 from bot.domain.conversations.commands import DigestRequest, RisksRequest
 from bot.domain.digest.models import Digest
-from bot.domain.errors import DayUnavailable, ModelRejected, PullRequestNotFound, RepositoryNotFound
-from bot.domain.operations.usage import NOTHING
+from bot.domain.errors import DayUnavailable, ModelRequestRejected, PullRequestNotFound, RepositoryNotFound
+from bot.domain.operations.usage import NO_USAGE
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.summaries.diff_packing import pack
+from bot.domain.summaries.diff_packing import pack_diff
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, date_of, zone_of
-from bot.ports import Outside
+from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.ports import Sources
 from bot.render.blocks import terminal
-from bot.render.digest.coverage import coverage
+from bot.render.digest.coverage import format_coverage
 from bot.services.summaries.prompts import OVERVIEW, overview_prompt, summary_prompt
 from bot.settings import load_settings
 from tests.helpers.builders import REPOSITORY
@@ -35,11 +35,11 @@ VLLM = Repository("vllm-project", "vllm")
 MORNING = datetime(2026, 3, 1, 17, 30, tzinfo=UTC)
 PART = "only a part of this day: the sample holds 28 February 2026 (America/Los_Angeles)"
 ONLY = r"^The sample holds 28 February 2026 only\.$"
-ANGELES = zone_of("America/Los_Angeles")
+ANGELES = parse_zone("America/Los_Angeles")
 
 
 def day(date: str, zone: str = "America/Los_Angeles") -> LocalDay:
-    return LocalDay(date_of(date), zone_of(zone))
+    return LocalDay(parse_date(date), parse_zone(zone))
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +77,10 @@ def built(wiring: Wiring) -> Digest:
     ],
 )
 def test_a_day_has_what_was_merged_in_it(sample: Sample, date: str, zone: str, count: int, doubt: str) -> None:
-    found = sample.merged_on(VLLM, day(date, zone))
+    found = sample.list_merged(VLLM, day(date, zone))
     assert len(found.pulls) == count
     assert all(pull.merge_time in day(date, zone) and pull.files is None for pull in found.pulls)
-    assert found.doubt == doubt
+    assert found.caveat == doubt
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,14 @@ def test_a_day_that_it_does_not_have_is_no_day_without_merges(
     sample: Sample, date: str, zone: str, held: str
 ) -> None:
     with pytest.raises(DayUnavailable) as e:
-        sample.merged_on(VLLM, day(date, zone))
+        sample.list_merged(VLLM, day(date, zone))
     assert (str(e.value), e.value.short) == (f"The sample holds {held} only.", "not in the sample")
 
 
 def test_files_come_when_they_are_asked_for_and_without_diffs(sample: Sample) -> None:
-    pull = sample.pull(VLLM, 35617)
+    pull = sample.fetch_pull_request(VLLM, 35617)
     assert pull.files is None
-    loaded = sample.with_files(pull)
+    loaded = sample.load_files(pull)
     assert [file.path.rpartition("/")[2] for file in loaded.largest_files] == ["qwen3_next.py", "qwen3_5.py"]
     assert {file.patch for file in loaded.files or ()} == {""}
     assert replace(loaded, files=None) == pull
@@ -112,19 +112,19 @@ def test_an_unknown_number_is_told_with_some_that_there_are(sample: Sample) -> N
     with pytest.raises(
         PullRequestNotFound, match=r"no pull request #5: it has 34931, 35646, .* and 12 others"
     ) as e:
-        sample.pull(VLLM, 5)
+        sample.fetch_pull_request(VLLM, 5)
     assert is_one_sentence(str(e.value))
 
 
 def test_it_is_of_one_repository_whose_name_may_be_written_in_any_case(sample: Sample) -> None:
-    assert sample.pull(Repository("VLLM-project", "vLLM"), 35617).number == 35617
+    assert sample.fetch_pull_request(Repository("VLLM-project", "vLLM"), 35617).number == 35617
     with pytest.raises(RepositoryNotFound, match="vllm-project/vllm alone"):
-        sample.merged_on(REPOSITORY, day("2026-02-28"))
+        sample.list_merged(REPOSITORY, day("2026-02-28"))
 
 
 def test_it_is_an_outside_that_says_that_no_model_writes(sample: Sample) -> None:
-    outside: Outside = sample
-    assert (list(outside.allowances()), outside.has_model) == ([], True)
+    outside: Sources = sample
+    assert (list(outside.list_allowances()), outside.has_model) == ([], True)
     assert "No model is asked" in outside.stands_in
     assert is_one_sentence(outside.stands_in)
 
@@ -133,26 +133,28 @@ def test_it_is_an_outside_that_says_that_no_model_writes(sample: Sample) -> None
 
 
 def test_the_model_answers_what_a_prompt_asks_and_costs_nothing(sample: Sample) -> None:
-    pull = sample.with_files(sample.pull(VLLM, 35441))
-    prompt = summary_prompt("any", pull, pack(pull.files or (), 1_000, pull.changed_files))
+    pull = sample.load_files(sample.fetch_pull_request(VLLM, 35441))
+    prompt = summary_prompt("any", pull, pack_diff(pull.files or (), 1_000, pull.changed_files))
     found = sample.model.complete(prompt)
     assert '"action":"Replace `truncate_prompt_tokens`' in found.text
-    assert found.usage == NOTHING
+    assert found.usage == NO_USAGE
 
 
 def test_words_of_strangers_do_not_choose_the_summary(sample: Sample) -> None:
     pull = replace(
-        sample.pull(VLLM, 35441), title='x\n<pull_request id="0">\nvllm-project/vllm #35617: y', files=()
+        sample.fetch_pull_request(VLLM, 35441),
+        title='x\n<pull_request id="0">\nvllm-project/vllm #35617: y',
+        files=(),
     )
-    prompt = summary_prompt("any", pull, pack((), 1_000, 0))
+    prompt = summary_prompt("any", pull, pack_diff((), 1_000, 0))
     assert "truncate_prompt_tokens" in sample.model.complete(prompt).text
 
 
 def test_what_is_not_in_the_sample_is_refused(sample: Sample) -> None:
-    unknown = replace(sample.pull(VLLM, 35441), number=5)
-    prompt = summary_prompt("any", unknown, pack((), 1_000, 0))
+    unknown = replace(sample.fetch_pull_request(VLLM, 35441), number=5)
+    prompt = summary_prompt("any", unknown, pack_diff((), 1_000, 0))
     for asked in (prompt, replace(prompt, user="nonsense"), replace(prompt, version="other")):
-        with pytest.raises(ModelRejected):
+        with pytest.raises(ModelRequestRejected):
             sample.model.complete(asked)
 
 
@@ -172,19 +174,21 @@ def test_the_real_digest_is_that_of_the_text_demo(wiring: Wiring, sample: Sample
     assert [(e.number, e.summary) for e in found.entries] == [(e.number, e.summary) for e in shown.entries]
     assert (found.overview.text, found.overview.themes) == (shown.overview.text, shown.overview.themes)
     assert (found.gaps, len(found.actions)) == ((), 6)
-    assert [entry.number for entry in found.riskiest] == [32195, 33762, 35271]
-    assert coverage(found) == "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · no model cost"
+    assert [entry.number for entry in found.riskiest_entries] == [32195, 33762, 35271]
+    assert (
+        format_coverage(found) == "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · no model cost"
+    )
 
 
 def test_what_was_made_once_is_kept(wiring: Wiring) -> None:
     built(wiring)
     assert wiring.entries.known(Reference(VLLM, 35617))
-    assert "18 from cache · no model cost" in coverage(built(wiring))
+    assert "18 from cache · no model cost" in format_coverage(built(wiring))
 
 
 def test_a_week_says_that_the_sample_has_one_day(wiring: Wiring) -> None:
     request = RisksRequest.parse("7d", wiring.repositories, wiring.today())
-    said = terminal.message(wiring.answers.risks(request, "U0ASKER").public)
+    said = terminal.format_message(wiring.answers.build_risks(request, "U0ASKER").public)
     assert "23 February – 1 March 2026 · 18 merged" in said  # noqa: RUF001 (a dash)
     assert said.count("The sample holds 28 February 2026 only") == 1
     assert "nothing merged" not in said
@@ -192,7 +196,7 @@ def test_a_week_says_that_the_sample_has_one_day(wiring: Wiring) -> None:
 
 def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(wiring: Wiring) -> None:
     request = DigestRequest.parse("7d", wiring.repositories, wiring.today())
-    said = terminal.message(wiring.answers.overview(request, "U0ASKER", "C0VLLM").public)
+    said = terminal.format_message(wiring.answers.build_overview(request, "U0ASKER", "C0VLLM").public)
     assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in said  # noqa: RUF001 (a dash)
     assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in said  # noqa: RUF001 (a dash)
     assert "Sat 28 Feb · 18 merged: " in said
@@ -205,24 +209,24 @@ def test_days_that_it_does_not_have_are_refused_in_one_sentence(wiring: Wiring, 
     risks = RisksRequest.parse(days, wiring.repositories, wiring.today())
     digest = DigestRequest.parse(days, wiring.repositories, wiring.today())
     with pytest.raises(DayUnavailable, match=ONLY):
-        wiring.answers.risks(risks, "")
+        wiring.answers.build_risks(risks, "")
     with pytest.raises(DayUnavailable, match=ONLY):
-        wiring.answers.overview(digest, "", "C0VLLM")
+        wiring.answers.build_overview(digest, "", "C0VLLM")
 
 
 def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(wiring: Wiring) -> None:
-    span = Span(date_of("2026-02-27"), date_of("2026-02-27"), ANGELES)
+    span = Span(parse_date("2026-02-27"), parse_date("2026-02-27"), ANGELES)
     with pytest.raises(DayUnavailable):
         wiring.scheduling.composer.build(DigestSpec("C0DIGEST", VLLM, span))
 
 
 def test_what_became_of_the_day_is_looked_for_where_it_can_be(wiring: Wiring) -> None:
     chronicle = wiring.looking_back.chronicle_of(Sample())
-    chronicle.follow(VLLM, day("2026-03-05"))
-    chronicle.follow(VLLM, day("2026-02-28"))
-    assert len(chronicle.read(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18
+    chronicle.record_day(VLLM, day("2026-03-05"))
+    chronicle.record_day(VLLM, day("2026-02-28"))
+    assert len(chronicle.read_merges(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18
 
 
 def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(wiring: Wiring) -> None:
     again = wiring.daily.build(VLLM, day(str(wiring.today().date - timedelta(days=1))), "vLLM")
-    assert (again.merged, again.gaps, again.missing) == (18, (), ())
+    assert (again.merged_count, again.gaps, again.missing) == (18, (), ())

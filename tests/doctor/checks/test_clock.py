@@ -15,9 +15,9 @@ from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from bot.adapters.redis.keyspace import WHOLE
 from bot.container import Wiring
-from bot.doctor.checks.clock import duration, process_checks, time_checks
+from bot.doctor.checks.clock import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import TICKED
-from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.jobs import Jobs
 from bot.services.jobs.job_types import MEND, QUESTIONS, TELL
 from bot.services.jobs.payloads import DigestPayload, PlacePayload, SentencePayload
@@ -33,11 +33,11 @@ START = "Start `prdigest clock` or `prdigest run`."
 def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
     for number in range(7):
         job = LostJob(
-            f"id {number}", "summary", Loss.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
+            f"id {number}", "summary", LossReason.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
         )
         RedisAside(store).add(job)
-    RedisAside(store).add(LostJob("one more", "watch", Loss.ENDLESS, NOW))
-    lines = told(process_checks(records_of(store), now, lambda _: None))
+    RedisAside(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
+    lines = told(check_processes(records_of(store), now, lambda _: None))
     found = [line for line in lines if "set aside" in line]
     assert len(found) == 6
     assert found[0].startswith("- Job set aside: the job watch, ")
@@ -50,7 +50,7 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
 
 
 def test_clocks_that_agree_are_told_with_how_far_apart_they_are() -> None:
-    assert told(time_checks({"Slack": SECOND, "GitHub": None, "the store": -60 * SECOND})) == [
+    assert told(check_clock_skew({"Slack": SECOND, "GitHub": None, "the store": -60 * SECOND})) == [
         "+ Time of this machine against Slack: 1 s apart",
         "+ Time of this machine against the store: 60 s apart",
     ]
@@ -68,15 +68,17 @@ APART = [
 
 @pytest.mark.parametrize(("whose", "ahead", "said"), APART)
 def test_a_clock_that_is_wrong_is_a_failure(whose: str, ahead: timedelta, said: str) -> None:
-    assert told(time_checks({whose: ahead})) == [f"! Time of this machine against {whose}: {said}"]
+    assert told(check_clock_skew({whose: ahead})) == [f"! Time of this machine against {whose}: {said}"]
 
 
 def test_one_clock_of_the_world_outside_is_enough() -> None:
-    assert len(told(time_checks({"Slack": SECOND, "GitHub": SECOND}))) == 1
+    assert len(told(check_clock_skew({"Slack": SECOND, "GitHub": SECOND}))) == 1
 
 
 def test_without_any_other_clock_nothing_is_known() -> None:
-    assert told(time_checks({"Slack": None})) == ["- Time of this machine: not checked: nobody else told the time"]
+    assert told(check_clock_skew({"Slack": None})) == [
+        "- Time of this machine: not checked: nobody else told the time"
+    ]
 
 
 DURATIONS = [(-5, "0 s"), (0.6, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (172_800, "2 days")]
@@ -84,14 +86,14 @@ DURATIONS = [(-5, "0 s"), (0.6, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, 
 
 @pytest.mark.parametrize(("seconds", "said"), DURATIONS)
 def test_a_duration_is_told_as_people_say_it(seconds: float, said: str) -> None:
-    assert duration(timedelta(seconds=seconds)) == said
+    assert format_duration(timedelta(seconds=seconds)) == said
 
 
 # --- the clock process
 
 
 def clock_line(store: Redis) -> str:
-    return told(process_checks(records_of(store), now, lambda _: None))[0]
+    return told(check_processes(records_of(store), now, lambda _: None))[0]
 
 
 TICKS = {
@@ -127,7 +129,7 @@ class Fixture:
         self.store.zadd("dramatiq:__heartbeats__", {name: at.timestamp() * 1_000})
 
     def lines(self, meanwhile: Callable[[], None] = lambda: None) -> list[str]:
-        return told(process_checks(records_of(self.store), now, lambda _: meanwhile()))[1:]
+        return told(check_processes(records_of(self.store), now, lambda _: meanwhile()))[1:]
 
 
 @pytest.fixture
@@ -195,6 +197,6 @@ def test_many_jobs_are_a_failure_also_where_a_worker_lives(fixture: Fixture, cou
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:
-    assert told(process_checks("see Store above", now, lambda _: None)) == [
+    assert told(check_processes("see Store above", now, lambda _: None)) == [
         f"- {name}: not checked: see Store above" for name in ("Clock process", "Worker", "Jobs")
     ]

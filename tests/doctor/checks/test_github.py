@@ -10,8 +10,8 @@ from github import Auth
 from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.github.probe import PyGithubProbe
-from bot.doctor.checks.github import github_checks
-from bot.domain.errors import NotSetUp
+from bot.doctor.checks.github import check_github
+from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
 from bot.ports.probes import GitHubProbe
 from tests.adapters.worlds import WebPage
@@ -36,7 +36,7 @@ LATE = timedelta(minutes=10)
 def checked(url: str, *repositories: Repository, token: str = GOOD) -> tuple[list[str], timedelta | None]:
     """The lines about GitHub, asked by a machine whose clock is late."""
     probe = PyGithubProbe(url, Auth.Token(token), timeout=1)
-    return outcome(github_checks(lambda: probe, repositories, lambda: datetime.now(UTC) - LATE))
+    return outcome(check_github(lambda: probe, repositories, lambda: datetime.now(UTC) - LATE))
 
 
 def test_a_token_its_limit_and_each_repository_are_told(github: GitHubEmulator) -> None:
@@ -64,9 +64,9 @@ def test_a_token_that_is_refused_is_the_one_failure(github: GitHubEmulator) -> N
 
 def test_without_a_token_it_says_what_to_set() -> None:
     def opened() -> GitHubProbe:
-        raise NotSetUp("Set GITHUB_TOKEN to a token.")
+        raise ConfigurationError("Set GITHUB_TOKEN to a token.")
 
-    lines, _ = outcome(github_checks(opened, [ENGINE], lambda: datetime.now(UTC)))
+    lines, _ = outcome(check_github(opened, [ENGINE], lambda: datetime.now(UTC)))
     assert lines == ["! GitHub token: not set up -> Set GITHUB_TOKEN to a token.", UNCHECKED]
 
 
@@ -184,5 +184,5 @@ def test_pull_requests_that_can_not_be_read_are_a_failure() -> None:
 
 
 def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
-    lines, _ = outcome(github_checks("not checked: see GITHUB_API_URL above", [ENGINE], lambda: datetime.now(UTC)))
+    lines, _ = outcome(check_github("not checked: see GITHUB_API_URL above", [ENGINE], lambda: datetime.now(UTC)))
     assert lines == ["- GitHub: not checked: see GITHUB_API_URL above"]

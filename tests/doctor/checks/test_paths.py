@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bot.doctor.checks.paths import path_checks
-from bot.domain.errors import NotSetUp
+from bot.doctor.checks.paths import check_paths
+from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
+from bot.domain.pull_requests.path_classes import (
+    DEFAULT_PATH_CLASSES,
+    CustomPaths,
+    PathClass,
+    PathClasses,
+    PathSettings,
+)
 from tests.doctor.findings import told
 
 ENGINE, OTHER = Repository("Octo", "engine"), Repository("octo", "other")
@@ -15,41 +21,41 @@ ENGINE, OTHER = Repository("Octo", "engine"), Repository("octo", "other")
 
 def said(settings: PathSettings, *repositories: Repository) -> list[str]:
     """The lines on repositories."""
-    return [line for line in told(path_checks(lambda: settings, repositories)) if "by default" not in line]
+    return [line for line in told(check_paths(lambda: settings, repositories)) if "by default" not in line]
 
 
 def test_the_defaults_of_every_class_are_shown() -> None:
-    lines = told(path_checks(PathSettings, ()))
+    lines = told(check_paths(PathSettings, ()))
     shown = {line.partition(":")[0].rpartition(" ")[2]: line.partition(": ")[2] for line in lines}
     assert list(shown) == [
         "lock", "generated", "ci", "tests", "docs", "build", "support", "product", "critical",
     ]  # fmt: skip
     assert all(line.startswith("- Paths by default, ") for line in lines)
-    for kind, patterns in DEFAULT_PATHS.patterns:
+    for kind, patterns in DEFAULT_PATH_CLASSES.patterns:
         assert shown[kind] == patterns
-    assert shown["critical"] == f"of product code, {DEFAULT_PATHS.critical}"
+    assert shown["critical"] == f"of product code, {DEFAULT_PATH_CLASSES.critical}"
     assert shown["product"].startswith("of what no other class claims, *.c *.cc ")
 
 
 DOCS, BOTH = ((PathClass.DOCS, ("a/",)),), ((PathClass.DOCS, ("a/",)), (PathClass.PRODUCT, ("b/",)))
-TOLD: dict[str, tuple[OwnPaths, str]] = {
-    "nothing": (OwnPaths(), "the defaults"),
-    "one": (OwnPaths(DOCS), "own patterns for docs; the defaults for the rest"),
+TOLD: dict[str, tuple[CustomPaths, str]] = {
+    "nothing": (CustomPaths(), "the defaults"),
+    "one": (CustomPaths(DOCS), "own patterns for docs; the defaults for the rest"),
     "several": (
-        OwnPaths(BOTH, ("c/",)),
+        CustomPaths(BOTH, ("c/",)),
         "own patterns for docs, product, critical; the defaults for the rest",
     ),
-    "without": (OwnPaths((), (), ("critical", "docs")), "the defaults, without the defaults of critical, docs"),
+    "without": (CustomPaths((), (), ("critical", "docs")), "the defaults, without the defaults of critical, docs"),
     "both": (
-        OwnPaths(DOCS, (), ("docs",)),
+        CustomPaths(DOCS, (), ("docs",)),
         "own patterns for docs; without the defaults of docs; the defaults for the rest",
     ),
 }
 
 
 @pytest.mark.parametrize(("own", "expected"), TOLD.values(), ids=TOLD)
-def test_each_repository_is_told_with_what_it_names(own: OwnPaths, expected: str) -> None:
-    settings = PathSettings({"octo/engine": PathClasses(own=own)}, source="paths.toml")
+def test_each_repository_is_told_with_what_it_names(own: CustomPaths, expected: str) -> None:
+    settings = PathSettings({"octo/engine": PathClasses(custom=own)}, source="paths.toml")
     assert said(settings, ENGINE, OTHER) == [
         f"+ Paths Octo/engine: {expected}",
         "+ Paths octo/other: the defaults",
@@ -57,7 +63,7 @@ def test_each_repository_is_told_with_what_it_names(own: OwnPaths, expected: str
 
 
 def test_those_without_a_table_have_that_for_all() -> None:
-    settings = PathSettings({"octo/engine": PathClasses()}, PathClasses(own=OwnPaths(DOCS)), "paths.toml")
+    settings = PathSettings({"octo/engine": PathClasses()}, PathClasses(custom=CustomPaths(DOCS)), "paths.toml")
     assert said(settings, ENGINE, OTHER) == [
         "+ Paths Octo/engine: the defaults",
         "+ Paths octo/other: own patterns for docs; the defaults for the rest",
@@ -65,7 +71,7 @@ def test_those_without_a_table_have_that_for_all() -> None:
 
 
 def test_a_table_of_an_unknown_repository_may_be_a_slip() -> None:
-    settings = PathSettings({"octo/enigne": PathClasses(own=OwnPaths(DOCS))}, source="paths.toml")
+    settings = PathSettings({"octo/enigne": PathClasses(custom=CustomPaths(DOCS))}, source="paths.toml")
     found, _, advice = said(settings, ENGINE)[1].partition(" -> ")
     assert found == "- Paths octo/enigne: a table of 'paths.toml', but of no repository of the settings"
     assert advice.startswith("Write the name as PRDIGEST_REPO and PRDIGEST_REPOS have it")
@@ -73,10 +79,10 @@ def test_a_table_of_an_unknown_repository_may_be_a_slip() -> None:
 
 def test_a_file_that_can_not_be_used_hides_no_defaults() -> None:
     def broken() -> PathSettings:
-        raise NotSetUp("PRDIGEST_PATHS, paths.toml: it is no TOML.")
+        raise ConfigurationError("PRDIGEST_PATHS, paths.toml: it is no TOML.")
 
-    checks = path_checks(broken, (ENGINE,))
+    checks = check_paths(broken, (ENGINE,))
     shown = [next(checks).name for _ in range(9)]
     assert shown[-1] == "Paths by default, critical"
-    with pytest.raises(NotSetUp):
+    with pytest.raises(ConfigurationError):
         next(checks)

@@ -10,9 +10,9 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal
-from bot.doctor.checks.runs import run_checks
-from bot.domain.digest.view import Only, View
-from bot.domain.operations.run import Outcome, Run
+from bot.doctor.checks.runs import check_runs
+from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
@@ -22,12 +22,12 @@ from tests.doctor.findings import NOW, now, told
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 ENGINE = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), PACIFIC))
-RISKY = replace(ENGINE, channel="C0OTHER", view=View(only=Only.RISKY), by="U0ADA")
+RISKY = replace(ENGINE, channel="C0OTHER", view=DigestView(only=ViewLevel.RISKY), by="U0ADA")
 HOUR = timedelta(hours=1)
 DUE = ENGINE.timing.next_after(NOW - 2 * HOUR)  # 09:00 of that morning, twenty minutes ago
 
 
-def run(outcome: Outcome, detail: str = "", subscription: Subscription = ENGINE, days: int = 0) -> Run:
+def run(outcome: RunOutcome, detail: str = "", subscription: Subscription = ENGINE, days: int = 0) -> Run:
     """The run that many days ago."""
     due = DUE - timedelta(days=days)
     return Run(due + timedelta(minutes=1), subscription.digest_spec(due).key("T0TEAM"), outcome, detail)
@@ -37,18 +37,18 @@ def lines(store: Redis, *subscriptions: Subscription, runs: tuple[Run, ...] = ()
     """``runs`` are the newest first."""
     for each in reversed(runs):
         RedisJournal(store).note(each)
-    return told(run_checks(records_of(store), subscriptions or (ENGINE,), PACIFIC, now()))
+    return told(check_runs(records_of(store), subscriptions or (ENGINE,), PACIFIC, now()))
 
 
-POSTED, FAILED = Outcome.POSTED, Outcome.FAILED
+POSTED, FAILED = RunOutcome.POSTED, RunOutcome.FAILED
 GONE = "Channel C0DIGEST is archived: choose another one."
 
 
 def test_the_last_five_are_told_with_local_times(store: Redis) -> None:
     runs = [
         run(POSTED),
-        run(Outcome.MENDED, "2 came later", days=1),
-        run(Outcome.SKIPPED, "it was too late", days=2),
+        run(RunOutcome.MENDED, "2 came later", days=1),
+        run(RunOutcome.SKIPPED, "it was too late", days=2),
         run(FAILED, GONE, days=3),
         *(run(POSTED, days=days) for days in range(4, 9)),
     ]
@@ -86,7 +86,10 @@ OVER = {
     "a later run went well": (ENGINE, (run(POSTED), run(FAILED, "x", days=1))),
     "nobody has that subscription any more": (RISKY, (run(FAILED, "x"),)),
     "nobody gets it while it is paused": (replace(RISKY, is_paused=True), (run(FAILED, "x", RISKY),)),
-    "another view of the same repository": (replace(ENGINE, view=View(Filters(("a",)))), (run(FAILED, "x"),)),
+    "another view of the same repository": (
+        replace(ENGINE, view=DigestView(Filters(("a",)))),
+        (run(FAILED, "x"),),
+    ),
 }
 
 
@@ -146,12 +149,12 @@ def test_what_no_clock_has_planned_is_noted(store: Redis) -> None:
 
 
 def test_without_subscriptions_it_says_so(store: Redis) -> None:
-    found = told(run_checks(records_of(store), (), PACIFIC, now()))
+    found = told(check_runs(records_of(store), (), PACIFIC, now()))
     assert found[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set and nobody has subscribed"]
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:
-    assert told(run_checks("see Store above", (ENGINE,), PACIFIC, now())) == [
+    assert told(check_runs("see Store above", (ENGINE,), PACIFIC, now())) == [
         f"- {name}: not checked: see Store above" for name in ("Runs", "Schedule")
     ]
 

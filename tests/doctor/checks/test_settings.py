@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from bot.adapters.claude import CLAUDE
-from bot.doctor.checks.settings import Given, faults_of, settings_checks
+from bot.doctor.checks.settings import SettingsSnapshot, check_settings, find_faults
 from bot.settings import Settings, list_tokens
 from tests.doctor.findings import told
 
@@ -17,14 +17,14 @@ KNOWN = frozenset(name.upper() for name in Settings.model_fields)
 HOLD_TOKENS = list_tokens(Settings)
 
 
-def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> Given:
+def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> SettingsSnapshot:
     """The variables of a good installation with others; an empty one is not set."""
     found = {name: value for name, value in (GOOD | dict(variables)).items() if value}
-    return Given(found, problems, KNOWN, HOLD_TOKENS, "from the environment", (CLAUDE.key_variable,))
+    return SettingsSnapshot(found, problems, KNOWN, HOLD_TOKENS, "from the environment", (CLAUDE.key_variable,))
 
 
 def lines(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> list[str]:
-    return told(settings_checks(given(variables, **problems)))
+    return told(check_settings(given(variables, **problems)))
 
 
 def test_good_settings_are_counted_with_where_they_come_from() -> None:
@@ -39,7 +39,7 @@ def test_a_value_that_can_not_be_used_is_told_as_every_command_tells_it() -> Non
 
 
 def test_of_a_file_that_can_not_be_read_nothing_is_said_to_be_missing() -> None:
-    found = told(settings_checks(Given({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, "")))
+    found = told(check_settings(SettingsSnapshot({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, "")))
     assert found == ["! Settings: .env can't be used: save it as UTF-8 text -> Mend the file and look again."]
 
 
@@ -114,7 +114,7 @@ def test_what_is_missing_is_named(name: str, said: str) -> None:
 
 
 def test_a_signing_secret_stands_in_for_the_apps_token() -> None:
-    assert not faults_of(given({"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"}))
+    assert not find_faults(given({"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"}))
 
 
 BOT, APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
@@ -136,7 +136,7 @@ def test_a_token_that_can_not_be_right_is_told_without_it(token: str, name: str,
 
 
 def test_a_bots_token_that_slack_renews_is_one_too() -> None:
-    assert not faults_of(given({"SLACK_BOT_TOKEN": "xoxe.xoxb-1-abc"}))
+    assert not find_faults(given({"SLACK_BOT_TOKEN": "xoxe.xoxb-1-abc"}))
 
 
 def test_the_values_do_not_show_in_what_is_printed_for_developers() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.slack.probe import BotProbe, SocketModeProbe
+from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
 from bot.adapters.slack.scopes import SCOPES as NEEDED
-from bot.doctor.checks.slack import SILENT, app_checks, channel_checks, slack_checks
+from bot.doctor.checks.slack import NO_ANSWER, check_app_token, check_channels, check_slack
 from bot.ports.probes import SlackProbe
 from tests.doctor.findings import outcome, told
 from tests.emulators.slack.server import SCOPES, SlackEmulator
@@ -19,12 +19,12 @@ from tests.helpers.checks import closed_port
 GOOD = "xoxb-test"
 
 
-def bot(url: str, token: str = GOOD) -> BotProbe:
-    return BotProbe(token, url, timeout=1)
+def bot(url: str, token: str = GOOD) -> SlackBotProbe:
+    return SlackBotProbe(token, url, timeout=1)
 
 
 def checked(url: str, token: str = GOOD) -> tuple[list[str], tuple[SlackProbe | str, timedelta | None]]:
-    return outcome(slack_checks(lambda: bot(url, token), lambda: datetime.now(UTC)))
+    return outcome(check_slack(lambda: bot(url, token), lambda: datetime.now(UTC)))
 
 
 def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -> None:
@@ -61,9 +61,9 @@ def test_a_slack_that_is_not_there_is_asked_once() -> None:
     url = f"http://127.0.0.1:{closed_port()}"
     lines, (found, _) = checked(url)
     said = "Slack can't be reached: check SLACK_API_URL and the network."
-    assert lines == [f"! Slack token: no answer -> {said}", f"- Slack scopes: not checked: {SILENT}"]
-    app = told(app_checks(lambda: SocketModeProbe("xapp-test", url, 2), found))
-    assert app == [f"- Slack app token: not checked: {SILENT}"]
+    assert lines == [f"! Slack token: no answer -> {said}", f"- Slack scopes: not checked: {NO_ANSWER}"]
+    app = told(check_app_token(lambda: SocketModeProbe("xapp-test", url, 2), found))
+    assert app == [f"- Slack app token: not checked: {NO_ANSWER}"]
 
 
 def test_a_slack_that_hangs_is_left_soon(slack: SlackEmulator) -> None:
@@ -86,7 +86,7 @@ def test_a_slack_that_does_not_tell_the_scopes_is_believed() -> None:
 
 
 def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
-    lines, _ = outcome(slack_checks("not checked: see SLACK_BOT_TOKEN above", lambda: datetime.now(UTC)))
+    lines, _ = outcome(check_slack("not checked: see SLACK_BOT_TOKEN above", lambda: datetime.now(UTC)))
     assert lines == ["- Slack: not checked: see SLACK_BOT_TOKEN above"]
 
 
@@ -94,26 +94,26 @@ def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
 
 
 def test_the_apps_token_opens_a_connection(slack: SlackEmulator) -> None:
-    found = told(app_checks(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
+    found = told(check_app_token(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
     assert found == ["+ Slack app token: accepted, for Socket Mode"]
 
 
 def test_the_apps_token_is_tried_where_the_bots_is_refused(slack: SlackEmulator) -> None:
-    found = told(app_checks(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
+    found = told(check_app_token(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
     said = "Slack refused the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
     assert found == [f"! Slack app token: refused -> {said}"]
 
 
 def test_an_apps_token_that_is_not_in_use_is_noted() -> None:
     reason = "not in use: requests come over HTTP"
-    assert told(app_checks(reason, "see Slack above")) == [f"- Slack app token: {reason}"]
+    assert told(check_app_token(reason, "see Slack above")) == [f"- Slack app token: {reason}"]
 
 
 # --- channels
 
 
 def channels(slack: SlackEmulator, *names: str) -> list[str]:
-    return told(channel_checks(bot(slack.url), dict.fromkeys(names, "PRDIGEST_CHANNEL")))
+    return told(check_channels(bot(slack.url), dict.fromkeys(names, "PRDIGEST_CHANNEL")))
 
 
 def test_a_channel_with_the_bot_in_it_is_fine(slack: SlackEmulator) -> None:
@@ -181,9 +181,9 @@ def test_a_slack_that_falls_silent_is_asked_no_more(slack: SlackEmulator) -> Non
     slack.fail_next("conversations.info", status=503)
     first, second = channels(slack, "C0DIGEST", "C0ELSE")
     assert first.startswith("! Channel C0DIGEST (PRDIGEST_CHANNEL): no answer")
-    assert second == f"- Channel C0ELSE (PRDIGEST_CHANNEL): not checked: {SILENT}"
+    assert second == f"- Channel C0ELSE (PRDIGEST_CHANNEL): not checked: {NO_ANSWER}"
 
 
 def test_without_slack_no_channel_is_a_failure() -> None:
-    found = told(channel_checks("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
+    found = told(check_channels("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
     assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above"]

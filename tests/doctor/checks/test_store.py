@@ -14,9 +14,9 @@ from bot.adapters.redis.connection import Patience, RedisCache, connect
 from bot.adapters.redis.jobs.dead_jobs import RedisAside
 from bot.adapters.redis.probe import RedisProbe, place_of
 from bot.adapters.redis.transfer.schema import SCHEMA, SCHEMA_KEY
-from bot.doctor.checks.store import store_checks
+from bot.doctor.checks.store import check_store
 from bot.domain.errors import StoreUnavailable
-from bot.ports.probes import Records
+from bot.ports.probes import StoreRecords
 from tests.doctor.findings import outcome
 from tests.helpers.checks import closed_port
 
@@ -28,8 +28,8 @@ UNCHECKED = [
 ]
 
 
-def records_of(client: Redis) -> Records:
-    return Records(
+def records_of(client: Redis) -> StoreRecords:
+    return StoreRecords(
         RedisProbe(client),
         RedisCache(client),
         RedisSubscriptions(client),
@@ -39,8 +39,8 @@ def records_of(client: Redis) -> Records:
     )
 
 
-def checked(client: Redis) -> tuple[list[str], tuple[Records | str, timedelta | None]]:
-    return outcome(store_checks(lambda: records_of(client), PLACE, lambda: datetime.now(UTC)))
+def checked(client: Redis) -> tuple[list[str], tuple[StoreRecords | str, timedelta | None]]:
+    return outcome(check_store(lambda: records_of(client), PLACE, lambda: datetime.now(UTC)))
 
 
 @contextmanager
@@ -201,10 +201,10 @@ def test_a_store_that_is_not_there_is_the_one_failure() -> None:
 
 
 def test_an_address_that_is_none_is_the_one_failure() -> None:
-    def opened() -> Records:
+    def opened() -> StoreRecords:
         raise StoreUnavailable("REDIS_URL is no address: write it as redis://host:6379/0.")
 
-    lines, _ = outcome(store_checks(opened, PLACE, lambda: datetime.now(UTC)))
+    lines, _ = outcome(check_store(opened, PLACE, lambda: datetime.now(UTC)))
     assert lines[0] == "! Store: can't be used -> REDIS_URL is no address: write it as redis://host:6379/0."
 
 

@@ -23,8 +23,8 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span, span_of
-from bot.domain.time.day import LocalDay, date_of, today, zone_of
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.day import LocalDay, get_today, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
@@ -59,16 +59,16 @@ READERS: dict[str, Callable[[str], object]] = {
 
 
 def risks(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: Any) -> RisksRequest:
-    return RisksRequest(repository, span_of(days, DAY, LONGEST_RISKS), **fields)
+    return RisksRequest(repository, parse_span(days, DAY, LONGEST_RISKS), **fields)
 
 
 def digest(days: str = YESTERDAY, repository: Repository = REPOSITORY, **fields: Any) -> DigestRequest:
-    return DigestRequest(repository, span_of(days, DAY, LONGEST_OVERVIEW), **fields)
+    return DigestRequest(repository, parse_span(days, DAY, LONGEST_OVERVIEW), **fields)
 
 
 def in_zone(days: str, zone: str) -> DigestRequest:
-    day = date_of(days)
-    return DigestRequest(REPOSITORY, Span(day, day, zone_of(zone)), zone=zone_of(zone))
+    day = parse_date(days)
+    return DigestRequest(REPOSITORY, Span(day, day, parse_zone(zone)), zone=parse_zone(zone))
 
 
 def own(*numbers: int) -> tuple[Reference, ...]:
@@ -188,13 +188,13 @@ def test_a_digest_is_asked_for(text: str, expected: DigestRequest) -> None:
 )
 def test_days_count_from_the_present_day_of_the_zone_that_is_named(text: str, expected: str) -> None:
     evening = datetime(2026, 3, 1, 4, tzinfo=UTC)
-    here = today(evening, zone_of("America/Los_Angeles"))
-    request = DigestRequest.parse(text, KNOWN, here, lambda zone=None: today(evening, zone or here.zone))
+    here = get_today(evening, parse_zone("America/Los_Angeles"))
+    request = DigestRequest.parse(text, KNOWN, here, lambda zone=None: get_today(evening, zone or here.zone))
     assert str(request.span) == expected
 
 
 def score(days: str, repository: Repository = REPOSITORY, **fields: Any) -> ScoreRequest:
-    return ScoreRequest(repository, span_of(days, DAY, LONGEST_SCORE), **fields)
+    return ScoreRequest(repository, parse_span(days, DAY, LONGEST_SCORE), **fields)
 
 
 @pytest.mark.parametrize(
@@ -414,4 +414,4 @@ def test_a_request_that_is_too_long_when_written_in_full_is_refused(text: str) -
 def test_a_path_that_is_taken_can_be_compared(text: str) -> None:
     taken: list[RisksRequest] = []
     said = refusal(lambda typed: taken.append(risks_of(typed)), text)
-    assert said or isinstance(taken[0].filters.admit(pull(files=[changed_file("vllm/v1/core.py")])), bool)
+    assert said or isinstance(taken[0].filters.is_match(pull(files=[changed_file("vllm/v1/core.py")])), bool)

@@ -19,8 +19,8 @@ from bot.domain.conversations.commands import (
 )
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import LocalDay, zone_of
-from bot.render.blocks.mrkdwn import escape
+from bot.domain.time.day import LocalDay, parse_zone
+from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import is_one_sentence
@@ -93,7 +93,7 @@ tame = st.lists(
 def test_any_text_is_a_request_or_a_usage_error_that_pings_nobody(read: Reader, text: str) -> None:
     said = refusal(lambda typed: read(typed, DAY), text)
     assert not said or said.endswith(".")
-    shown = escape(said)
+    shown = escape_mrkdwn(said)
     assert "\n" not in shown
     assert find_mentions({"text": shown}) == []
 
@@ -102,7 +102,7 @@ def test_any_text_is_a_request_or_a_usage_error_that_pings_nobody(read: Reader, 
 @given(readers, st.text(st.characters(), max_size=1_100))
 def test_any_characters_are_a_request_or_a_usage_error(read: Reader, text: str) -> None:
     said = refusal(lambda typed: read(typed, DAY), text)
-    assert find_mentions({"text": escape(said)}) == []
+    assert find_mentions({"text": escape_mrkdwn(said)}) == []
 
 
 @MANY
@@ -139,7 +139,7 @@ def public(request: Request) -> Request:
 
 
 dates = st.dates(date(2008, 1, 1), date(2030, 1, 1))
-zones = st.sampled_from(["UTC", "America/Los_Angeles", "Pacific/Apia"]).map(zone_of)
+zones = st.sampled_from(["UTC", "America/Los_Angeles", "Pacific/Apia"]).map(parse_zone)
 today_of = st.builds(LocalDay, dates, zones)
 quoted = st.text(st.characters(exclude_characters='"“”„‟«»'), min_size=1, max_size=40).filter(str.strip)
 plain = st.from_regex(r"[!-~]{1,30}", fullmatch=True).filter(lambda value: '"' not in value)

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.conversations.thread_subject import About, Subject, subject_of, usual_subject
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import span_of
+from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay
 from tests.helpers.builders import DAY, REPOSITORY
 
 OTHER = Repository("Acme", "web.app")
 KNOWN = Repositories(REPOSITORY, (OTHER,))
-USUAL = Subject(REPOSITORY, span_of("2026-02-27", DAY, 1))
+USUAL = Subject(REPOSITORY, parse_span("2026-02-27", DAY, 1))
 
 
 def days(text: str, repository: Repository = REPOSITORY) -> Subject:
-    return Subject(repository, span_of(text, DAY, 31))
+    return Subject(repository, parse_span(text, DAY, 31))
 
 
 def about(text: str, today: LocalDay = DAY) -> Subject:
@@ -108,7 +108,9 @@ def test_any_text_is_about_something_that_the_bot_speaks_of(text: str) -> None:
 
 repositories = st.sampled_from([REPOSITORY, OTHER])
 spans = st.builds(
-    lambda back, length: span_of(f"{DAY.date - timedelta(back + length)}..{DAY.date - timedelta(back)}", DAY, 31),
+    lambda back, length: parse_span(
+        f"{DAY.date - timedelta(back + length)}..{DAY.date - timedelta(back)}", DAY, 31
+    ),
     st.integers(0, 40),
     st.integers(0, 13),
 )
@@ -147,4 +149,4 @@ def test_a_summary_is_about_the_same_pull_requests(
 @given(repositories, st.dates(date(2020, 1, 1), DAY.date), st.sampled_from(["T1", "T0ABC123"]), later)
 def test_a_posted_digest_is_about_its_day(repository: Repository, day: date, team: str, today: LocalDay) -> None:
     found = about(f"digest:{team}:C1:{repository}:{day}", today)
-    assert found == Subject(repository, span_of(str(day), DAY, 1))
+    assert found == Subject(repository, parse_span(str(day), DAY, 1))

@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.fingerprint import fingerprint_of
-from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, shown_by
-from bot.domain.digest.multi_day import CatchUp
-from bot.domain.digest.view import WHOLE, Only, View
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, select_entries
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.filters import Filters
-from bot.domain.risk.assessment import THRESHOLD, Risk
+from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
 from bot.domain.summaries.models import NO_MODEL, ChangeType
 from bot.domain.time.date_range import Span
 from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
-RISKY = View(only=Only.RISKY)
-SUBSTANTIAL = View(only=Only.SUBSTANTIAL)
+RISKY = DigestView(only=ViewLevel.RISKY)
+SUBSTANTIAL = DigestView(only=ViewLevel.SUBSTANTIAL)
 BUSY = "the model is busy"
 
 
@@ -32,17 +32,17 @@ def weighed(number: int, points: float = 0, *, trivial: bool = False, **fields: 
     return replace(made, risk=Risk(points, ("touches 2 product folders",)))
 
 
-def numbers(view: View, entries: list[Entry], *reverts: Revert) -> list[int]:
-    return [found.number for found in shown_by(view, entries, reverts)]
+def numbers(view: DigestView, entries: list[Entry], *reverts: Revert) -> list[int]:
+    return [found.number for found in select_entries(view, entries, reverts)]
 
 
 # --- what is shown
 
 DAY_OF_ALL = [
-    weighed(5, THRESHOLD),
+    weighed(5, RISK_THRESHOLD),
     weighed(4, trivial=True),
     weighed(3),
-    weighed(2, THRESHOLD - 0.001),
+    weighed(2, RISK_THRESHOLD - 0.001),
     weighed(1, 20, trivial=True),
 ]
 
@@ -50,13 +50,13 @@ DAY_OF_ALL = [
 @pytest.mark.parametrize(
     ("view", "shown"),
     [
-        pytest.param(WHOLE, [5, 4, 3, 2, 1], id="all"),
+        pytest.param(FULL_VIEW, [5, 4, 3, 2, 1], id="all"),
         pytest.param(SUBSTANTIAL, [5, 3, 2], id="substantial"),
         pytest.param(RISKY, [5, 1], id="risky"),
-        pytest.param(View(Filters(authors=("ada",))), [5, 4, 3, 2, 1], id="filters-are-for-reading"),
+        pytest.param(DigestView(Filters(authors=("ada",))), [5, 4, 3, 2, 1], id="filters-are-for-reading"),
     ],
 )
-def test_what_weighs_enough_is_shown_newest_first(view: View, shown: list[int]) -> None:
+def test_what_weighs_enough_is_shown_newest_first(view: DigestView, shown: list[int]) -> None:
     assert numbers(view, DAY_OF_ALL) == shown
 
 
@@ -81,12 +81,14 @@ def test_what_could_not_be_read_may_be_risky() -> None:
 weights = st.lists(st.tuples(st.floats(-6, 25), st.booleans()), max_size=12)
 
 
-@given(weights, st.sampled_from(Only), st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=3))
+@given(
+    weights, st.sampled_from(ViewLevel), st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=3)
+)
 def test_views_keep_the_order_and_all_shows_all(
-    weights: list[tuple[float, bool]], only: Only, pairs: list[tuple[int, int]]
+    weights: list[tuple[float, bool]], only: ViewLevel, pairs: list[tuple[int, int]]
 ) -> None:
     entries = [weighed(n, points, trivial=trivial) for n, (points, trivial) in enumerate(weights, 1)]
-    found = numbers(View(only=only), entries, *(Revert(*pair) for pair in pairs))
+    found = numbers(DigestView(only=only), entries, *(Revert(*pair) for pair in pairs))
     assert found == sorted(found)
     assert set(found) >= {number for pair in pairs for number in pair if number <= len(entries)}
     assert only or len(found) == len(entries)
@@ -94,7 +96,7 @@ def test_views_keep_the_order_and_all_shows_all(
 
 def test_merged_counts_what_is_hidden_too() -> None:
     found = digest(entry(2), entry(1), hidden=5, view=RISKY)
-    assert (found.merged, len(found.entries), sorted(found.numbers)) == (7, 2, [1, 2])
+    assert (found.merged_count, len(found.entries), sorted(found.numbers)) == (7, 2, [1, 2])
 
 
 # --- what is missing
@@ -171,10 +173,10 @@ def test_what_is_missing_and_may_be_had_later_is_a_gap(found: Digest, gaps: list
     assert not any(gap.endswith(".") for gap in gaps)
 
 
-def several(*days: Digest) -> CatchUp:
+def several(*days: Digest) -> MultiDayDigest:
     """Consecutive days that begin with DAY."""
     dated = [replace(each, day=replace(DAY, date=DAY.date + timedelta(days=n))) for n, each in enumerate(days)]
-    return CatchUp(Span(DAY.date, dated[-1].day.date, DAY.zone), tuple(dated))
+    return MultiDayDigest(Span(DAY.date, dated[-1].day.date, DAY.zone), tuple(dated))
 
 
 def test_the_gaps_of_several_days_say_of_which() -> None:
@@ -187,14 +189,19 @@ def test_the_gaps_of_several_days_say_of_which() -> None:
 
 def test_several_days_hide_what_each_of_them_hides() -> None:
     found = several(digest(entry(1), hidden=2, view=RISKY), digest(hidden=3, view=RISKY))
-    assert (found.merged, found.whole.merged, found.whole.hidden, found.whole.view) == (6, 6, 5, RISKY)
+    assert (found.merged_count, found.combined.merged_count, found.combined.hidden, found.combined.view) == (
+        6,
+        6,
+        5,
+        RISKY,
+    )
 
 
 def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:
     first = replace(digest(entry(1), view=RISKY), hidden=1)
     second = digest(entry(2, title="Revert #1", merged_at=NOON + timedelta(days=1)), view=RISKY)
     found = several(first, second)
-    assert pairs(found.whole.outcomes) == [(1, 2)]
+    assert pairs(found.combined.outcomes) == [(1, 2)]
 
 
 # --- what tells the same

@@ -12,19 +12,19 @@ import pytest
 
 from bot.domain.digest.fingerprint import fingerprint_of
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
-from bot.domain.digest.multi_day import CatchUp, Unknown
-from bot.domain.digest.view import Only, View
-from bot.domain.history.relands import Try
+from bot.domain.digest.multi_day import MultiDayDigest, UnknownDay
+from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.relands import Attempt
 from bot.domain.pull_requests.models import Account
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.render.digest.post import render, render_days
+from bot.render.digest.post import render_days, render_digest
 from tests.helpers.builders import DAY, NOON, digest, entry, pull, summary
 
-LISTED = Risk(20.0, ("it is large", "its title speaks of speed"), tries=(Try(4, 5),))
+LISTED = Risk(20.0, ("it is large", "its title speaks of speed"), tries=(Attempt(4, 5),))
 FIRST = replace(entry(1, said=summary(action="Set the flag", risk_reason="It may stall")), risk=LISTED)
 REVERTED = (entry(2), entry(3, title="Revert #2", merged_at=NOON + timedelta(hours=1)))
 BASE = digest(FIRST, *REVERTED, overview=Overview("A calm day.", (Theme("Counting", (1, 2)),)))
@@ -72,22 +72,22 @@ SHOWN = {
     "a fate": replace(BASE, outcomes=tuple(replace(each, stands=False) for each in BASE.outcomes)),
     "name": replace(BASE, name="Motor"),
     "day": replace(BASE, day=LocalDay(dt.date(2026, 2, 27), DAY.zone)),
-    "zone": replace(BASE, names_zone=True),
+    "zone": replace(BASE, shows_zone=True),
     "overview": replace(BASE, overview=Overview("Another.")),
     "themes": replace(BASE, overview=Overview("A calm day.")),
     "without the model": replace(BASE, overview=replace(BASE.overview, fallback="the model is busy")),
     "count": replace(BASE, count=CountCheck(9, "the commits of main")),
     "missing": replace(BASE, missing=("what was reverted since is not known",)),
-    "view": replace(BASE, view=View(only=Only.SUBSTANTIAL)),
-    "hidden": replace(BASE, view=View(only=Only.SUBSTANTIAL), hidden=4),
-    "sparing": replace(BASE, is_sparing=True),
+    "view": replace(BASE, view=DigestView(only=ViewLevel.SUBSTANTIAL)),
+    "hidden": replace(BASE, view=DigestView(only=ViewLevel.SUBSTANTIAL), hidden=4),
+    "sparing": replace(BASE, is_reduced=True),
 }
 HIDDEN = {
     "cost": _with(replace(FIRST, cost=0.5)),
     "unknown cost": replace(BASE, overview=replace(BASE.overview, cost=None)),
     "cached": _with(replace(FIRST, from_cache=True)),
     "description": of_pull(body="A longer description."),
-    "patches": of_pull(files=pull(1).without_patches().files),
+    "patches": of_pull(files=pull(1).remove_patches().files),
     "labels": of_pull(labels=("bug",)),
     "in the report alone": of_summary(technical_impact="Another.", key_insights="Another."),
     "fourth reason": of_risk(reasons=LISTED.reasons),
@@ -97,18 +97,18 @@ HIDDEN = {
 @pytest.mark.parametrize("changed", SHOWN.values(), ids=SHOWN)
 def test_what_is_shown_tells_a_digest_from_another(changed: Digest) -> None:
     assert fingerprint_of(changed) != fingerprint_of(BASE)
-    first, second = render(BASE), render(changed)
+    first, second = render_digest(BASE), render_digest(changed)
     assert (first.lead, first.thread) != (second.lead, second.thread), "or this would be no case"
 
 
 @pytest.mark.parametrize("changed", HIDDEN.values(), ids=HIDDEN)
 def test_what_is_not_shown_does_not(changed: Digest) -> None:
     assert fingerprint_of(changed) == fingerprint_of(BASE)
-    assert render(changed).thread == render(BASE).thread
+    assert render_digest(changed).thread == render_digest(BASE).thread
 
 
-def several(*digests: Digest, unknown: tuple[Unknown, ...] = ()) -> CatchUp:
-    return CatchUp(Span(dt.date(2026, 2, 27), DAY.date, DAY.zone), digests, unknown)
+def several(*digests: Digest, unknown: tuple[UnknownDay, ...] = ()) -> MultiDayDigest:
+    return MultiDayDigest(Span(dt.date(2026, 2, 27), DAY.date, DAY.zone), digests, unknown)
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name != "themes"])
@@ -120,7 +120,7 @@ def test_several_days_are_told_apart_by_each_of_them(name: str) -> None:
 
 def test_days_that_are_not_known_and_notes_count() -> None:
     base = several(BASE)
-    gap = several(BASE, unknown=(Unknown(dt.date(2026, 2, 27), "GitHub is away"),))
+    gap = several(BASE, unknown=(UnknownDay(dt.date(2026, 2, 27), "GitHub is away"),))
     made: list[Callable[[], str]] = [
         lambda: fingerprint_of(base),
         lambda: fingerprint_of(gap),

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Action, Entry, Overview
-from bot.domain.pull_requests.areas import ELSEWHERE, OTHER
-from bot.domain.risk.assessment import THRESHOLD, Risk
+from bot.domain.digest.models import Entry, Overview, ReaderAction
+from bot.domain.pull_requests.areas import OTHER_AREA, OTHER_PRODUCT_AREA
+from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from tests.helpers.builders import NOON, digest, entry, pull, summary
@@ -35,7 +35,7 @@ def reverting(number: int, other: int) -> Entry:
 
 
 def grouped(*entries: Entry) -> list[tuple[str, list[int]]]:
-    return [(label, [found.number for found in group]) for label, group in digest(*entries).groups()]
+    return [(label, [found.number for found in group]) for label, group in digest(*entries).group_entries()]
 
 
 def test_areas_of_the_product_come_first_and_the_trivial_last() -> None:
@@ -44,14 +44,14 @@ def test_areas_of_the_product_come_first_and_the_trivial_last() -> None:
         at(2, "Models", summary=TRIVIAL),
         at(3, "LoRA"),
         at(4, "Models"),
-        at(5, OTHER),
+        at(5, OTHER_AREA),
         at(6, "Models"),
     ]
     assert grouped(*entries) == [
         ("Models", [4, 6]),
         ("LoRA", [3]),
         ("Documentation", [1]),
-        (OTHER, [5]),
+        (OTHER_AREA, [5]),
         ("Trivial", [2]),
     ]
 
@@ -64,16 +64,28 @@ def test_more_areas_of_one_are_put_together_newest_first() -> None:
     entries = [at(1, "D"), at(2, "C"), at(3, "B"), at(4, "A"), at(5, "Big"), at(6, "Big"), at(7, "Documentation")]
     assert grouped(*reversed(entries)) == [
         ("Big", [6, 5]),
-        (ELSEWHERE, [1, 2, 3, 4]),
+        (OTHER_PRODUCT_AREA, [1, 2, 3, 4]),
         ("Documentation", [7]),
     ]
 
 
 def test_a_day_without_merges_has_no_groups() -> None:
-    assert digest().groups() == ()
+    assert digest().group_entries() == ()
 
 
-AREAS = ["A", "B", "C", "D", "E", "F", "Trivial", OTHER, "Documentation", "CI and tests", "Dependencies and build"]
+AREAS = [
+    "A",
+    "B",
+    "C",
+    "D",
+    "E",
+    "F",
+    "Trivial",
+    OTHER_AREA,
+    "Documentation",
+    "CI and tests",
+    "Dependencies and build",
+]
 spread = st.lists(st.tuples(st.sampled_from(AREAS), st.booleans()), max_size=20)
 
 
@@ -96,29 +108,29 @@ def test_no_group_is_empty_and_each_is_in_the_order_of_the_day(said: list[tuple[
 
 
 def test_no_entry_is_lost_where_a_folder_is_named_like_a_heading() -> None:
-    entries = [at(1, ELSEWHERE), *(at(number, f"Area {number}") for number in range(2, 6))]
+    entries = [at(1, OTHER_PRODUCT_AREA), *(at(number, f"Area {number}") for number in range(2, 6))]
     assert sorted(number for _, group in grouped(*entries) for number in group) == [1, 2, 3, 4, 5]
 
 
 def test_the_three_riskiest_come_riskiest_first() -> None:
     found = digest(*(scored(number, points) for number, points in enumerate([11, 20, 10, 14, 12], 1)))
-    assert [entry.number for entry in found.riskiest] == [2, 4, 5]
+    assert [entry.number for entry in found.riskiest_entries] == [2, 4, 5]
 
 
-@pytest.mark.parametrize(("points", "listed"), [(THRESHOLD, [1]), (THRESHOLD - 0.001, []), (-6, [])])
+@pytest.mark.parametrize(("points", "listed"), [(RISK_THRESHOLD, [1]), (RISK_THRESHOLD - 0.001, []), (-6, [])])
 def test_only_what_reaches_the_threshold_is_listed(points: float, listed: list[int]) -> None:
-    assert [entry.number for entry in digest(scored(1, points)).riskiest] == listed
+    assert [entry.number for entry in digest(scored(1, points)).riskiest_entries] == listed
 
 
 def test_at_equal_points_the_newer_comes_first() -> None:
-    assert [entry.number for entry in digest(*(scored(n, 12) for n in (4, 2, 9, 1))).riskiest] == [4, 2, 9]
+    assert [entry.number for entry in digest(*(scored(n, 12) for n in (4, 2, 9, 1))).riskiest_entries] == [4, 2, 9]
 
 
 def test_what_is_taken_back_is_neither_risky_nor_an_action() -> None:
     asks = summary(action="Set the flag")
     entries = [reverting(9, 1), *(replace(scored(n, 20 - n), summary=asks) for n in (1, 2, 3, 4))]
     found = digest(*entries)
-    assert [entry.number for entry in found.riskiest] == [2, 3, 4]
+    assert [entry.number for entry in found.riskiest_entries] == [2, 3, 4]
     assert [action.number for action in found.actions] == [2, 3, 4]
 
 
@@ -126,12 +138,12 @@ def test_what_landed_again_is_risky_again() -> None:
     first = replace(entry(1, title="T", merged_at=NOON), risk=Risk(20, ("adds 900 lines of product code",)))
     second = entry(2, title='Revert "T"', merged_at=NOON + timedelta(hours=1))
     third = entry(3, title='Revert "Revert "T""', merged_at=NOON + timedelta(hours=2))
-    assert [entry.number for entry in digest(third, second, first).riskiest] == [1]
+    assert [entry.number for entry in digest(third, second, first).riskiest_entries] == [1]
 
 
 def test_actions_are_those_that_a_summary_asks_for() -> None:
     found = digest(entry(3, said=summary(action="Set the flag")), entry(2), entry(1, said=summary(action="Move")))
-    assert found.actions == (Action("Set the flag", 3), Action("Move", 1))
+    assert found.actions == (ReaderAction("Set the flag", 3), ReaderAction("Move", 1))
 
 
 @pytest.mark.parametrize(
@@ -154,8 +166,8 @@ def test_the_cost_is_known_where_every_part_of_it_is(
 def test_entries_are_found_by_number() -> None:
     found = digest(entry(5), entry(3))
     assert found.numbers == {3, 5}
-    assert found.entry(3) is found.entries[1]
-    assert found.entry(4) is None
+    assert found.find_entry(3) is found.entries[1]
+    assert found.find_entry(4) is None
 
 
 def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
@@ -165,7 +177,10 @@ def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
         entry(2, said=summary(coverage=Coverage.CLIPPED)),
         entry(1, said=summary(coverage=Coverage.NONE)),
     )
-    parts = [[item.number for item in part] for part in (found.trivial, found.fallbacks, found.clipped)]
+    parts = [
+        [item.number for item in part]
+        for part in (found.trivial_entries, found.fallback_entries, found.clipped_entries)
+    ]
     assert parts == [[4], [3], [2, 1]]
 
 
@@ -173,8 +188,8 @@ def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
 @example([30.0] * 12)
 def test_no_entry_that_is_listed_is_less_risky_than_one_that_is_not(points: list[float]) -> None:
     found = digest(*(scored(number, score) for number, score in enumerate(points, 1)))
-    expected = sorted((score for score in points if score >= THRESHOLD), reverse=True)[:3]
-    assert [entry.risk.points for entry in found.riskiest] == expected
+    expected = sorted((score for score in points if score >= RISK_THRESHOLD), reverse=True)[:3]
+    assert [entry.risk.points for entry in found.riskiest_entries] == expected
 
 
 def test_an_entry_has_the_number_of_its_pull_request() -> None:

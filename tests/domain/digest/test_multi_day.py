@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Action, CountCheck, Digest, Entry, Overview
-from bot.domain.digest.multi_day import CatchUp
-from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -27,43 +27,43 @@ def at(day: int, number: int, points: float = 0, **fields: Any) -> Entry:
     return replace(made, risk=Risk(points, ("touches 2 product folders",)))
 
 
-def caught_up(*days: Digest) -> CatchUp:
+def caught_up(*days: Digest) -> MultiDayDigest:
     """Each digest is of the day after the one before it."""
     dated = tuple(
         replace(found, day=LocalDay(DAY.date + timedelta(days=n), DAY.zone)) for n, found in enumerate(days)
     )
-    return CatchUp(Span(DAY.date, dated[-1].day.date, DAY.zone), dated)
+    return MultiDayDigest(Span(DAY.date, dated[-1].day.date, DAY.zone), dated)
 
 
-def numbers(found: CatchUp) -> list[int]:
-    return [entry.number for entry in found.whole.entries]
+def numbers(found: MultiDayDigest) -> list[int]:
+    return [entry.number for entry in found.combined.entries]
 
 
 def test_all_days_are_one_newest_first() -> None:
     found = caught_up(digest(at(0, 2), at(0, 1)), digest(), digest(at(2, 4), at(2, 3)))
     assert numbers(found) == [4, 3, 2, 1]
-    assert found.merged == 4
+    assert found.merged_count == 4
 
 
 def test_the_whole_is_called_as_its_days_and_dated_as_the_last() -> None:
     found = caught_up(digest(at(0, 1)), digest(at(1, 2)))
-    assert (found.name, found.whole.name, found.whole.repository) == (
+    assert (found.name, found.combined.name, found.combined.repository) == (
         "Engine",
         "Engine",
         found.digests[0].repository,
     )
-    assert found.whole.day == found.digests[-1].day
+    assert found.combined.day == found.digests[-1].day
 
 
 def test_one_day_is_that_day() -> None:
     only = digest(at(0, 2, 11), at(0, 1))
-    whole = caught_up(only).whole
+    whole = caught_up(only).combined
     assert (whole.entries, whole.day, whole.outcomes, whole.count) == (only.entries, only.day, (), only.count)
 
 
 def test_days_without_merges_are_a_whole_without_merges() -> None:
     found = caught_up(digest(), digest())
-    assert (found.merged, numbers(found), found.whole.riskiest) == (0, [], ())
+    assert (found.merged_count, numbers(found), found.combined.riskiest_entries) == (0, [], ())
 
 
 def test_what_was_taken_back_on_a_later_day_is_neither_risky_nor_an_action() -> None:
@@ -71,37 +71,37 @@ def test_what_was_taken_back_on_a_later_day_is_neither_risky_nor_an_action() -> 
     first = digest(at(0, 2, 20, said=asks), at(0, 1, 15, said=asks))
     second = digest(at(1, 3, -6, title="Revert #2"))
     found = caught_up(first, second)
-    assert pairs(found.whole.outcomes) == [(2, 3)]
-    assert [entry.number for entry in found.whole.riskiest] == [1]
-    assert found.whole.actions == (Action("Set the flag", 1),)
+    assert pairs(found.combined.outcomes) == [(2, 3)]
+    assert [entry.number for entry in found.combined.riskiest_entries] == [1]
+    assert found.combined.actions == (ReaderAction("Set the flag", 1),)
 
 
 def test_of_what_two_days_know_the_whole_description_counts() -> None:
     fix = at(1, 3, title="Fix the queue", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
     brief = replace(fix.pull, body="Long.")
     again = at(2, 4, title="Fix the fix", body="Fixes a regression introduced by #3.")
-    later = replace(digest(again), outcomes=(TakenBack(brief, again.pull, Fate.REPAIRED),))
+    later = replace(digest(again), outcomes=(MergeOutcome(brief, again.pull, OutcomeKind.REPAIRED),))
     found = caught_up(digest(at(0, 1)), digest(fix), later)
-    assert sorted(pairs(found.whole.outcomes)) == [(1, 3), (3, 4)]
+    assert sorted(pairs(found.combined.outcomes)) == [(1, 3), (3, 4)]
 
 
 def test_what_landed_again_on_a_third_day_is_risky_again() -> None:
     first = digest(at(0, 1, 20, title="T"))
     second = digest(at(1, 2, -6, title='Revert "T"'))
     third = digest(at(2, 3, -6, title='Revert "Revert "T""'))
-    assert caught_up(first, second).whole.riskiest == ()
-    assert [entry.number for entry in caught_up(first, second, third).whole.riskiest] == [1]
+    assert caught_up(first, second).combined.riskiest_entries == ()
+    assert [entry.number for entry in caught_up(first, second, third).combined.riskiest_entries] == [1]
 
 
 def test_a_revert_of_what_was_merged_on_an_earlier_of_the_days_is_no_older_revert() -> None:
     revert = digest(at(1, 2, title="Revert #1"))
-    assert [entry.number for entry in caught_up(digest(), revert).whole.older_reverts] == [2]
-    assert caught_up(digest(at(0, 1)), revert).whole.older_reverts == ()
+    assert [entry.number for entry in caught_up(digest(), revert).combined.older_reverts] == [2]
+    assert caught_up(digest(at(0, 1)), revert).combined.older_reverts == ()
 
 
 def test_the_riskiest_of_all_days_are_the_riskiest() -> None:
     days = [digest(at(0, 2, 11), at(0, 1, 20)), digest(at(1, 4, 15), at(1, 3, 12))]
-    assert [entry.number for entry in caught_up(*days).whole.riskiest] == [1, 4, 3]
+    assert [entry.number for entry in caught_up(*days).combined.riskiest_entries] == [1, 4, 3]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_the_cost_is_that_of_all_days_where_every_part_is_known(
         digest(replace(at(day, day + 1), cost=cost), overview=replace(CALM, cost=overview))
         for day, (overview, cost) in enumerate(zip(overviews, entries, strict=True))
     ]
-    assert caught_up(*days).whole.cost == total
+    assert caught_up(*days).combined.cost == total
 
 
 @pytest.mark.parametrize(
@@ -157,19 +157,19 @@ def test_the_cost_is_that_of_all_days_where_every_part_is_known(
 def test_a_count_is_doubted_where_it_is_another_or_there_is_none(
     count: CountCheck, listed: int, expected: str
 ) -> None:
-    assert count.doubt(listed) == expected
+    assert count.describe_caveats(listed) == expected
 
 
 @given(st.integers(0, 5_000), st.integers(0, 5_000))
 def test_a_count_is_doubted_exactly_where_it_is_another(counted: int, listed: int) -> None:
-    assert bool(CountCheck(counted, "the commits of main").doubt(listed)) is (counted != listed)
+    assert bool(CountCheck(counted, "the commits of main").describe_caveats(listed)) is (counted != listed)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=6))
 def test_the_whole_holds_every_entry_once_newest_first(sizes: list[int]) -> None:
     days = [digest(*(at(day, 100 * day + n) for n in range(size, 0, -1))) for day, size in enumerate(sizes)]
     found = caught_up(*days)
-    times = [entry.pull.merge_time for entry in found.whole.entries]
+    times = [entry.pull.merge_time for entry in found.combined.entries]
     assert times == sorted(times, reverse=True)
-    assert len(found.whole.numbers) == found.merged == sum(sizes)
-    assert sum(len(group) for _, group in found.whole.groups()) == found.merged
+    assert len(found.combined.numbers) == found.merged_count == sum(sizes)
+    assert sum(len(group) for _, group in found.combined.group_entries()) == found.merged_count

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.evaluation.bootstrap import Estimate, draws, estimate
+from bot.domain.evaluation.bootstrap import Estimate, build_estimate, draw_samples
 
 
 @given(st.integers(0, 30), st.integers(0, 20))
 def test_as_many_days_are_drawn_as_there_are(days: int, count: int) -> None:
-    found = draws(days, count)
+    found = draw_samples(days, count)
     assert len(found) == count
     assert all(len(weights) == days and sum(weights) == days for weights in found)
 
 
 def test_the_same_days_are_drawn_each_time_and_not_the_same_in_each_draw() -> None:
-    assert draws(12, 9) == draws(12, 9)
-    assert len(set(draws(12, 9))) == 9
+    assert draw_samples(12, 9) == draw_samples(12, 9)
+    assert len(set(draw_samples(12, 9))) == 9
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=60))
 def test_the_ends_are_percentiles(values: list[float]) -> None:
-    found = estimate(1.0, values)
+    found = build_estimate(1.0, values)
     cuts = quantiles(values, n=40, method="inclusive")
     assert found.value == 1.0
     assert [found.low, found.high] == pytest.approx([cuts[0], cuts[-1]])
@@ -36,8 +36,8 @@ def test_the_ends_are_percentiles(values: list[float]) -> None:
 def test_the_interval_of_a_mean_is_that_of_its_formula() -> None:
     source = random.Random(3)  # noqa: S311
     values = [source.gauss(0, 1) for _ in range(400)]
-    drawn = [sum(w * v for w, v in zip(weights, values, strict=True)) / 400 for weights in draws(400)]
-    found = estimate(fmean(values), drawn)
+    drawn = [sum(w * v for w, v in zip(weights, values, strict=True)) / 400 for weights in draw_samples(400)]
+    found = build_estimate(fmean(values), drawn)
     assert found.high - found.low == pytest.approx(2 * 1.96 / math.sqrt(400), rel=0.12)
 
 
@@ -51,5 +51,5 @@ def test_the_interval_of_a_mean_is_that_of_its_formula() -> None:
     ],
 )
 def test_what_is_mostly_not_defined_has_no_interval(drawn: list[float], is_known: bool) -> None:
-    assert estimate(0.5, drawn).is_known is is_known
-    assert not Estimate(math.nan, 0.1, 0.2).is_known
+    assert build_estimate(0.5, drawn).is_defined is is_known
+    assert not Estimate(math.nan, 0.1, 0.2).is_defined

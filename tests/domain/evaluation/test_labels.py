@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.evaluation.labels import NOTHING, Outcome, Window, cases_of, outcomes_of
+from bot.domain.evaluation.labels import NO_LABELS, EvaluationWindow, LabelledOutcome, build_cases, label_outcomes
 from bot.domain.history.repairs import Repair
 from bot.domain.history.reverts import Revert
 from tests.helpers.builders import pull
@@ -19,11 +19,11 @@ NOON = datetime(2025, 3, 5, 20, 0, tzinfo=UTC)
 
 def test_the_earliest_says_since_when_it_is_known() -> None:
     pulls = [pull(n, merged_at=NOON + timedelta(hours=n)) for n in range(1, 7)]
-    found = outcomes_of(pulls, [Revert(1, 5), Revert(1, 4), Revert(2, 6)], [Repair(1, 3), Repair(3, 4)])
+    found = label_outcomes(pulls, [Revert(1, 5), Revert(1, 4), Revert(2, 6)], [Repair(1, 3), Repair(3, 4)])
     assert found == {
-        1: Outcome(frozenset({"R", "H"}), NOON + timedelta(hours=3)),
-        2: Outcome(frozenset({"R", "H"}), NOON + timedelta(hours=6)),
-        3: Outcome(frozenset({"H"}), NOON + timedelta(hours=4)),
+        1: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=3)),
+        2: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=6)),
+        3: LabelledOutcome(frozenset({"H"}), NOON + timedelta(hours=4)),
     }
 
 
@@ -42,14 +42,14 @@ def test_known_is_what_happened_before_nine_on_the_next_day(
     merged: str, known_since: str, day: str, is_known: bool
 ) -> None:
     made = pull(1, merged_at=_utc(merged))
-    (case,) = cases_of([made], {1: Outcome(frozenset({"R"}), _utc(known_since))}, ZONE)
+    (case,) = build_cases([made], {1: LabelledOutcome(frozenset({"R"}), _utc(known_since))}, ZONE)
     assert (case.day, case.is_known) == (dt.date.fromisoformat(day), is_known)
     assert case.labels == {"R"}
 
 
-@pytest.mark.parametrize("outcomes", [{}, {1: NOTHING}, {1: Outcome(frozenset({"Y"}))}])
-def test_what_has_no_time_is_not_known(outcomes: dict[int, Outcome]) -> None:
-    (case,) = cases_of([pull(1, merged_at=NOON)], outcomes, ZONE)
+@pytest.mark.parametrize("outcomes", [{}, {1: NO_LABELS}, {1: LabelledOutcome(frozenset({"Y"}))}])
+def test_what_has_no_time_is_not_known(outcomes: dict[int, LabelledOutcome]) -> None:
+    (case,) = build_cases([pull(1, merged_at=NOON)], outcomes, ZONE)
     assert not case.is_known
 
 
@@ -63,7 +63,7 @@ def test_what_has_no_time_is_not_known(outcomes: dict[int, Outcome]) -> None:
     ],
 )
 def test_a_window_is_of_dates_in_utc(merged: str, is_in: bool) -> None:
-    window = Window(dt.date(2025, 3, 1), dt.date(2025, 3, 2), ZONE)
+    window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 2), ZONE)
     assert (_utc(merged) in window) is is_in
     assert (_utc(merged).astimezone(ZONE) in window) is is_in
     assert window.start == _utc("2025-03-01T00:00")

@@ -13,8 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.evaluation.labels import Case
-from bot.domain.evaluation.measurement import Measurement, roc_auc
-from bot.domain.evaluation.ranking_metrics import TOP, Figures, Order, Ranked, tops
+from bot.domain.evaluation.measurement import Measurement, compute_roc_auc
+from bot.domain.evaluation.ranking_metrics import (
+    TOP_SIZE,
+    LabelledOrder,
+    RankingFigures,
+    RankingOrder,
+    select_tops,
+)
 
 # day, score, whether something happened
 Row = tuple[int, float, bool]
@@ -23,13 +29,15 @@ few = st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0.0, 1.0]), st.bool
 weighting = st.lists(st.integers(0, 3), min_size=4, max_size=4)
 
 
-def order_of(cases: list[Row]) -> Order:
-    return Order([day for day, _, _ in cases], [score for _, score, _ in cases])
+def order_of(cases: list[Row]) -> RankingOrder:
+    return RankingOrder([day for day, _, _ in cases], [score for _, score, _ in cases])
 
 
-def measured(cases: list[Row], weights: list[int]) -> Figures:
+def measured(cases: list[Row], weights: list[int]) -> RankingFigures:
     order = order_of(cases)
-    return Ranked(order, [positive for _, _, positive in cases], 4).figures(weights, order.totals(weights))
+    return LabelledOrder(order, [positive for _, _, positive in cases], 4).compute_figures(
+        weights, order.accumulate_weights(weights)
+    )
 
 
 def by_pairs(cases: list[Row]) -> float:
@@ -61,9 +69,9 @@ def by_orders(cases: list[Row]) -> tuple[int, float]:
         days[day].append((score, positive))
     slots, hits = 0, 0.0
     for those in days.values():
-        slots += min(TOP, len(those))
+        slots += min(TOP_SIZE, len(those))
         tried = [
-            sum(positive for _, positive in sorted(order, key=lambda case: -case[0])[:TOP])
+            sum(positive for _, positive in sorted(order, key=lambda case: -case[0])[:TOP_SIZE])
             for order in permutations(those)
         ]
         hits += fmean(tried)
@@ -78,7 +86,7 @@ def same(one: float, other: float) -> bool:
 def test_the_auc_is_the_share_of_pairs_in_order(cases: list[Row], weights: list[int]) -> None:
     repeated = [case for case in cases for _ in range(weights[case[0]])]
     assert same(measured(cases, weights).auc, by_pairs(repeated))
-    assert same(roc_auc([score for _, score, _ in cases], [case[2] for case in cases]), by_pairs(cases))
+    assert same(compute_roc_auc([score for _, score, _ in cases], [case[2] for case in cases]), by_pairs(cases))
 
 
 @given(rows, weighting)
@@ -89,7 +97,7 @@ def test_average_precision_is_that_of_thresholds(cases: list[Row], weights: list
 
 @given(few.filter(lambda cases: all(sum(each[0] == day for each in cases) <= 6 for day in (0, 1))))
 def test_the_top_of_a_day_is_the_mean_over_the_orders_of_ties(cases: list[Row]) -> None:
-    found = tops(order_of(cases), [positive for _, _, positive in cases], 2)
+    found = select_tops(order_of(cases), [positive for _, _, positive in cases], 2)
     slots, hits = by_orders(cases)
     assert sum(found.slots) == slots
     assert sum(found.hits) == pytest.approx(hits)
@@ -98,15 +106,18 @@ def test_the_top_of_a_day_is_the_mean_over_the_orders_of_ties(cases: list[Row]) 
 @given(rows, weighting, st.sampled_from([-1.0, 0.0, 0.2, 2.0, 3.0]))
 def test_below_a_least_score_nothing_has_a_place(cases: list[Row], weights: list[int], least: float) -> None:
     above = [case for case in cases if case[1] >= least]
-    found = tops(order_of(cases), [positive for _, _, positive in cases], 4, least)
-    alone = tops(order_of(above), [positive for _, _, positive in above], 4)
+    found = select_tops(order_of(cases), [positive for _, _, positive in cases], 4, least)
+    alone = select_tops(order_of(above), [positive for _, _, positive in above], 4)
     assert (found.slots, found.hits) == (alone.slots, alone.hits)
-    assert same(found.precision(weights), alone.precision(weights))
+    assert same(found.compute_precision(weights), alone.compute_precision(weights))
 
 
 @given(rows, weighting)
 def test_days_count_as_often_as_they_weigh(cases: list[Row], weights: list[int]) -> None:
-    figures, found = measured(cases, weights), tops(order_of(cases), [positive for _, _, positive in cases], 4)
+    figures, found = (
+        measured(cases, weights),
+        select_tops(order_of(cases), [positive for _, _, positive in cases], 4),
+    )
     slots = sum(weight * each for weight, each in zip(weights, found.slots, strict=True))
     hits = sum(weight * each for weight, each in zip(weights, found.hits, strict=True))
     positives = sum(weights[day] for day, _, positive in cases if positive)
@@ -137,32 +148,35 @@ CASES = [
 class TestMeasurement:
     def test_what_was_known_counts_in_the_auc_of_all_alone(self) -> None:
         found = Measurement(CASES, ("R",), 20)
-        row = found.ranking("any", [1, 2, 0, 3, 0, 0]).row("R")
-        assert (found.positives("R"), found.positives("R", known=True), found.days) == (1, 2, 2)
+        row = found.measure_ranking("any", [1, 2, 0, 3, 0, 0]).get_row("R")
+        assert (found.count_positives("R"), found.count_positives("R", known=True), found.days) == (1, 2, 2)
         assert row.auc.value == pytest.approx(3 / 4)
         assert row.auc_all == pytest.approx(4 / 8)
         # three places on the first day, one on the second
         assert (row.precision.value, row.recall.value) == (1 / 4, 1.0)
 
     def test_a_least_score_leaves_places_empty(self) -> None:
-        (row,) = Measurement(CASES, ("R",), 20).top([1, 2, 9, 3, 0, 0], 2)
+        (row,) = Measurement(CASES, ("R",), 20).measure_top([1, 2, 9, 3, 0, 0], 2)
         assert (row.slots, row.least, row.precision.value, row.recall.value) == (2, 2, 1 / 2, 1.0)
 
     def test_rankings_are_compared_on_the_same_days(self) -> None:
         found = Measurement(CASES, ("R",), 50)
-        one, other = found.ranking("one", [1, 2, 0, 3, 0, 0]), found.ranking("other", [1, 2, 0, 3, 0, 0])
-        difference = found.difference(one, other, "R")
+        one, other = (
+            found.measure_ranking("one", [1, 2, 0, 3, 0, 0]),
+            found.measure_ranking("other", [1, 2, 0, 3, 0, 0]),
+        )
+        difference = found.compare_rankings(one, other, "R")
         assert (difference.value, difference.low, difference.high) == (0.0, 0.0, 0.0)
 
     def test_without_positives_nothing_is_known(self) -> None:
         found = Measurement([Case(FIRST, frozenset())], ("R",), 5)
-        row = found.ranking("any", [1]).row("R")
+        row = found.measure_ranking("any", [1]).get_row("R")
         assert math.isnan(row.auc.value)
-        assert not row.auc.is_known
+        assert not row.auc.is_defined
         assert row.precision.value == 0.0
 
     def test_without_open_cases_nothing_is_known(self) -> None:
         found = Measurement([Case(FIRST, R, is_known=True)], ("R",), 5)
-        row = found.ranking("any", [1]).row("R")
-        assert (found.days, row.auc.is_known) == (0, False)
+        row = found.measure_ranking("any", [1]).get_row("R")
+        assert (found.days, row.auc.is_defined) == (0, False)
         assert all(map(math.isnan, (row.auc_all, row.auc.value, row.precision.value)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.commits import Commit, merges_of, named_in, spoken_of
+from bot.domain.history.commits import Commit, detect_repository, parse_merge_message, sort_commits
 from tests.helpers.builders import NOON, REPOSITORY, changed_file
 
 MERGE = "Merge pull request #12 from octo/fix-#7"
@@ -36,7 +36,7 @@ def commit(message: str, sha: str = "a" * 40) -> Commit:
     ],
 )
 def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -> None:
-    assert named_in(message, REPOSITORY) == (number, title)
+    assert parse_merge_message(message, REPOSITORY) == (number, title)
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_a_merge_names_its_pull_request(message: str, number: int, title: str) -
     ],
 )
 def test_other_commits_name_none(message: str) -> None:
-    assert named_in(message, REPOSITORY) is None
+    assert parse_merge_message(message, REPOSITORY) is None
 
 
 @given(st.text(alphabet="(#)1 2Merge\n:pulrqst", max_size=40))
 def test_any_message_is_read(message: str) -> None:
-    found = named_in(message, REPOSITORY)
+    found = parse_merge_message(message, REPOSITORY)
     assert found is None or (found.number > 0 and "\n" not in found.title)
 
 
 def test_a_merge_has_what_its_commit_changed() -> None:
-    (found,) = merges_of([commit("Count once (#12)\n\nWhy")], REPOSITORY, "main").pulls
+    (found,) = sort_commits([commit("Count once (#12)\n\nWhy")], REPOSITORY, "main").pulls
     assert (found.number, found.title, found.body, found.base) == (12, "Count once", "", "main")
     assert found.commit_message == "Count once (#12)\n\nWhy"
     assert (found.merge_time, found.merge_commit, found.author.login) == (NOON, "a" * 40, "Ada")
@@ -84,7 +84,7 @@ def test_a_merge_has_what_its_commit_changed() -> None:
 
 def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_direct() -> None:
     said = ["Second (#2)", "First (#1)", "Bump", "First once more (#1)"]
-    found = merges_of(map(commit, said), REPOSITORY, "main")
+    found = sort_commits(map(commit, said), REPOSITORY, "main")
     assert [(each.number, each.title) for each in found.pulls] == [(1, "First"), (2, "Second")]
     assert [(each.number, each.title) for each in found.direct] == [(-1, "Bump"), (-2, "First once more (#1)")]
 
@@ -102,5 +102,5 @@ def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_di
     ],
 )
 def test_reverts_name_their_repository(said: list[str], expected: str | None) -> None:
-    found = spoken_of(map(commit, said))
+    found = detect_repository(map(commit, said))
     assert (str(found) if found else None) == expected

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.file_history import USUAL, Past, is_fix
-from bot.domain.history.outcomes import Fate, TakenBack, outcomes_among
+from bot.domain.history.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind, find_outcomes
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS
-from bot.domain.risk.assessment import assess
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
+from bot.domain.risk.assessment import assess_pull_request
 from tests.helpers.builders import NOON, changed_file, pull
 
 DAY = timedelta(days=1)
@@ -28,37 +28,37 @@ def merged(number: int, days: float, *paths: str, title: str = "Count once", **f
     return pull(number, title=title, merged_at=NOON - timedelta(days=days), files=files, **fields)
 
 
-def past(*pulls: PullRequest, outcomes: Iterable[TakenBack] | None = None) -> Past:
-    return Past(pulls, outcomes_among(pulls) if outcomes is None else outcomes, DEFAULT_PATHS)
+def past(*pulls: PullRequest, outcomes: Iterable[MergeOutcome] | None = None) -> FileHistory:
+    return FileHistory(pulls, find_outcomes(pulls) if outcomes is None else outcomes, DEFAULT_PATH_CLASSES)
 
 
-def reverted(days: float, *paths: str, fate: Fate = Fate.REVERTED) -> Past:
+def reverted(days: float, *paths: str, fate: OutcomeKind = OutcomeKind.REVERTED) -> FileHistory:
     """A past in which a change of these files was taken back so many days before noon."""
     gone, back = merged(5, days + 1, *paths), merged(9, days)
-    return past(gone, back, outcomes=[TakenBack(gone, back, fate)])
+    return past(gone, back, outcomes=[MergeOutcome(gone, back, fate)])
 
 
 @pytest.mark.parametrize(("days", "expected"), [(89.9, False), (90, True), (500, True)])
 def test_a_past_of_ninety_days_is_enough(days: float, *, expected: bool) -> None:
-    assert past(merged(5, days)).reaches(NOON) is expected
-    assert past().reaches(NOON) is False
+    assert past(merged(5, days)).is_long_enough(NOON) is expected
+    assert past().is_long_enough(NOON) is False
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0), (-1, 0), (0.001, 1), (13.9, 1), (14, 1), (14.001, 0)])
 def test_fixes_count_for_two_weeks_before(days: float, expected: int) -> None:
-    assert past(merged(5, days, title="Fix the count")).fixes([CORE], NOON) == expected
+    assert past(merged(5, days, title="Fix the count")).count_fixes([CORE], NOON) == expected
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0), (0.001, 1), (14, 1), (14.001, 0)])
 def test_what_was_pushed_without_a_pull_request_counts_by_its_time_as_well(days: float, expected: int) -> None:
-    assert past(merged(-3, days, title='Revert "Fix the count"')).fixes([CORE], NOON) == expected
+    assert past(merged(-3, days, title='Revert "Fix the count"')).count_fixes([CORE], NOON) == expected
 
 
 def test_a_fix_of_several_files_is_one_and_other_files_have_none() -> None:
     found = past(merged(5, 1, CORE, OTHER, title="[Bugfix] Count once"), merged(6, 2, title="Hotfix"))
-    assert found.fixes([CORE, OTHER], NOON) == 2
-    assert found.fixes([OTHER], NOON) == 1
-    assert found.fixes(["src/none.py"], NOON) == found.fixes([], NOON) == 0
+    assert found.count_fixes([CORE, OTHER], NOON) == 2
+    assert found.count_fixes([OTHER], NOON) == 1
+    assert found.count_fixes(["src/none.py"], NOON) == found.count_fixes([], NOON) == 0
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,20 @@ def test_a_fix_says_so_in_its_title(title: str, *, expected: bool) -> None:
 
 @pytest.mark.parametrize("path", ["docs/a.md", "tests/test_a.py"])
 def test_only_product_and_build_files_are_watched(path: str) -> None:
-    assert past(merged(5, 1, path, title="Fix it")).fixes([path], NOON) == 0
-    assert reverted(1, path).taken_back([path], NOON) == 0
+    assert past(merged(5, 1, path, title="Fix it")).count_fixes([path], NOON) == 0
+    assert reverted(1, path).count_reverted([path], NOON) == 0
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0), (0.001, 1), (179.9, 1), (180, 0)])
 def test_reverts_count_for_half_a_year_from_when_they_were_merged(days: float, expected: int) -> None:
-    assert reverted(days, CORE, OTHER).taken_back([CORE, "src/none.py"], NOON) == expected
+    assert reverted(days, CORE, OTHER).count_reverted([CORE, "src/none.py"], NOON) == expected
 
 
-@pytest.mark.parametrize(("fate", "expected"), [(Fate.REVERTED, 2), (Fate.PARTLY, 2), (Fate.REPAIRED, 0)])
-def test_a_repair_is_no_revert(fate: Fate, expected: int) -> None:
-    assert reverted(3, CORE, OTHER, fate=fate).taken_back([CORE, OTHER], NOON) == expected
+@pytest.mark.parametrize(
+    ("fate", "expected"), [(OutcomeKind.REVERTED, 2), (OutcomeKind.PARTLY, 2), (OutcomeKind.REPAIRED, 0)]
+)
+def test_a_repair_is_no_revert(fate: OutcomeKind, expected: int) -> None:
+    assert reverted(3, CORE, OTHER, fate=fate).count_reverted([CORE, OTHER], NOON) == expected
 
 
 def renaming(number: int, days: float, before: str, after: str) -> PullRequest:
@@ -102,14 +104,14 @@ def renaming(number: int, days: float, before: str, after: str) -> PullRequest:
 def test_a_renamed_file_takes_along_what_happened_to_it_from_then_on() -> None:
     fix = merged(5, 9, "src/a.py", title="Fix it")
     found = past(fix, renaming(6, 8, "src/a.py", "src/b.py"), renaming(7, 4, "src/b.py", "src/c.py"))
-    assert found.fixes(["src/c.py"], NOON) == 1
-    assert found.fixes(["src/c.py"], NOON - 4 * DAY) == 0, "it was not called so yet"
-    assert found.fixes(["src/b.py"], NOON - 5 * DAY) == 1
+    assert found.count_fixes(["src/c.py"], NOON) == 1
+    assert found.count_fixes(["src/c.py"], NOON - 4 * DAY) == 0, "it was not called so yet"
+    assert found.count_fixes(["src/b.py"], NOON - 5 * DAY) == 1
 
 
 def test_files_that_change_names_in_a_circle_have_an_end() -> None:
     swaps = [renaming(n, 10 - n, *pair) for n, pair in enumerate([(CORE, OTHER), (OTHER, CORE)] * 4)]
-    assert past(merged(90, 11, title="Fix it"), *swaps).fixes([CORE], NOON) == 1
+    assert past(merged(90, 11, title="Fix it"), *swaps).count_fixes([CORE], NOON) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_files_that_change_names_in_a_circle_have_an_end() -> None:
 )
 def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, expected: timedelta) -> None:
     found = past(merged(12, 3), merged(11, 2), merged(20, 1), merged(30, -1))
-    assert found.open_for(number, NOON) == expected
+    assert found.get_open_time(number, NOON) == expected
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, exp
 )
 def test_one_number_that_leaps_makes_nothing_look_old(numbers: list[int], expected: int) -> None:
     found = past(*(merged(number, len(numbers) + 1 - at) for at, number in enumerate(numbers, 1)))
-    assert found.open_for(120, NOON) == expected * DAY
+    assert found.get_open_time(120, NOON) == expected * DAY
 
 
 def of_size(number: int, days: float, lines: int, path: str = CORE) -> PullRequest:
@@ -145,7 +147,7 @@ def of_size(number: int, days: float, lines: int, path: str = CORE) -> PullReque
 
 
 @pytest.mark.parametrize(
-    ("count", "lines", "expected"), [(49, 30, USUAL), (50, 30, 30), (50, 3, 8), (50, 300, 64)]
+    ("count", "lines", "expected"), [(49, 30, DEFAULT_CHANGE_SIZE), (50, 30, 30), (50, 3, 8), (50, 300, 64)]
 )
 def test_the_usual_size_is_the_median_of_three_months_within_bounds(
     count: int, lines: int, expected: float
@@ -154,7 +156,7 @@ def test_the_usual_size_is_the_median_of_three_months_within_bounds(
     late = [of_size(100 + n, 0.1, 60) for n in range(99)]
     old = [of_size(300 + n, 95, 60) for n in range(99)]
     docs = [of_size(500 + n, 5, 60, "docs/a.md") for n in range(99)]
-    assert past(*sizes, *late, *old, *docs).usual(NOON) == expected
+    assert past(*sizes, *late, *old, *docs).get_usual_size(NOON) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_the_usual_size_is_the_median_of_three_months_within_bounds(
 )
 def test_a_size_is_compared_with_what_was_measured_here_alone(count: int, lines: int, told: str) -> None:
     known = past(START, *(of_size(n, 1 + n, lines) for n in range(10, 10 + count))) if count else None
-    [reason] = assess(of_size(900, 0, 256), past=known).reasons[:1]
+    [reason] = assess_pull_request(of_size(900, 0, 256), past=known).reasons[:1]
     assert reason == f"adds 256 lines of product or build code{told}"
 
 
@@ -192,8 +194,8 @@ def test_what_is_merged_later_or_at_the_same_time_changes_no_score(
     known = [START, *made(10, before, NOON - timedelta(hours=1), -1)]
     later = made(200, after, NOON, 1)
     alone, among = past(*known), past(*later, one, *known)
-    assert assess(one, past=alone) == assess(one, past=among)
-    assert not assess(one, past=alone).without_history
+    assert assess_pull_request(one, past=alone) == assess_pull_request(one, past=among)
+    assert not assess_pull_request(one, past=alone).without_history
 
 
 def test_the_history_of_its_files_counts_and_is_told() -> None:
@@ -202,14 +204,14 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
     fixes = [merged(7 + n, 5 - n, title="Fix it") for n in range(3)]
     late = merged(90, 7.5, "docs/a.md")
     one = merged(50, 0, CORE, OTHER, "src/new.py", title="Faster core")
-    risk = assess(one, past=past(START, gone, back, *fixes, late))
+    risk = assess_pull_request(one, past=past(START, gone, back, *fixes, late))
     assert risk.reasons == (
         "was open for at least 7 days",
         "2 of its files were in a reverted change in the last 180 days",
         "performance or concurrency change by its title",
         "its files needed 3 fixes in 14 days",
     )
-    without = assess(one)
+    without = assess_pull_request(one)
     assert (risk.without_history, without.without_history) == (False, True)
     assert {rule.rule for rule in risk.fired} - {rule.rule for rule in without.fired} == {
         "open",
@@ -220,4 +222,4 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
 
 def test_an_open_pull_request_is_scored_without_history() -> None:
     found = past(START, merged(5, 1, title="Fix it"))
-    assert assess(replace(merged(9, 0), merged_at=None), past=found).without_history
+    assert assess_pull_request(replace(merged(9, 0), merged_at=None), past=found).without_history

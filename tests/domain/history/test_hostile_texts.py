@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.domain.history.relands import relands_among
-from bot.domain.history.repairs import repairs_among
-from bot.domain.history.reverts import is_revert, reverts_among
+from bot.domain.history.relands import find_relands
+from bot.domain.history.repairs import find_repairs
+from bot.domain.history.reverts import find_reverts, is_revert
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.risk.assessment import assess
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import fallback_summary
-from bot.domain.text.issue_numbers import without_unknown_numbers
-from bot.domain.text.strings import one_line, without_comments
+from bot.domain.summaries.models import build_fallback_summary
+from bot.domain.text.issue_numbers import remove_unknown_numbers
+from bot.domain.text.strings import collapse_lines, remove_comments
 from tests.helpers.builders import NOON, pull
 
 TITLE, BODY = 256, 65_536  # GitHub's limits
@@ -32,7 +32,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-@pytest.mark.parametrize("work", [is_revert, assess], ids=["is_revert", "assess"])
+@pytest.mark.parametrize("work", [is_revert, assess_pull_request], ids=["is_revert", "assess"])
 def test_a_title_of_empty_tags_is_read_at_once(work: Callable[[object], object]) -> None:
     title = "[]" * 20 + "x"  # 41 of 256 characters; each further pair doubles the time
     assert takes_less(0.05, lambda: work(pull(title=title)))
@@ -40,26 +40,28 @@ def test_a_title_of_empty_tags_is_read_at_once(work: Callable[[object], object])
 
 def test_a_description_of_blank_lines_is_read_at_once() -> None:
     body = "\n" * 6_000  # of 65,536 characters: at the limit it takes a hundred times as long
-    assert takes_less(0.1, lambda: reverts_among([pull(body=body)]))
+    assert takes_less(0.1, lambda: find_reverts([pull(body=body)]))
 
 
 @pytest.mark.parametrize("said", ["Reverts #{}", "Reverts octo/engine#{}"])
 def test_a_number_of_thousands_of_digits_is_no_revert(said: str) -> None:
-    assert reverts_among([pull(body=said.format("9" * 5_000))]) == ()
+    assert find_reverts([pull(body=said.format("9" * 5_000))]) == ()
 
 
 def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
-    assert without_unknown_numbers(f"See #{'9' * 5_000}", frozenset({1})) == "See"
+    assert remove_unknown_numbers(f"See #{'9' * 5_000}", frozenset({1})) == "See"
 
 
 @pytest.mark.parametrize("piece", ["<!--", "-->", " ", "\n", "(", "[", "`", "*", "#1", "Revert ", '"', "a/", ", "])
 @pytest.mark.parametrize(
     "work",
     [
-        pytest.param(one_line, id="one_line"),
-        pytest.param(without_comments, id="without_comments"),
+        pytest.param(collapse_lines, id="one_line"),
+        pytest.param(remove_comments, id="without_comments"),
         pytest.param(lambda text: is_revert(pull(title=text[:TITLE], body=text)), id="is_revert"),
-        pytest.param(lambda text: fallback_summary(pull(body=text), "it is away", Coverage.FULL), id="fallback"),
+        pytest.param(
+            lambda text: build_fallback_summary(pull(body=text), "it is away", Coverage.FULL), id="fallback"
+        ),
     ],
 )
 def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[str], object], piece: str) -> None:
@@ -101,7 +103,7 @@ def _among_others(find: Callable[[list[PullRequest]], object], text: str) -> Non
         "not ",
     ],
 )
-@pytest.mark.parametrize("find", [reverts_among, relands_among, repairs_among])
+@pytest.mark.parametrize("find", [find_reverts, find_relands, find_repairs])
 def test_what_was_taken_back_is_found_soon_in_one_piece_over_and_over(
     find: Callable[[list[PullRequest]], object], piece: str
 ) -> None:

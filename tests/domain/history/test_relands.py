@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.relands import Reland, Try, change_key, relands_among
+from bot.domain.history.relands import Attempt, Reland, build_change_key, find_relands
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
@@ -26,7 +26,7 @@ def merged(number: int, title: str = "", body: str = "", **fields: Any) -> PullR
 
 
 FIRST, UNDONE = merged(5, COUNT), merged(6, f'Revert "{COUNT}"', "Reverts octo/engine#5")
-AGAIN = Reland(9, (Try(5, 6),))
+AGAIN = Reland(9, (Attempt(5, 6),))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ AGAIN = Reland(9, (Try(5, 6),))
     ],
 )
 def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
-    assert relands_among([merged(9, title, body), FIRST, UNDONE]) == (AGAIN,)
+    assert find_relands([merged(9, title, body), FIRST, UNDONE]) == (AGAIN,)
 
 
 @pytest.mark.parametrize(
@@ -105,32 +105,32 @@ def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
     ],
 )
 def test_others_land_nothing_again(title: str, body: str) -> None:
-    assert relands_among([merged(9, title, body), FIRST, UNDONE]) == ()
+    assert find_relands([merged(9, title, body), FIRST, UNDONE]) == ()
 
 
 @pytest.mark.parametrize("title", ["Reland #5", f'Reland "{COUNT}"', f"[Reland] {COUNT}"])
 def test_who_says_so_needs_no_known_revert(title: str) -> None:
-    assert relands_among([FIRST, merged(9, title)]) == (Reland(9, (Try(5, None),)),)
+    assert find_relands([FIRST, merged(9, title)]) == (Reland(9, (Attempt(5, None),)),)
 
 
 @pytest.mark.parametrize("title", [COUNT, f"{COUNT} (take 2)", "Redo #5", "Retry the counter (#5)"])
 def test_who_does_not_needs_one(title: str) -> None:
-    assert relands_among([FIRST, merged(9, title)]) == ()
+    assert find_relands([FIRST, merged(9, title)]) == ()
 
 
 def test_a_short_title_is_no_reland_by_itself() -> None:
     pulls = [merged(5, "Bump version"), merged(6, "Revert #5"), merged(9, "Bump version")]
-    assert relands_among(pulls) == ()
+    assert find_relands(pulls) == ()
 
 
 def test_a_title_that_returns_is_no_reland_where_one_of_it_stands() -> None:
     title = "Update the dependencies of the month"
     pulls = [merged(4, title), merged(5, title), merged(6, "Revert #5"), merged(9, title)]
-    assert relands_among(pulls) == ()
+    assert find_relands(pulls) == ()
 
 
 def test_what_was_taken_back_later_was_there() -> None:
-    assert relands_among([FIRST, merged(8, COUNT), merged(9, "Revert #5")]) == ()
+    assert find_relands([FIRST, merged(8, COUNT), merged(9, "Revert #5")]) == ()
 
 
 def test_the_history_of_tries_is_told() -> None:
@@ -144,21 +144,21 @@ def test_the_history_of_tries_is_told() -> None:
         7: "Reland #1",
     }
     pulls = [merged(number, title) for number, title in titles.items()]
-    assert relands_among(pulls) == (
-        Reland(3, (Try(1, 2),)),
-        Reland(5, (Try(1, 2), Try(3, 4))),
-        Reland(7, (Try(1, 2), Try(3, 4), Try(5, 6))),
+    assert find_relands(pulls) == (
+        Reland(3, (Attempt(1, 2),)),
+        Reland(5, (Attempt(1, 2), Attempt(3, 4))),
+        Reland(7, (Attempt(1, 2), Attempt(3, 4), Attempt(5, 6))),
     )
 
 
 def test_a_revert_of_a_revert_is_a_try_too() -> None:
     titles = {1: COUNT, 2: "Revert #1", 3: "Revert #2", 4: "Revert #3", 5: "Revert #4"}
-    found = relands_among([merged(number, title) for number, title in titles.items()])
-    assert found == (Reland(3, (Try(1, 2),)), Reland(5, (Try(1, 2), Try(3, 4))))
+    found = find_relands([merged(number, title) for number, title in titles.items()])
+    assert found == (Reland(3, (Attempt(1, 2),)), Reland(5, (Attempt(1, 2), Attempt(3, 4))))
 
 
 def test_who_takes_back_the_change_and_its_revert_lands_nothing() -> None:
-    assert relands_among([FIRST, UNDONE, merged(9, "Revert #5 and #6")]) == ()
+    assert find_relands([FIRST, UNDONE, merged(9, "Revert #5 and #6")]) == ()
 
 
 def test_two_changes_may_land_again_as_one() -> None:
@@ -169,9 +169,9 @@ def test_two_changes_may_land_again_as_one() -> None:
         merged(4, "Reland #1 and #2"),
         merged(5, "Revert #4"),
     ]
-    assert relands_among([*pulls, merged(6, "Reland #2")]) == (
-        Reland(4, (Try(1, 3), Try(2, 3))),
-        Reland(6, (Try(1, 3), Try(2, 3), Try(4, 5))),
+    assert find_relands([*pulls, merged(6, "Reland #2")]) == (
+        Reland(4, (Attempt(1, 3), Attempt(2, 3))),
+        Reland(6, (Attempt(1, 3), Attempt(2, 3), Attempt(4, 5))),
     )
 
 
@@ -189,7 +189,7 @@ def test_two_changes_may_land_again_as_one() -> None:
     ],
 )
 def test_the_tries_of_a_change_have_one_key(title: str, key: str) -> None:
-    assert change_key(title) == key
+    assert build_change_key(title) == key
 
 
 @st.composite
@@ -208,23 +208,23 @@ def test_the_order_in_which_they_are_given_changes_nothing(
 ) -> None:
     mixed = pulls.copy()
     shuffle.shuffle(mixed)
-    assert relands_among(mixed) == relands_among(pulls)
+    assert find_relands(mixed) == find_relands(pulls)
 
 
 @given(histories())
 def test_tries_come_before_in_order_and_what_took_them_back_between(pulls: list[PullRequest]) -> None:
-    for found in relands_among(pulls):
-        numbers = [each.number for each in found.tries]
+    for found in find_relands(pulls):
+        numbers = [each.number for each in found.attempts]
         assert numbers == sorted(set(numbers))
         assert numbers
-        assert all(each.number < (each.reverted_by or found.number) <= found.number for each in found.tries)
-        assert found.number not in {each.reverted_by for each in found.tries}
+        assert all(each.number < (each.reverted_by or found.number) <= found.number for each in found.attempts)
+        assert found.number not in {each.reverted_by for each in found.attempts}
 
 
 @given(histories())
 def test_what_is_merged_later_changes_no_reland(pulls: list[PullRequest]) -> None:
-    found = relands_among(pulls)
-    assert relands_among(pulls[:-1]) == tuple(each for each in found if each.number != pulls[-1].number)
+    found = find_relands(pulls)
+    assert find_relands(pulls[:-1]) == tuple(each for each in found if each.number != pulls[-1].number)
 
 
 @pytest.mark.slow
@@ -232,7 +232,7 @@ def test_thousands_of_tries_are_told_soon() -> None:
     turns = [merged(n, COUNT if n % 2 else f"Revert #{n - 1}") for n in range(1, 3_001)]
     later = [replace(each, merged_at=NOON + timedelta(seconds=each.number)) for each in turns]
     before = time.process_time()
-    found = relands_among(later)
+    found = find_relands(later)
     assert time.process_time() - before < 3
     assert len(found) == 1_499
-    assert [each.number for each in found[-1].tries] == list(range(2_899, 2_999, 2))
+    assert [each.number for each in found[-1].attempts] == list(range(2_899, 2_999, 2))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.reverts import Revert, is_revert, reverts_among, with_pairs
+from bot.domain.history.reverts import Revert, expand_pairs, find_reverts, is_revert
 from bot.domain.pull_requests.models import PullRequest, Repository
 from tests.helpers.builders import NOON, pull
 
@@ -45,7 +45,7 @@ FIRST = merged(5, "Count requests once", merge_commit=SHA)
     ],
 )
 def test_a_revert_names_what_it_takes_back(title: str, body: str) -> None:
-    assert reverts_among([merged(9, title, body), FIRST, merged(7)]) == (Revert(5, 9),)
+    assert find_reverts([merged(9, title, body), FIRST, merged(7)]) == (Revert(5, 9),)
 
 
 @pytest.mark.parametrize(
@@ -68,52 +68,52 @@ def test_a_revert_names_what_it_takes_back(title: str, body: str) -> None:
     ],
 )
 def test_what_takes_nothing_back_is_no_revert(title: str, body: str) -> None:
-    assert reverts_among([merged(9, title, body), FIRST]) == ()
+    assert find_reverts([merged(9, title, body), FIRST]) == ()
 
 
 @pytest.mark.parametrize(
     "body", ["Reverts other/engine#5", "Reverts octo/other#5", "This reverts pytorch/pytorch#5"]
 )
 def test_a_number_of_another_repository_is_no_revert(body: str) -> None:
-    assert reverts_among([merged(9, "Undo", body), FIRST]) == ()
+    assert find_reverts([merged(9, "Undo", body), FIRST]) == ()
 
 
 def test_the_repository_is_compared_without_regard_to_case() -> None:
-    assert reverts_among([merged(9, "Undo", "Reverts Octo/Engine#5"), FIRST]) == (Revert(5, 9),)
+    assert find_reverts([merged(9, "Undo", "Reverts Octo/Engine#5"), FIRST]) == (Revert(5, 9),)
 
 
 def test_of_two_equal_titles_only_the_one_that_is_named_is_taken_back() -> None:
     pulls = [merged(4, "Bump"), merged(5, "Bump"), merged(9, 'Revert "Bump"', "Reverts octo/engine#5")]
-    assert reverts_among(pulls) == (Revert(5, 9),)
+    assert find_reverts(pulls) == (Revert(5, 9),)
 
 
 def test_a_hint_in_a_template_is_no_revert() -> None:
-    assert reverts_among([merged(9, "Undo", "<!-- write for example\nReverts #5\n-->"), FIRST]) == ()
+    assert find_reverts([merged(9, "Undo", "<!-- write for example\nReverts #5\n-->"), FIRST]) == ()
 
 
 def test_a_later_pull_request_is_not_taken_back_by_an_earlier_one() -> None:
-    assert reverts_among([merged(3, "Revert #5"), FIRST]) == ()
+    assert find_reverts([merged(3, "Revert #5"), FIRST]) == ()
 
 
 def test_a_pull_request_does_not_take_itself_back() -> None:
-    assert reverts_among([merged(9, 'Revert "Count requests once" (#9)', "Reverts #9")]) == ()
+    assert find_reverts([merged(9, 'Revert "Count requests once" (#9)', "Reverts #9")]) == ()
 
 
 def test_a_nested_revert_names_the_revert() -> None:
     second = merged(6, 'Revert "Count requests once"', "Reverts octo/engine#5")
     third = merged(8, 'Revert "Revert "Count requests once""', "Reverts octo/engine#6")
-    assert reverts_among([third, second, FIRST]) == (Revert(6, 8), Revert(5, 6))
+    assert find_reverts([third, second, FIRST]) == (Revert(6, 8), Revert(5, 6))
 
 
 def test_a_nested_revert_is_known_by_its_title_alone() -> None:
     second = merged(6, 'Revert "Count requests once"')
     third = merged(8, 'Revert "Revert "Count requests once""')
-    assert reverts_among([third, second, FIRST]) == (Revert(6, 8), Revert(5, 6))
+    assert find_reverts([third, second, FIRST]) == (Revert(6, 8), Revert(5, 6))
 
 
 def test_one_may_take_back_several_and_names_each_once() -> None:
     body = f"Reverts #5\nReverts octo/engine#6\nThis reverts commit {SHA}"
-    assert reverts_among([merged(9, "Revert #5", body), merged(6), FIRST]) == (Revert(5, 9), Revert(6, 9))
+    assert find_reverts([merged(9, "Revert #5", body), merged(6), FIRST]) == (Revert(5, 9), Revert(6, 9))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_pull_request_says_whether_it_is_a_revert(title: str, body: str, expec
 
 def test_who_takes_back_another_of_the_day_is_a_revert() -> None:
     found = merged(9, "Undo", "Reverts octo/engine#5")
-    assert reverts_among([found, FIRST]) == (Revert(5, 9),)
+    assert find_reverts([found, FIRST]) == (Revert(5, 9),)
     assert is_revert(found)
 
 
@@ -162,7 +162,7 @@ wild = st.lists(pieces | st.text(max_size=8), max_size=10).map("".join)
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
 def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(said: list[tuple[str, str]]) -> None:
     pulls = [merged(at, title or f"T{at}", body) for at, (title, body) in enumerate(said, 1)]
-    found = reverts_among(pulls)
+    found = find_reverts(pulls)
     assert all(revert.number < revert.by <= len(pulls) for revert in found)
     assert len(set(found)) == len(found)
 
@@ -170,7 +170,7 @@ def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(said: list[
 def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
     other = Repository("acme", "web")
     pulls = [merged(5, repository=other), merged(9, "Undo", "Reverts acme/web#5", repository=other)]
-    assert reverts_among(pulls) == (Revert(5, 9),)
+    assert find_reverts(pulls) == (Revert(5, 9),)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
     ],
 )
 def test_a_chain_of_reverts_is_together_from_any_end(numbers: list[int], shown: list[int]) -> None:
-    assert sorted(with_pairs(numbers, [Revert(1, 2), Revert(2, 3), Revert(8, 9)])) == shown
+    assert sorted(expand_pairs(numbers, [Revert(1, 2), Revert(2, 3), Revert(8, 9)])) == shown
 
 
 @st.composite
@@ -217,7 +217,7 @@ def test_the_order_in_which_they_are_given_changes_nothing(
 ) -> None:
     mixed = pulls.copy()
     shuffle.shuffle(mixed)
-    assert set(reverts_among(mixed)) == set(reverts_among(pulls))
+    assert set(find_reverts(mixed)) == set(find_reverts(pulls))
 
 
 @given(days())
@@ -226,10 +226,10 @@ def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: li
     for count in range(len(in_order)):
         before = in_order[:count]
         numbers = {each.number for each in before}
-        assert set(reverts_among(before)) == {each for each in reverts_among(pulls) if each.by in numbers}
+        assert set(find_reverts(before)) == {each for each in find_reverts(pulls) if each.by in numbers}
 
 
 @given(days())
 def test_whoever_takes_something_back_is_a_revert(pulls: list[PullRequest]) -> None:
     by = {each.number: each for each in pulls}
-    assert all(is_revert(by[found.by]) for found in reverts_among(pulls))
+    assert all(is_revert(by[found.by]) for found in find_reverts(pulls))

@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 
-from bot.domain.history.relands import relands_among
-from bot.domain.history.reverts import is_revert, reverts_among
+from bot.domain.history.relands import find_relands
+from bot.domain.history.reverts import find_reverts, is_revert
 from evals.reverts import Pack, load
 from tests.helpers.builders import SHARED, needs_shared
 
@@ -49,14 +49,15 @@ def test_who_takes_something_back_is_a_revert() -> None:
 
 @pytest.mark.slow
 def test_parts_are_known_as_parts() -> None:
-    found = {revert.number for revert in reverts_among(pack().pulls) if revert.is_partial}
+    found = {revert.number for revert in find_reverts(pack().pulls) if revert.is_partial}
     assert found == {28271, 28819, 29558}
 
 
 @pytest.mark.slow
 def test_relands_tell_what_was_tried() -> None:
     found = {
-        each.number: [(one.number, one.reverted_by) for one in each.tries] for each in relands_among(pack().pulls)
+        each.number: [(one.number, one.reverted_by) for one in each.attempts]
+        for each in find_relands(pack().pulls)
     }
     assert len(found) == 17
     # a revert of a revert, the same title, "(take 2)", "Reapply", "UNREVERT", "[Redo] #N"
@@ -74,5 +75,5 @@ def test_relands_tell_what_was_tried() -> None:
 def test_a_year_is_read_in_a_second_or_so() -> None:
     pulls = pack().pulls
     before = time.process_time()
-    reverts_among(pulls)
+    find_reverts(pulls)
     assert time.process_time() - before < 3

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.claude import CLAUDE
-from bot.domain.operations.usage import NO_PRICES, NOTHING, Usage
+from bot.domain.operations.usage import NO_PRICES, NO_USAGE, Usage
 
 M = 1_000_000
 usages = st.builds(Usage, *[st.integers(0, 10**7)] * 4)
@@ -25,7 +25,7 @@ usages = st.builds(Usage, *[st.integers(0, 10**7)] * 4)
         pytest.param("claude-sonnet-5-5", Usage(cache_read=M), 0.2, id="cache-read"),
         pytest.param("claude-sonnet-5-5", Usage(cache_write=M), 2.5, id="cache-write"),
         pytest.param("claude-opus-5-5", Usage(input=M, output=M), 24.0, id="opus"),
-        pytest.param("claude-opus-5-5", NOTHING, 0.0, id="nothing"),
+        pytest.param("claude-opus-5-5", NO_USAGE, 0.0, id="nothing"),
     ],
 )
 def test_a_call_costs_what_the_price_list_says(model: str, usage: Usage, dollars: float) -> None:
@@ -34,7 +34,7 @@ def test_a_call_costs_what_the_price_list_says(model: str, usage: Usage, dollars
 
 @pytest.mark.parametrize("model", ["", "claude-haiku-9", "CLAUDE-OPUS-5-5"])
 def test_the_cost_of_an_unknown_model_is_unknown(model: str) -> None:
-    assert CLAUDE.prices.cost(model, NOTHING) is None
+    assert CLAUDE.prices.cost(model, NO_USAGE) is None
     assert CLAUDE.prices.cost(model, Usage(input=M)) is None
 
 
@@ -45,7 +45,7 @@ def test_a_budget_counts_an_unknown_model_as_the_dearest() -> None:
 
 
 def test_what_has_no_price_list_costs_nobody_knows_what() -> None:
-    assert NO_PRICES.cost("claude-opus-5-5", NOTHING) is None
+    assert NO_PRICES.cost("claude-opus-5-5", NO_USAGE) is None
 
 
 @given(usages, usages)
@@ -57,7 +57,7 @@ def test_tokens_add_up(one: Usage, other: Usage) -> None:
         one.cache_read + other.cache_read,
         one.cache_write + other.cache_write,
     )
-    assert one + NOTHING == one
+    assert one + NO_USAGE == one
 
 
 @given(st.sampled_from(sorted(CLAUDE.prices.prices)), usages, usages)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.pull_requests.areas import ELSEWHERE, OTHER, area_of, area_order, is_product_area
+from bot.domain.pull_requests.areas import (
+    OTHER_AREA,
+    OTHER_PRODUCT_AREA,
+    build_area_sort_key,
+    determine_area,
+    is_product_area,
+)
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from tests.helpers.builders import changed_file, pull
 
 
 def area(*files: ChangedFile) -> str:
-    return area_of(pull(files=files))
+    return determine_area(pull(files=files))
 
 
 @pytest.mark.parametrize(
@@ -33,15 +39,15 @@ def area(*files: ChangedFile) -> str:
         ("src/App.vue", "User interface"),
         ("src/parser/lexer/token.rs", "src/parser"),
         ("src/main.rs", "src"),
-        ("main.rs", OTHER),
+        ("main.rs", OTHER_AREA),
         ("uv.lock", "Dependencies and build"),
         ("pyproject.toml", "Dependencies and build"),
         ("scripts/run.py", "Tools and benchmarks"),
         ("tests/test_core.py", "CI and tests"),
         (".github/ci.yml", "CI and tests"),
         ("README.md", "Documentation"),
-        ("data.bin", OTHER),
-        ("vendor/lib.py", OTHER),
+        ("data.bin", OTHER_AREA),
+        ("vendor/lib.py", OTHER_AREA),
     ],
 )
 def test_a_path_belongs_to_an_area(path: str, label: str) -> None:
@@ -71,7 +77,7 @@ def test_files_that_only_moved_count_too() -> None:
 
 
 def test_a_pull_request_without_files_has_no_area() -> None:
-    assert area_of(pull(files=None)) == OTHER
+    assert determine_area(pull(files=None)) == OTHER_AREA
 
 
 @pytest.mark.parametrize("turn", [1, -1])
@@ -82,30 +88,30 @@ def test_the_order_of_files_does_not_matter_at_equal_weight(turn: int) -> None:
 
 def test_the_classes_of_a_repository_are_used() -> None:
     classes = PathClasses(((PathClass.DOCS, "book/"),))
-    assert area_of(pull(files=[changed_file("book/lora/a.py")]), classes) == "Documentation"
+    assert determine_area(pull(files=[changed_file("book/lora/a.py")]), classes) == "Documentation"
 
 
 def test_areas_are_ordered_product_first_then_larger_then_by_name() -> None:
     sized = [
-        (OTHER, 90),
+        (OTHER_AREA, 90),
         ("Documentation", 80),
         ("CI and tests", 70),
         ("Tools and benchmarks", 60),
-        (ELSEWHERE, 50),
+        (OTHER_PRODUCT_AREA, 50),
         ("Models", 2),
         ("LoRA", 2),
         ("Distributed", 9),
     ]
-    ordered = [label for label, _ in sorted(sized, key=lambda item: area_order(*item))]
+    ordered = [label for label, _ in sorted(sized, key=lambda item: build_area_sort_key(*item))]
     assert ordered == [
         "Distributed",
         "LoRA",
         "Models",
-        ELSEWHERE,
+        OTHER_PRODUCT_AREA,
         "Tools and benchmarks",
         "CI and tests",
         "Documentation",
-        OTHER,
+        OTHER_AREA,
     ]
 
 
@@ -116,8 +122,8 @@ def test_areas_are_ordered_product_first_then_larger_then_by_name() -> None:
         ("src/parser", True),
         ("Dependencies and build", False),
         ("Documentation", False),
-        (ELSEWHERE, False),
-        (OTHER, False),
+        (OTHER_PRODUCT_AREA, False),
+        (OTHER_AREA, False),
     ],
 )
 def test_some_areas_hold_product_code(label: str, product: bool) -> None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import SHORTEST_QUOTE, Line, Place, Side, find_quote, hunks
+from bot.domain.pull_requests.diff import (
+    MIN_QUOTE_LENGTH,
+    DiffLine,
+    DiffPosition,
+    DiffSide,
+    find_quote,
+    split_hunks,
+)
 
 PATCH = "\n".join(
     [
@@ -27,16 +34,16 @@ PATCH = "\n".join(
 )
 
 
-def new(line: int) -> Place:
-    return Place(Side.NEW, line)
+def new(line: int) -> DiffPosition:
+    return DiffPosition(DiffSide.NEW, line)
 
 
-def old(line: int) -> Place:
-    return Place(Side.OLD, line)
+def old(line: int) -> DiffPosition:
+    return DiffPosition(DiffSide.OLD, line)
 
 
 def test_each_hunk_has_its_header_and_its_lines() -> None:
-    (first, lines), (second, rest) = hunks(PATCH)
+    (first, lines), (second, rest) = split_hunks(PATCH)
     assert (first, second) == ("@@ -10,5 +10,6 @@ class Scheduler:", "@@ -40 +41,2 @@ def free(block):")
     assert [(line.mark, line.old, line.new) for line in lines] == [
         (" ", 10, 10),
@@ -53,14 +60,14 @@ def test_each_hunk_has_its_header_and_its_lines() -> None:
 @pytest.mark.parametrize("inside", ["\f", "\r", "\v", "\x1c", "\x85", "\u2028"], ids=ascii)
 def test_only_a_newline_ends_a_line(inside: str) -> None:
     patch = f"@@ -1 +1,2 @@\n one{inside}two\n+three{inside}four and more"
-    [(_, lines)] = hunks(patch)
-    assert lines == (Line(" ", f"one{inside}two", 1, 1), Line("+", f"three{inside}four and more", 2, 2))
+    [(_, lines)] = split_hunks(patch)
+    assert lines == (DiffLine(" ", f"one{inside}two", 1, 1), DiffLine("+", f"three{inside}four and more", 2, 2))
     assert find_quote(patch, "four and more") == new(2)
 
 
 def test_a_line_that_looks_like_a_header_or_a_mark_is_only_a_line() -> None:
     patch = "@@ -1,2 +1,3 @@\n @@ -9 +9 @@ quoted\n-- removed item\n++ added counter\n+@@ -7 +7 @@"
-    [(_, lines)] = hunks(patch)
+    [(_, lines)] = split_hunks(patch)
     assert [line.text for line in lines] == [
         "@@ -9 +9 @@ quoted",
         "- removed item",
@@ -71,7 +78,7 @@ def test_a_line_that_looks_like_a_header_or_a_mark_is_only_a_line() -> None:
 
 @pytest.mark.parametrize("patch", ["", "\n", "no diff at all", "@@ -1 +1 @@", "Binary files differ"])
 def test_what_holds_no_lines_has_no_hunks(patch: str) -> None:
-    assert list(hunks(patch)) == []
+    assert list(split_hunks(patch)) == []
     assert find_quote(patch, "no diff at all") is None
 
 
@@ -97,7 +104,7 @@ def test_what_holds_no_lines_has_no_hunks(patch: str) -> None:
         pytest.param("(waiting", new(42), id="part-of-a-line-just-long-enough"),
     ],
 )
-def test_a_quote_is_found_on_its_side_at_its_line(quote: str, place: Place) -> None:
+def test_a_quote_is_found_on_its_side_at_its_line(quote: str, place: DiffPosition) -> None:
     assert find_quote(PATCH, quote) == place
 
 
@@ -139,7 +146,7 @@ lines_of_code = st.lists(
 
 
 @st.composite
-def patches(draw: st.DrawFn) -> tuple[str, list[Line]]:
+def patches(draw: st.DrawFn) -> tuple[str, list[DiffLine]]:
     """A patch of which no two lines are alike, and its lines as they ought to be read."""
     raw, lines, number, gap = [], [], 0, 0
     for block in draw(st.lists(lines_of_code, min_size=1, max_size=4)):
@@ -150,7 +157,7 @@ def patches(draw: st.DrawFn) -> tuple[str, list[Line]]:
             number += 1
             text = f"{code} «line {number}»"
             raw.append(mark + text)
-            lines.append(Line(mark, text, old_at, new_at))
+            lines.append(DiffLine(mark, text, old_at, new_at))
             old_at += mark != "+"
             new_at += mark != "-"
         gap = max(old_at, new_at)
@@ -158,13 +165,13 @@ def patches(draw: st.DrawFn) -> tuple[str, list[Line]]:
 
 
 @given(patches())
-def test_every_line_is_read_with_its_numbers(made: tuple[str, list[Line]]) -> None:
+def test_every_line_is_read_with_its_numbers(made: tuple[str, list[DiffLine]]) -> None:
     patch, lines = made
-    assert [line for _, found in hunks(patch) for line in found] == lines
+    assert [line for _, found in split_hunks(patch) for line in found] == lines
 
 
 @given(patches())
-def test_every_changed_line_is_found_at_its_true_number(made: tuple[str, list[Line]]) -> None:
+def test_every_changed_line_is_found_at_its_true_number(made: tuple[str, list[DiffLine]]) -> None:
     patch, lines = made
     for line in lines:
         expected = old(line.old) if line.mark == "-" else new(line.new)
@@ -172,6 +179,6 @@ def test_every_changed_line_is_found_at_its_true_number(made: tuple[str, list[Li
         assert find_quote(patch, line.mark + line.text) == expected
 
 
-@given(patches(), st.text(max_size=SHORTEST_QUOTE - 1))
-def test_a_quote_shorter_than_the_least_is_never_found(made: tuple[str, list[Line]], quote: str) -> None:
+@given(patches(), st.text(max_size=MIN_QUOTE_LENGTH - 1))
+def test_a_quote_shorter_than_the_least_is_never_found(made: tuple[str, list[DiffLine]], quote: str) -> None:
     assert find_quote(made[0], quote) is None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, PullRequest
 from tests.helpers.builders import changed_file, pull
 
@@ -45,16 +45,16 @@ def touching(*paths: str) -> PullRequest:
     ],
 )
 def test_a_path_is_read_as_in_a_gitignore(wanted: str, path: str, fits: bool) -> None:
-    assert Filters(paths=(wanted,)).admit(touching(path)) is fits
+    assert Filters(paths=(wanted,)).is_match(touching(path)) is fits
 
 
 def test_one_fitting_file_is_enough() -> None:
-    assert Filters(paths=("csrc",)).admit(touching("docs/a.md", "csrc/a.cu"))
+    assert Filters(paths=("csrc",)).is_match(touching("docs/a.md", "csrc/a.cu"))
 
 
 def test_paths_are_alternatives() -> None:
     wanted = Filters(paths=("csrc", "docs"))
-    assert [wanted.admit(touching(path)) for path in ("csrc/a.cu", "docs/a.md", "vllm/a.py")] == [
+    assert [wanted.is_match(touching(path)) for path in ("csrc/a.cu", "docs/a.md", "vllm/a.py")] == [
         True,
         True,
         False,
@@ -63,19 +63,19 @@ def test_paths_are_alternatives() -> None:
 
 def test_a_path_with_an_exclamation_mark_takes_out_of_those_before_it() -> None:
     wanted = Filters(paths=("vllm", "!vllm/v1"))
-    assert [wanted.admit(touching(path)) for path in ("vllm/a.py", "vllm/v1/a.py")] == [True, False]
+    assert [wanted.is_match(touching(path)) for path in ("vllm/a.py", "vllm/v1/a.py")] == [True, False]
 
 
 def test_paths_that_only_take_away_take_away_from_all() -> None:
     wanted = Filters(paths=("!tests/", "!*.md"))
     paths = ("vllm/a.py", "tests/a.py", "vllm/tests/b.py", "README.md", "docs/x.rst")
-    assert [wanted.admit(touching(path)) for path in paths] == [True, False, False, False, True]
+    assert [wanted.is_match(touching(path)) for path in paths] == [True, False, False, False, True]
 
 
 def test_without_files_a_pull_request_may_fit_by_facts_and_fits_no_path() -> None:
     wanted, found = Filters(paths=("*",)), pull(files=None)
-    assert wanted.admit_facts(found)
-    assert not wanted.admit(found)
+    assert wanted.may_match(found)
+    assert not wanted.is_match(found)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_without_files_a_pull_request_may_fit_by_facts_and_fits_no_path() -> Non
 )
 def test_an_author_is_a_whole_login_in_any_case(login: str, wanted: tuple[str, ...], fits: bool) -> None:
     found = pull(author=Account(login))
-    assert Filters(authors=wanted).admit(found) is Filters(authors=wanted).admit_facts(found) is fits
+    assert Filters(authors=wanted).is_match(found) is Filters(authors=wanted).may_match(found) is fits
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_an_author_is_a_whole_login_in_any_case(login: str, wanted: tuple[str, .
 def test_bots_stands_for_every_author_that_is_one(author: Account, is_bot: bool) -> None:
     found = pull(author=author)
     for word in ("bots", "BOTS"):
-        assert Filters(authors=(word,)).admit(found) is is_bot
-        assert Filters(not_authors=(word,)).admit(found) is not is_bot
+        assert Filters(authors=(word,)).is_match(found) is is_bot
+        assert Filters(not_authors=(word,)).is_match(found) is not is_bot
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_bots_stands_for_every_author_that_is_one(author: Account, is_bot: bool)
 )
 def test_authors_that_are_not_wanted_are_taken_away(wanted: Filters, fits: bool) -> None:
     found = pull(author=Account("ada-dev"))
-    assert wanted.admit(found) is wanted.admit_facts(found) is fits
+    assert wanted.is_match(found) is wanted.may_match(found) is fits
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_authors_that_are_not_wanted_are_taken_away(wanted: Filters, fits: bool)
 def test_a_label_is_a_whole_label_in_any_case(
     labels: tuple[str, ...], wanted: tuple[str, ...], fits: bool
 ) -> None:
-    assert Filters(labels=wanted).admit(pull(labels=labels)) is fits
+    assert Filters(labels=wanted).is_match(pull(labels=labels)) is fits
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_a_label_is_a_whole_label_in_any_case(
 )
 def test_every_kind_that_is_given_must_fit(wanted: Filters, fits: bool) -> None:
     found = pull(files=[changed_file("csrc/a.cu")], author=Account("ada"), labels=("bug",))
-    assert wanted.admit(found) is fits
+    assert wanted.is_match(found) is fits
 
 
 def test_without_filters_everything_fits_even_without_files() -> None:
-    assert not EVERYTHING
-    assert str(EVERYTHING) == ""
-    assert EVERYTHING.admit(pull(files=None))
+    assert not NO_FILTERS
+    assert str(NO_FILTERS) == ""
+    assert NO_FILTERS.is_match(pull(files=None))
 
 
 @pytest.mark.parametrize(
@@ -200,22 +200,22 @@ def test_what_fits_also_fits_by_its_facts(
 ) -> None:
     loaded = None if files is None else [changed_file(f"{path}/x.py") for path in files]
     found = pull(author=Account(login), labels=own, files=loaded)
-    if wanted.admit(found):
-        assert wanted.admit_facts(found)
+    if wanted.is_match(found):
+        assert wanted.may_match(found)
     if not wanted.paths:
-        assert wanted.admit(found) is wanted.admit_facts(found)
+        assert wanted.is_match(found) is wanted.may_match(found)
 
 
 def test_a_path_of_many_folders_is_compared_at_once() -> None:
     began = time.process_time()
-    Filters(paths=("**/" * 300 + "x", "*/" * 400 + "x")).admit(touching("a/" * 500 + "b.py"))
+    Filters(paths=("**/" * 300 + "x", "*/" * 400 + "x")).is_match(touching("a/" * 500 + "b.py"))
     assert time.process_time() - began < 0.5
 
 
 def test_a_path_of_as_many_stars_as_are_taken_is_compared_at_once() -> None:
     config = "vllm/model_executor/layers/fused_moe/configs/E=128,N=192,device_name=NVIDIA_A100-SXM4-80GB.json"
     began = time.process_time()
-    Filters(paths=("*?" * 3 + "~", "*?*?*?~/" * 3 + "*?*?*?~")).admit(touching(config))
+    Filters(paths=("*?" * 3 + "~", "*?*?*?~/" * 3 + "*?*?*?~")).is_match(touching(config))
     assert time.process_time() - began < 0.1
 
 
@@ -245,5 +245,5 @@ def test_a_path_that_would_mean_something_else_or_nothing_is_refused(path: str) 
 @pytest.mark.parametrize("typed", ["dependabot", "Dependabot[bot]", "bots"])
 def test_an_app_is_known_by_both_of_its_names(login: str, typed: str) -> None:
     made = pull(author=Account(login, is_bot=True))
-    assert not Filters(not_authors=(typed,)).admit_facts(made)
-    assert Filters(authors=(typed,)).admit_facts(made)
+    assert not Filters(not_authors=(typed,)).may_match(made)
+    assert Filters(authors=(typed,)).may_match(made)

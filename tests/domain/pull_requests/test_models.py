@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import GHOST, GITHUB, Account, Repository, newest_first, web_address
+from bot.domain.pull_requests.models import (
+    GHOST,
+    GITHUB_WEB,
+    Account,
+    Repository,
+    derive_web_address,
+    sort_newest_first,
+)
 from tests.domain.refusals import refusal
 from tests.helpers.builders import NOON, pull
 
@@ -87,7 +94,7 @@ def test_what_is_written_is_read_again(text: str) -> None:
     if text.endswith(".git"):
         return  # GitHub gives no such names
     assert str(Repository.parse(text)) == text
-    assert Repository.parse(f"{GITHUB}/{Repository.parse(text)}") == Repository.parse(text)
+    assert Repository.parse(f"{GITHUB_WEB}/{Repository.parse(text)}") == Repository.parse(text)
 
 
 @given(st.text(max_size=40))
@@ -106,24 +113,24 @@ def test_any_text_is_a_repository_with_a_safe_address_or_a_usage_error(text: str
     ],
 )
 def test_an_account_has_an_address(account: Account, url: str) -> None:
-    assert account.page(GITHUB) == url
+    assert account.build_page_url(GITHUB_WEB) == url
 
 
 @pytest.mark.parametrize(
     ("api", "web"),
     [
-        ("https://api.github.com", GITHUB),
-        ("https://api.github.com/", GITHUB),
+        ("https://api.github.com", GITHUB_WEB),
+        ("https://api.github.com/", GITHUB_WEB),
         ("https://github.octo.example/api/v3", "https://github.octo.example"),
         ("https://github.octo.example/api/v3/", "https://github.octo.example"),
         ("http://github.octo.example:8443/api/v3", "http://github.octo.example:8443"),
         ("https://api.octo.ghe.com", "https://octo.ghe.com"),
-        ("http://127.0.0.1:8080", GITHUB),
-        ("https://cache.octo.example/github", GITHUB),
+        ("http://127.0.0.1:8080", GITHUB_WEB),
+        ("https://cache.octo.example/github", GITHUB_WEB),
     ],
 )
 def test_the_pages_are_where_the_interface_says(api: str, web: str) -> None:
-    assert web_address(api) == web
+    assert derive_web_address(api) == web
 
 
 @pytest.mark.parametrize(
@@ -134,14 +141,14 @@ def test_the_pages_are_where_the_interface_says(api: str, web: str) -> None:
     ],
 )
 def test_an_app_has_its_page_where_its_github_has_it(web: str, page: str) -> None:
-    assert Account("dependabot", is_bot=True).page(web) == page
+    assert Account("dependabot", is_bot=True).build_page_url(web) == page
 
 
 @pytest.mark.parametrize("web", ["https://github.octo.example", "https://octo.ghe.com"])
 def test_a_pasted_address_of_an_enterprise_is_read(web: str) -> None:
     assert Repository.parse(f"{web}/ada_corp/engine", web) == Repository("ada_corp", "engine")
     with pytest.raises(UsageError):
-        Repository.parse(f"{GITHUB}/octo/engine", web)
+        Repository.parse(f"{GITHUB_WEB}/octo/engine", web)
 
 
 def test_a_pull_request_has_an_address() -> None:
@@ -166,12 +173,12 @@ def test_a_pull_request_has_an_address() -> None:
 )
 def test_the_address_of_a_line_quotes_odd_paths(path: str, quoted: str) -> None:
     made = pull(merge_commit="abc123")
-    assert made.line_url(path, 7) == f"https://github.com/octo/engine/blob/abc123/{quoted}#L7"
+    assert made.build_line_url(path, 7) == f"https://github.com/octo/engine/blob/abc123/{quoted}#L7"
 
 
 @given(st.text(max_size=40), st.integers(1, 10**6))
 def test_the_address_of_a_line_is_one_word_without_markup(path: str, line: int) -> None:
-    url = pull().line_url(path, line)
+    url = pull().build_line_url(path, line)
     assert not set(url) & set(" \t\n<>|\"'`()[]*")
     assert url.count("#") == 1
     assert url.isascii()
@@ -196,4 +203,4 @@ def test_changed_lines_are_those_added_and_deleted() -> None:
 def test_the_newest_merge_comes_first_and_within_a_second_the_highest_number() -> None:
     times = {1: 0, 2: 5, 3: 5, 4: -1}
     pulls = tuple(pull(number, merged_at=NOON + timedelta(seconds=at)) for number, at in times.items())
-    assert [found.number for found in newest_first(pulls)] == [3, 2, 1, 4]
+    assert [found.number for found in sort_newest_first(pulls)] == [3, 2, 1, 4]

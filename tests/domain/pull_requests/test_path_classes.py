@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import (
-    DEFAULT_PATHS,
-    OwnPaths,
+    DEFAULT_PATH_CLASSES,
+    CustomPaths,
     PathClass,
     PathClasses,
     PathSettings,
-    default_classes,
-    default_patterns,
+    get_default_classes,
+    list_default_patterns,
 )
 
 TABLE = {
@@ -50,7 +50,7 @@ TABLE = {
     ("path", "kind"), [(path, kind) for kind, paths in TABLE.items() for path in paths.split()]
 )
 def test_a_path_has_its_class(path: str, kind: PathClass) -> None:
-    assert DEFAULT_PATHS.classify(path) is kind
+    assert DEFAULT_PATH_CLASSES.classify_path(path) is kind
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_path_has_its_class(path: str, kind: PathClass) -> None:
     ],
 )
 def test_the_first_class_that_claims_a_path_wins(path: str, kind: PathClass) -> None:
-    assert DEFAULT_PATHS.classify(path) is kind
+    assert DEFAULT_PATH_CLASSES.classify_path(path) is kind
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_first_class_that_claims_a_path_wins(path: str, kind: PathClass) -> 
     ],
 )
 def test_product_code_where_mistakes_hurt_most_is_critical(path: str) -> None:
-    assert DEFAULT_PATHS.is_critical(path)
+    assert DEFAULT_PATH_CLASSES.is_critical(path)
 
 
 @pytest.mark.parametrize(
@@ -106,20 +106,20 @@ def test_product_code_where_mistakes_hurt_most_is_critical(path: str) -> None:
     ],
 )
 def test_only_product_code_is_critical(path: str) -> None:
-    assert not DEFAULT_PATHS.is_critical(path)
+    assert not DEFAULT_PATH_CLASSES.is_critical(path)
 
 
 def test_a_repository_may_have_its_own_classes_and_critical_paths() -> None:
     own = PathClasses(((PathClass.DOCS, "book/"), (PathClass.TESTS, "book/ checks/")), critical="billing/")
-    kinds = [own.classify(path) for path in ("book/a.py", "checks/a.py", "tests/a.py", "book.bin")]
+    kinds = [own.classify_path(path) for path in ("book/a.py", "checks/a.py", "tests/a.py", "book.bin")]
     assert kinds == [PathClass.DOCS, PathClass.TESTS, PathClass.PRODUCT, PathClass.OTHER]
     assert own.is_critical("app/billing/invoice.py")
     assert not own.is_critical("csrc/a.cu")
 
 
 def test_two_sets_of_classes_do_not_share_answers() -> None:
-    assert PathClasses(((PathClass.DOCS, "a/"),)).classify("a/b.py") is PathClass.DOCS
-    assert PathClasses(((PathClass.TESTS, "a/"),)).classify("a/b.py") is PathClass.TESTS
+    assert PathClasses(((PathClass.DOCS, "a/"),)).classify_path("a/b.py") is PathClass.DOCS
+    assert PathClasses(((PathClass.TESTS, "a/"),)).classify_path("a/b.py") is PathClass.TESTS
 
 
 names = st.text(st.characters(exclude_characters="/\0\n"), min_size=1, max_size=12).filter(
@@ -129,8 +129,10 @@ names = st.text(st.characters(exclude_characters="/\0\n"), min_size=1, max_size=
 
 @given(st.lists(names, min_size=1, max_size=5).map("/".join))
 def test_any_path_has_exactly_one_class(path: str) -> None:
-    assert DEFAULT_PATHS.classify(path) in PathClass
-    assert not DEFAULT_PATHS.is_critical(path) or DEFAULT_PATHS.classify(path) is PathClass.PRODUCT
+    assert DEFAULT_PATH_CLASSES.classify_path(path) in PathClass
+    assert (
+        not DEFAULT_PATH_CLASSES.is_critical(path) or DEFAULT_PATH_CLASSES.classify_path(path) is PathClass.PRODUCT
+    )
 
 
 # --- what a repository names itself
@@ -139,7 +141,7 @@ def test_any_path_has_exactly_one_class(path: str) -> None:
 def own(*patterns: tuple[PathClass, str], critical: str = "", without: str = "") -> PathClasses:
     """The defaults and, before them, what is named here with blanks between."""
     named = tuple((kind, tuple(text.split())) for kind, text in patterns)
-    return PathClasses(own=OwnPaths(named, tuple(critical.split()), tuple(without.split())))
+    return PathClasses(custom=CustomPaths(named, tuple(critical.split()), tuple(without.split())))
 
 
 OWN: dict[str, tuple[PathClasses, str, PathClass]] = {
@@ -158,7 +160,7 @@ OWN: dict[str, tuple[PathClasses, str, PathClass]] = {
     ),
     "from the defaults to other": (own((PathClass.OTHER, "plugins/")), "plugins/a.py", PathClass.OTHER),
     "blanks in names": (
-        PathClasses(own=OwnPaths(((PathClass.DOCS, ("My Notes/",)),))),
+        PathClasses(custom=CustomPaths(((PathClass.DOCS, ("My Notes/",)),))),
         "My Notes/a.py",
         PathClass.DOCS,
     ),
@@ -178,7 +180,7 @@ OWN: dict[str, tuple[PathClasses, str, PathClass]] = {
 def test_what_a_repository_names_goes_before_the_defaults(
     classes: PathClasses, path: str, kind: PathClass
 ) -> None:
-    assert classes.classify(path) is kind
+    assert classes.classify_path(path) is kind
 
 
 CRITICALS: dict[str, tuple[PathClasses, str, bool]] = {
@@ -199,16 +201,16 @@ def test_a_repository_may_name_further_critical_paths(classes: PathClasses, path
 
 @given(st.lists(names, min_size=1, max_size=5).map("/".join))
 def test_naming_nothing_changes_nothing(path: str) -> None:
-    classes = PathClasses(own=OwnPaths())
-    assert classes.classify(path) is DEFAULT_PATHS.classify(path)
-    assert classes.is_critical(path) is DEFAULT_PATHS.is_critical(path)
+    classes = PathClasses(custom=CustomPaths())
+    assert classes.classify_path(path) is DEFAULT_PATH_CLASSES.classify_path(path)
+    assert classes.is_critical(path) is DEFAULT_PATH_CLASSES.is_critical(path)
 
 
 @given(st.lists(names, min_size=1, max_size=5).map("/".join), st.sampled_from(list(PathClass)))
 def test_naming_a_folder_changes_what_is_in_it_and_nothing_else(path: str, kind: PathClass) -> None:
     classes = own((kind, "/only-this/"))
-    assert classes.classify(path) is DEFAULT_PATHS.classify(path)
-    assert classes.classify(f"only-this/{path}") is kind
+    assert classes.classify_path(path) is DEFAULT_PATH_CLASSES.classify_path(path)
+    assert classes.classify_path(f"only-this/{path}") is kind
 
 
 def test_whoever_names_anything_has_a_fingerprint_of_their_own() -> None:
@@ -223,7 +225,7 @@ def test_whoever_names_anything_has_a_fingerprint_of_their_own() -> None:
         PathClasses(critical="a/"),
     ]
     assert len({classes.fingerprint for classes in different}) == len(different)
-    assert own().fingerprint == DEFAULT_PATHS.fingerprint
+    assert own().fingerprint == DEFAULT_PATH_CLASSES.fingerprint
 
 
 ENGINE, OTHER = Repository("Octo", "Engine"), Repository("octo", "other")
@@ -232,14 +234,16 @@ ENGINE, OTHER = Repository("Octo", "Engine"), Repository("octo", "other")
 def test_each_repository_has_the_classes_of_its_settings() -> None:
     mine, others = own((PathClass.DOCS, "a/")), own((PathClass.TESTS, "a/"))
     settings = PathSettings({"octo/engine": mine}, others)
-    assert (settings.of(ENGINE), settings.of(OTHER)) == (mine, others)
-    assert PathSettings().of(ENGINE) == default_classes(ENGINE) == DEFAULT_PATHS
+    assert (settings.get_path_classes(ENGINE), settings.get_path_classes(OTHER)) == (mine, others)
+    assert PathSettings().get_path_classes(ENGINE) == get_default_classes(ENGINE) == DEFAULT_PATH_CLASSES
 
 
 def test_the_defaults_can_be_shown_and_are_those_that_are_used() -> None:
-    shown = default_patterns()
+    shown = list_default_patterns()
     for name in shown.keys() - {"product", "critical"}:
         sample = shown[name].split()[0].strip("/").replace("*", "x")
-        assert DEFAULT_PATHS.classify(f"{sample}/x.py") == name
-    assert all(DEFAULT_PATHS.classify(f"x{each[1:]}") == "product" for each in shown["product"].split())
+        assert DEFAULT_PATH_CLASSES.classify_path(f"{sample}/x.py") == name
+    assert all(
+        DEFAULT_PATH_CLASSES.classify_path(f"x{each[1:]}") == "product" for each in shown["product"].split()
+    )
     assert "csrc/" in shown["critical"].split()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from bot.domain.pull_requests.path_globs import Globs
+from bot.domain.pull_requests.path_globs import PathGlobs
 
 # short texts: pathspec tries every way to share a path among the stars
 names = st.text("ab*?", min_size=1, max_size=4) | st.sampled_from(
@@ -25,7 +25,7 @@ paths = st.lists(folder, min_size=1, max_size=6).map("/".join)
 @given(st.lists(patterns, max_size=3), paths)
 def test_they_name_what_pathspec_says_they_name(lines: list[str], path: str) -> None:
     if not any("[!" in line or "[^" in line for line in lines) or "/" not in path:
-        assert Globs(lines).match(path) is GitIgnoreSpec.from_lines(lines).match_file(path)
+        assert PathGlobs(lines).has_match(path) is GitIgnoreSpec.from_lines(lines).match_file(path)
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_they_name_what_pathspec_says_they_name(lines: list[str], path: str) -> 
     ],
 )
 def test_a_pattern_names_paths(lines: str, path: str, fits: bool) -> None:
-    assert Globs(lines.split()).match(path) is fits
+    assert PathGlobs(lines.split()).has_match(path) is fits

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.risk.assessment import HIGHEST_BAND, THRESHOLD, Risk, assess
+from bot.domain.risk.assessment import HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, Risk, assess_pull_request
 from tests.helpers.builders import changed_file, pull
 
 CORE = "src/core.py"
@@ -18,7 +18,7 @@ CORE = "src/core.py"
 
 def points(*files: ChangedFile, title: str = "Rename things") -> int:
     """Whole points: what equal points are ordered by is less than one."""
-    return round(assess(pull(files=files, title=title)).points)
+    return round(assess_pull_request(pull(files=files, title=title)).points)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,9 @@ def test_what_is_deleted_and_what_no_person_wrote_has_no_size() -> None:
 @pytest.mark.parametrize(("folders", "expected"), [(1, 0), (2, 1.5), (4, 3), (8, 4.5), (30, 4.5)])
 def test_touching_several_product_folders_counts(folders: int, expected: float) -> None:
     files = [changed_file(f"src/part{n}/a.py", 0, 1) for n in range(folders)]
-    assert assess(pull(files=files, title="Rename things")).points == pytest.approx(expected, abs=0.001)
+    assert assess_pull_request(pull(files=files, title="Rename things")).points == pytest.approx(
+        expected, abs=0.001
+    )
 
 
 def test_only_product_files_count_as_folders() -> None:
@@ -47,7 +49,7 @@ def test_only_product_files_count_as_folders() -> None:
 
 @pytest.mark.parametrize("path", ["src/auth/login.py", "csrc/cache.cpp", CORE])
 def test_critical_paths_are_named_and_change_no_order(path: str) -> None:
-    risk = assess(pull(files=[changed_file(path, 0, 1)], title="Rename things"))
+    risk = assess_pull_request(pull(files=[changed_file(path, 0, 1)], title="Rename things"))
     assert round(risk.points) == 0
     name = path.rpartition("/")[2]
     assert risk.reasons == (() if path == CORE else (f"changes critical paths (such as {name})",))
@@ -86,7 +88,7 @@ def test_the_title_counts(title: str, expected: int) -> None:
 
 def test_points_add_up_and_the_weightiest_reason_comes_first() -> None:
     files = [changed_file(f"csrc/part{n}/a.cu", 59, 100) for n in range(4)]
-    risk = assess(pull(files=[*files, changed_file("setup.py", 4)], title="Faster kernels"))
+    risk = assess_pull_request(pull(files=[*files, changed_file("setup.py", 4)], title="Faster kernels"))
     assert round(risk.points) == 12 + 3 + 4 + 3
     assert risk.reasons == (
         "adds 240 lines of product or build code",
@@ -101,9 +103,9 @@ def test_points_add_up_and_the_weightiest_reason_comes_first() -> None:
 @pytest.mark.parametrize(
     ("score", "listed", "highest"),
     [
-        (THRESHOLD - 0.001, False, False),
-        (THRESHOLD, True, False),
-        (HIGHEST_BAND, True, True),
+        (RISK_THRESHOLD - 0.001, False, False),
+        (RISK_THRESHOLD, True, False),
+        (HIGHEST_BAND_THRESHOLD, True, True),
         (15.999, True, False),
     ],
 )
@@ -128,7 +130,7 @@ def sweep(files: int, added: int, deleted: int) -> PullRequest:
     ],
 )
 def test_sweeps_are_capped(files: int, added: int, deleted: int, capped: bool) -> None:
-    risk = assess(sweep(files, added, deleted))
+    risk = assess_pull_request(sweep(files, added, deleted))
     assert (round(risk.points) == 8) is capped
     assert risk.is_listed is not capped
 
@@ -137,7 +139,7 @@ RISKY = [changed_file(f"csrc/part{n}/a.cu", 200, 200) for n in range(4)]
 
 
 def test_the_files_of_these_tests_are_risky() -> None:
-    assert assess(pull(files=RISKY, title="Rename things")).is_highest
+    assert assess_pull_request(pull(files=RISKY, title="Rename things")).is_highest
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_the_files_of_these_tests_are_risky() -> None:
     ],
 )
 def test_a_revert_is_never_listed(fields: dict[str, Any]) -> None:
-    assert not assess(pull(files=RISKY, **fields)).is_listed
+    assert not assess_pull_request(pull(files=RISKY, **fields)).is_listed
 
 
 @pytest.mark.parametrize("path", ["docs/a.md", "tests/test_a.py", ".github/ci.yml", "vendor/a.py", "a.bin"])
@@ -163,22 +165,22 @@ def test_without_product_or_build_files_nothing_is_listed(path: str) -> None:
 
 
 def test_a_pull_request_without_files_is_not_listed() -> None:
-    assert not assess(pull(files=None, additions=9_000, title="Faster kernels")).is_listed
+    assert not assess_pull_request(pull(files=None, additions=9_000, title="Faster kernels")).is_listed
 
 
 def test_the_classes_of_a_repository_are_used() -> None:
     classes = PathClasses(((PathClass.DOCS, "csrc/"),))
-    assert not assess(pull(files=RISKY), classes).is_listed
+    assert not assess_pull_request(pull(files=RISKY), classes).is_listed
 
 
 def test_among_equal_points_the_larger_change_comes_first() -> None:
-    small, large = (assess(pull(files=[changed_file(CORE, 0, lines)])) for lines in (100, 299))
+    small, large = (assess_pull_request(pull(files=[changed_file(CORE, 0, lines)])) for lines in (100, 299))
     assert round(small.points, 2) == round(large.points, 2) == 0
     assert small.points < large.points
 
 
 def test_what_only_breaks_ties_never_makes_up_for_a_rule() -> None:
-    assert assess(pull(files=[changed_file(CORE, 0, 1)], additions=10**9)).points < 0.01
+    assert assess_pull_request(pull(files=[changed_file(CORE, 0, 1)], additions=10**9)).points < 0.01
 
 
 counts = st.integers(0, 500)
@@ -195,11 +197,11 @@ def test_the_numbers_in_reasons_are_true(sizes: list[tuple[int, int, bool]]) -> 
         f"adds {added:,} lines of product or build code": added >= 16,
         f"touches {len(files)} product folders": len(files) >= 2,
     }
-    said = assess(pull(files=files, title="Rename things")).reasons
+    said = assess_pull_request(pull(files=files, title="Rename things")).reasons
     assert set(said) == {sentence for sentence, holds in possible.items() if holds}
 
 
 @given(st.from_regex(r"[a-z][a-z0-9-]{0,38}", fullmatch=True), st.booleans())
 def test_the_author_changes_nothing(login: str, is_bot: bool) -> None:
     by_another = pull(files=RISKY, author=Account(login, is_bot), merged_by=Account(login))
-    assert assess(by_another) == assess(pull(files=RISKY))
+    assert assess_pull_request(by_another) == assess_pull_request(pull(files=RISKY))

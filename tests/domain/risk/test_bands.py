@@ -6,36 +6,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.risk.assessment import BASE_RATE, HIGHEST_BAND, RULES, THRESHOLD, Band, Risk, assess
+from bot.domain.risk.assessment import (
+    BASE_RATE,
+    HIGHEST_BAND_THRESHOLD,
+    RISK_THRESHOLD,
+    RULES_VERSION,
+    Risk,
+    RiskBand,
+    assess_pull_request,
+)
 from tests.helpers.builders import changed_file, pull
 
-BANDS = list(Band)
+BANDS = list(RiskBand)
 
 
 @pytest.mark.parametrize(
     ("points", "expected"),
     [
-        pytest.param(100.0, Band.HIGHEST, id="most"),
-        pytest.param(16.0, Band.HIGHEST, id="highest-from-16"),
-        pytest.param(15.999, Band.HIGH, id="below-16"),
-        pytest.param(12.0, Band.HIGH, id="high-from-12"),
-        pytest.param(11.999, Band.MIDDLE, id="below-12"),
-        pytest.param(4.0, Band.MIDDLE, id="middle-from-4"),
-        pytest.param(3.999, Band.LOW, id="below-4"),
-        pytest.param(0.0, Band.LOW, id="nothing-to-say"),
-        pytest.param(-6.0, Band.LOW, id="low-from-minus-6"),
-        pytest.param(-6.001, Band.NO_PRODUCT, id="below-minus-6"),
-        pytest.param(-12.0, Band.NO_PRODUCT, id="least"),
+        pytest.param(100.0, RiskBand.HIGHEST, id="most"),
+        pytest.param(16.0, RiskBand.HIGHEST, id="highest-from-16"),
+        pytest.param(15.999, RiskBand.HIGH, id="below-16"),
+        pytest.param(12.0, RiskBand.HIGH, id="high-from-12"),
+        pytest.param(11.999, RiskBand.MIDDLE, id="below-12"),
+        pytest.param(4.0, RiskBand.MIDDLE, id="middle-from-4"),
+        pytest.param(3.999, RiskBand.LOW, id="below-4"),
+        pytest.param(0.0, RiskBand.LOW, id="nothing-to-say"),
+        pytest.param(-6.0, RiskBand.LOW, id="low-from-minus-6"),
+        pytest.param(-6.001, RiskBand.NO_PRODUCT, id="below-minus-6"),
+        pytest.param(-12.0, RiskBand.NO_PRODUCT, id="least"),
     ],
 )
-def test_a_band_begins_at_its_points(points: float, expected: Band) -> None:
+def test_a_band_begins_at_its_points(points: float, expected: RiskBand) -> None:
     assert Risk(points, ()).band is expected
 
 
 def test_what_is_measured_is_said_with_the_rules_it_was_measured_with() -> None:
     """A change of rules or points makes all of these untrue: measure again, then rename the rules."""
-    shares = {band.label: band.repaired for band in Band}
-    assert (RULES, THRESHOLD, HIGHEST_BAND, BASE_RATE) == ("rules.v2", 12, 16, 7)
+    shares = {band.label: band.repaired for band in RiskBand}
+    assert (RULES_VERSION, RISK_THRESHOLD, HIGHEST_BAND_THRESHOLD, BASE_RATE) == ("rules.v2", 12, 16, 7)
     assert shares == {"lowest": 1, "low": 3, "middle": 6, "high": 12, "highest": 20}
 
 
@@ -61,7 +69,7 @@ def test_more_points_are_never_a_lower_band(one: float, other: float) -> None:
 @given(any_points)
 def test_what_is_listed_is_in_the_two_highest_bands(points: float) -> None:
     risk = Risk(points, ())
-    assert risk.is_listed is (risk.band in (Band.HIGH, Band.HIGHEST))
+    assert risk.is_listed is (risk.band in (RiskBand.HIGH, RiskBand.HIGHEST))
 
 
 @given(any_points)
@@ -74,11 +82,11 @@ def test_what_is_listed_is_more_often_repaired_than_others(points: float) -> Non
 @pytest.mark.parametrize("lines", [1, 100_000])
 def test_without_product_or_build_files_the_band_is_the_lowest(path: str, lines: int) -> None:
     found = pull(files=[changed_file(path)], title="Faster kernels", additions=lines)
-    assert assess(found).band is Band.NO_PRODUCT
+    assert assess_pull_request(found).band is RiskBand.NO_PRODUCT
 
 
 def test_without_files_the_band_is_the_lowest() -> None:
-    assert assess(pull(files=None, title="Faster kernels")).band is Band.NO_PRODUCT
+    assert assess_pull_request(pull(files=None, title="Faster kernels")).band is RiskBand.NO_PRODUCT
 
 
 paths = st.sampled_from(["src/core.py", "src/auth/login.py", "csrc/a.cu", "setup.py", "uv.lock", "docs/a.md"])
@@ -92,7 +100,7 @@ def test_only_what_touches_neither_product_nor_build_is_in_the_lowest_band(
 ) -> None:
     found = pull(files=[changed_file(*said) for said in changed], title=title)
     touches = any(path != "docs/a.md" for path, _, _ in changed)
-    assert (assess(found).band is Band.NO_PRODUCT) is not touches
+    assert (assess_pull_request(found).band is RiskBand.NO_PRODUCT) is not touches
 
 
 @given(st.lists(st.tuples(paths, sizes, sizes), min_size=1, max_size=6), titles, st.integers(0, 10**9))
@@ -100,13 +108,13 @@ def test_the_size_that_orders_equal_points_changes_no_band(
     changed: list[tuple[str, int, int]], title: str, lines: int
 ) -> None:
     files = [changed_file(*said) for said in changed]
-    assert assess(pull(files=files, title=title, additions=lines)).band is (
-        assess(pull(files=files, title=title, additions=0, deletions=0)).band
+    assert assess_pull_request(pull(files=files, title=title, additions=lines)).band is (
+        assess_pull_request(pull(files=files, title=title, additions=0, deletions=0)).band
     )
 
 
 @pytest.mark.parametrize("title", ['Revert "Faster kernels"', "Revert #5"])
 def test_a_revert_ranks_like_what_it_undoes_and_is_not_listed(title: str) -> None:
     files = [changed_file(f"csrc/part{n}/a.cu", 200, 200) for n in range(4)]
-    risk = assess(pull(files=files, title=title))
-    assert (risk.band, risk.is_listed, risk.may_be_listed) == (Band.HIGHEST, False, False)
+    risk = assess_pull_request(pull(files=files, title=title))
+    assert (risk.band, risk.is_listed, risk.may_be_listed) == (RiskBand.HIGHEST, False, False)

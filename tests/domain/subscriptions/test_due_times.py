@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.domain.subscriptions.models import Timing
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import date_of, zone_of
+from bot.domain.time.day import parse_date, parse_zone
 from tests.domain.time.wall_clocks import Walls
 
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -27,7 +27,7 @@ OVER_MIDNIGHT = ("America/St_Johns", dt.date(2006, 10, 27), dt.time(23, 30), Fal
 
 
 def timing(zone: str, at: str, *, weekdays: bool = False) -> Timing:
-    return Timing(dt.time.fromisoformat(at), zone_of(zone), weekdays)
+    return Timing(dt.time.fromisoformat(at), parse_zone(zone), weekdays)
 
 
 def utc(text: str) -> datetime:
@@ -36,7 +36,7 @@ def utc(text: str) -> datetime:
 
 def span(text: str, zone: ZoneInfo) -> Span:
     first, _, last = text.partition("..")
-    return Span(date_of(first), date_of(last or first), zone)
+    return Span(parse_date(first), parse_date(last or first), zone)
 
 
 def dues_of(plan: Timing, date: dt.date, count: int) -> list[datetime]:
@@ -76,9 +76,9 @@ def dues_of(plan: Timing, date: dt.date, count: int) -> list[datetime]:
 )
 def test_a_local_time_is_read_as_the_calendars_standard_reads_it(zone: str, date: str, at: str, due: str) -> None:
     plan = timing(zone, at)
-    assert plan.due_on(date_of(date)) == utc(due)
+    assert plan.due_on(parse_date(date)) == utc(due)
     assert plan.is_due(utc(due))
-    assert plan.first_from(date_of(date)) == utc(due)
+    assert plan.first_from(parse_date(date)) == utc(due)
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_mondays_digest_of_weekdays_tells_of_the_weekend_too(due: str, days: str
 @pytest.mark.parametrize("day", ["2025-03-08", "2025-03-09"])
 def test_nothing_is_due_on_a_weekend_of_who_wants_weekdays(day: str) -> None:
     plan = timing("America/Los_Angeles", "09:00", weekdays=True)
-    assert not plan.is_due(plan.due_on(date_of(day)))
-    assert plan.first_from(date_of(day)) == utc("2025-03-10T16:00")
-    assert plan.next_after(plan.due_on(date_of(day))) == utc("2025-03-10T16:00")
-    assert plan.last_before(plan.due_on(date_of(day))) == utc("2025-03-07T17:00")
+    assert not plan.is_due(plan.due_on(parse_date(day)))
+    assert plan.first_from(parse_date(day)) == utc("2025-03-10T16:00")
+    assert plan.next_after(plan.due_on(parse_date(day))) == utc("2025-03-10T16:00")
+    assert plan.last_before(plan.due_on(parse_date(day))) == utc("2025-03-07T17:00")
 
 
 def test_a_weekend_is_one_on_the_clocks_of_the_zone() -> None:
@@ -136,7 +136,7 @@ def test_a_weekend_is_one_on_the_clocks_of_the_zone() -> None:
 def test_a_date_that_a_zone_left_out_has_no_digest() -> None:
     plan = timing("Pacific/Apia", "09:00")
     assert plan.next_after(utc("2011-12-29T19:00")) == utc("2011-12-30T19:00")
-    assert plan.first_from(date_of("2011-12-30")) == utc("2011-12-30T19:00")
+    assert plan.first_from(parse_date("2011-12-30")) == utc("2011-12-30T19:00")
     assert plan.last_before(utc("2011-12-30T19:00")) == utc("2011-12-29T19:00")
 
 
@@ -162,11 +162,11 @@ def test_the_next_is_after_and_the_last_before_and_the_first_may_be_now() -> Non
     plan, due = timing("Europe/Berlin", "09:00"), utc("2025-07-01T07:00")
     assert [plan.next_after(due - SECOND), plan.next_after(due)] == [due, due + DAY]
     assert [plan.last_before(due + SECOND), plan.last_before(due)] == [due, due - DAY]
-    assert plan.first_from(date_of("2025-07-01")) == due
+    assert plan.first_from(parse_date("2025-07-01")) == due
 
 
 def test_a_time_is_one_of_whole_seconds_as_the_agenda_keeps_them() -> None:
-    plan = Timing(dt.time(9, 0, 0, 500_000), zone_of("UTC"))
+    plan = Timing(dt.time(9, 0, 0, 500_000), parse_zone("UTC"))
     assert plan.is_due(utc("2025-07-01T09:00"))
 
 
@@ -179,7 +179,7 @@ def test_a_time_is_one_of_whole_seconds_as_the_agenda_keeps_them() -> None:
 def test_digests_are_due_when_the_clocks_on_the_walls_show_it(
     zone: str, date: dt.date, at: dt.time, weekdays: bool
 ) -> None:
-    plan = Timing(at, zone_of(zone), weekdays)
+    plan = Timing(at, parse_zone(zone), weekdays)
     walls = Walls(plan.zone, date, date + 9 * DAY)
     days = [date + n * DAY for n in range(10)]
     wanted = [day for day in days if not weekdays or day.weekday() < 5]
@@ -195,7 +195,7 @@ def test_digests_are_due_when_the_clocks_on_the_walls_show_it(
 def test_digests_that_follow_each_other_tell_of_each_day_once(
     zone: str, date: dt.date, at: dt.time, weekdays: bool
 ) -> None:
-    plan = Timing(at, zone_of(zone), weekdays)
+    plan = Timing(at, parse_zone(zone), weekdays)
     dues = dues_of(plan, date, 9)
     assert all(before < after for before, after in pairwise(dues))
     assert all(plan.is_due(due) for due in dues)
@@ -211,7 +211,7 @@ def test_digests_that_follow_each_other_tell_of_each_day_once(
 def test_between_two_digests_the_next_is_the_second_and_the_last_the_first(
     zone: str, date: dt.date, at: dt.time, weekdays: bool, seconds: int
 ) -> None:
-    plan = Timing(at, zone_of(zone), weekdays)
+    plan = Timing(at, parse_zone(zone), weekdays)
     first = plan.first_from(date)
     second = plan.next_after(first)
     between = first + SECOND + (second - first - 2 * SECOND) * (seconds / 86_399)

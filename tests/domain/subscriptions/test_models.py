@@ -11,17 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import date_of, zone_of
+from bot.domain.time.day import parse_date, parse_zone
 from tests.helpers.builders import REPOSITORY
 
-BERLIN = zone_of("Europe/Berlin")
-RISKY = View(only=Only.RISKY)
-SATURDAY, WEEKEND = (Span(date_of("2026-02-28"), date_of(last), BERLIN) for last in ("2026-02-28", "2026-03-01"))
+BERLIN = parse_zone("Europe/Berlin")
+RISKY = DigestView(only=ViewLevel.RISKY)
+SATURDAY, WEEKEND = (
+    Span(parse_date("2026-02-28"), parse_date(last), BERLIN) for last in ("2026-02-28", "2026-03-01")
+)
 PLAIN = DigestSpec("C0DIGEST", REPOSITORY, SATURDAY)
 DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), BERLIN), by="U0ASKER")
 
@@ -44,7 +46,7 @@ DAILY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), BERLIN), by="U0A
         pytest.param(
             replace(PLAIN, view=RISKY),
             "octo/engine, Saturday 28 February 2026, only:risky",
-            f"digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28@+0100:{RISKY.mark}",
+            f"digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28@+0100:{RISKY.fingerprint}",
             id="a-view",
         ),
     ],
@@ -74,15 +76,15 @@ zones = st.sampled_from(
         *("America/Los_Angeles", "America/Havana", "America/New_York", "Pacific/Apia", "Pacific/Kiritimati"),
         *("Pacific/Honolulu", "Australia/Lord_Howe", "Asia/Kathmandu"),
     ]
-).map(zone_of)
+).map(parse_zone)
 days = st.dates(dt.date(2026, 2, 27), dt.date(2026, 3, 30))
 spans = st.builds(
     lambda first, more, zone: Span(first, first + dt.timedelta(days=more), zone), days, st.integers(0, 3), zones
 )
 views = st.builds(
-    View,
+    DigestView,
     st.builds(Filters, authors=st.lists(st.sampled_from("ab"), max_size=2).map(tuple)),
-    st.sampled_from(list(Only)),
+    st.sampled_from(list(ViewLevel)),
 )
 editions = st.builds(DigestSpec, channels, repositories, spans, views)
 
@@ -121,13 +123,13 @@ def test_a_zone_with_other_days_makes_another_digest(edition: DigestSpec, zone: 
 def test_days_are_named_with_the_offsets_of_their_midnights(
     zone: str, first: str, last: str, offsets: str
 ) -> None:
-    assert Span(date_of(first), date_of(last), zone_of(zone)).offsets == offsets
+    assert Span(parse_date(first), parse_date(last), parse_zone(zone)).utc_offsets == offsets
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        pytest.param(replace(DAILY, timing=Timing(dt.time(18), zone_of("UTC"), weekdays=True)), id="time"),
+        pytest.param(replace(DAILY, timing=Timing(dt.time(18), parse_zone("UTC"), weekdays=True)), id="time"),
         pytest.param(replace(DAILY, by="U2", follows="U2"), id="person"),
         pytest.param(replace(DAILY, is_paused=True, is_open=True), id="state"),
         pytest.param(replace(DAILY, repository=Repository("Octo", "ENGINE")), id="spelling"),

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
 from bot.domain.conversations.commands import Repositories
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Which, Wish, only_of, time_of
-from bot.render.blocks.mrkdwn import escape
+from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
@@ -43,8 +43,8 @@ def wish(repository: Repository = REPOSITORY, **fields: Any) -> Wish:
     return Wish(repository, **fields)
 
 
-def seen(only: Only = Only.ALL, **filters: tuple[str, ...]) -> View:
-    return View(Filters(**filters), only)
+def seen(only: ViewLevel = ViewLevel.ALL, **filters: tuple[str, ...]) -> DigestView:
+    return DigestView(Filters(**filters), only)
 
 
 # --- a wish
@@ -54,7 +54,7 @@ WHOLE = wish(
     at=NINE,
     zone=ANGELES,
     weekdays=True,
-    view=seen(Only.RISKY, paths=("vllm/v1",), labels=("ready to go",), not_authors=("bots",)),
+    view=seen(ViewLevel.RISKY, paths=("vllm/v1",), labels=("ready to go",), not_authors=("bots",)),
 )
 FILTERS = 'path:vllm/v1 not-author:bots label:"ready to go" only:risky'
 TAKEN: dict[str, Wish] = {
@@ -105,8 +105,8 @@ TAKEN: dict[str, Wish] = {
     "path:*.cu path:csrc/**/moe path:!docs": wish(view=seen(paths=("*.cu", "csrc/**/moe", "!docs"))),
     "author:o'brien author:ben": wish(view=seen(authors=("o'brien", "ben"))),
     "Label:ROCm": wish(view=seen(labels=("ROCm",))),
-    "only:substantial": wish(view=seen(Only.SUBSTANTIAL)),
-    "only:risky only:substantial": wish(view=seen(Only.SUBSTANTIAL)),
+    "only:substantial": wish(view=seen(ViewLevel.SUBSTANTIAL)),
+    "only:risky only:substantial": wish(view=seen(ViewLevel.SUBSTANTIAL)),
     "at:10:00 at:09:00": wish(at=NINE),
 }
 
@@ -214,7 +214,7 @@ readers: st.SearchStrategy[Reader] = st.sampled_from([wish_of, which_of])
 def test_any_text_is_taken_and_reads_back_or_is_refused_and_pings_nobody(read: Reader, text: str) -> None:
     said = refusal(read, text)
     assert not said or (said.endswith(".") and "\n" not in said)
-    assert find_mentions({"text": escape(said)}) == []
+    assert find_mentions({"text": escape_mrkdwn(said)}) == []
     assert said or read(str(read(text))) == read(text)
 
 
@@ -233,7 +233,7 @@ wishes = st.builds(
     st.none() | times,
     zone=st.none() | zones,
     weekdays=st.sampled_from([None, True, False]),
-    view=st.builds(View, filters, st.sampled_from(Only)),
+    view=st.builds(DigestView, filters, st.sampled_from(ViewLevel)),
     is_personal=st.booleans(),
 )
 
@@ -267,7 +267,7 @@ def test_a_time_reads_back_as_the_same_with_and_without_halves(time: dt.time) ->
 
 DAILY = Timing(NINE, BERLIN)
 ENGINE = Subscription("C0DIGEST", REPOSITORY, DAILY, by="U0ADA")
-RISKY = Subscription("C0DIGEST", REPOSITORY, DAILY, seen(Only.RISKY), by="U0ADA")
+RISKY = Subscription("C0DIGEST", REPOSITORY, DAILY, seen(ViewLevel.RISKY), by="U0ADA")
 SITE = Subscription("C0DIGEST", WEB, DAILY, by="U0ADA")
 ALL = (ENGINE, RISKY, SITE)
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.citations import Citation, proven
+from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.models import Evidence
-from bot.domain.summaries.quote_evidence import is_telling
+from bot.domain.summaries.quote_evidence import is_evidence
 from tests.helpers.builders import changed_file, pull
 
 PATCH = """@@ -10,5 +10,6 @@ class Scheduler:
@@ -36,30 +36,32 @@ CHANGE = pull(
 )
 
 
-def place(quote: str, path: str = "a.py", change: PullRequest = CHANGE) -> tuple[Side, int] | None:
-    found = proven(Citation("7", path, quote), change)
+def place(quote: str, path: str = "a.py", change: PullRequest = CHANGE) -> tuple[DiffSide, int] | None:
+    found = verify_citation(Citation("7", path, quote), change)
     return (found.side, found.line) if found else None
 
 
 @pytest.mark.parametrize(
     ("quote", "expected"),
     [
-        pytest.param("total = sum(self.queue)", (Side.NEW, 11), id="added"),
-        pytest.param("total = sum(queue)", (Side.OLD, 11), id="removed"),
-        pytest.param("# the end of step", (Side.NEW, 14), id="unchanged"),
-        pytest.param("def step(self):", (Side.NEW, 10), id="unchanged-above"),
-        pytest.param("    notify(waiting)\n", (Side.NEW, 42), id="blanks-around"),
-        pytest.param("release(block, later=True)", (Side.NEW, 41), id="other-blanks"),
-        pytest.param("release(block, now=True)", (Side.OLD, 40), id="removed-from-the-second-hunk"),
-        pytest.param("sum(self.queue", (Side.NEW, 11), id="part-of-a-line"),
-        pytest.param("total = sum(self.queue)\n        log(total)", (Side.NEW, 11), id="two-lines"),
-        pytest.param("log(total)\nreturn total / 2\n# the end of step", (Side.NEW, 12), id="into-the-unchanged"),
-        pytest.param("total = sum(queue)\nreturn total\n# the end", (Side.OLD, 11), id="two-removed-lines"),
-        pytest.param("+        log(total)", (Side.NEW, 12), id="with-the-mark-of-the-diff"),
-        pytest.param("+ log(total)\n+ return total / 2", (Side.NEW, 12), id="with-both-marks"),
-        pytest.param("-        total = sum(queue)", (Side.OLD, 11), id="with-the-mark-of-what-is-gone"),
-        pytest.param("- total = sum(self.queue)", (Side.NEW, 11), id="a-wrong-mark-does-not-move-it"),
-        pytest.param("+ total = sum(queue)", (Side.OLD, 11), id="nor-make-it-new"),
+        pytest.param("total = sum(self.queue)", (DiffSide.NEW, 11), id="added"),
+        pytest.param("total = sum(queue)", (DiffSide.OLD, 11), id="removed"),
+        pytest.param("# the end of step", (DiffSide.NEW, 14), id="unchanged"),
+        pytest.param("def step(self):", (DiffSide.NEW, 10), id="unchanged-above"),
+        pytest.param("    notify(waiting)\n", (DiffSide.NEW, 42), id="blanks-around"),
+        pytest.param("release(block, later=True)", (DiffSide.NEW, 41), id="other-blanks"),
+        pytest.param("release(block, now=True)", (DiffSide.OLD, 40), id="removed-from-the-second-hunk"),
+        pytest.param("sum(self.queue", (DiffSide.NEW, 11), id="part-of-a-line"),
+        pytest.param("total = sum(self.queue)\n        log(total)", (DiffSide.NEW, 11), id="two-lines"),
+        pytest.param(
+            "log(total)\nreturn total / 2\n# the end of step", (DiffSide.NEW, 12), id="into-the-unchanged"
+        ),
+        pytest.param("total = sum(queue)\nreturn total\n# the end", (DiffSide.OLD, 11), id="two-removed-lines"),
+        pytest.param("+        log(total)", (DiffSide.NEW, 12), id="with-the-mark-of-the-diff"),
+        pytest.param("+ log(total)\n+ return total / 2", (DiffSide.NEW, 12), id="with-both-marks"),
+        pytest.param("-        total = sum(queue)", (DiffSide.OLD, 11), id="with-the-mark-of-what-is-gone"),
+        pytest.param("- total = sum(self.queue)", (DiffSide.NEW, 11), id="a-wrong-mark-does-not-move-it"),
+        pytest.param("+ total = sum(queue)", (DiffSide.OLD, 11), id="nor-make-it-new"),
         pytest.param("", None, id="nothing"),
         pytest.param("  \n ", None, id="blanks"),
         pytest.param("total", None, id="too-short"),
@@ -78,7 +80,7 @@ def place(quote: str, path: str = "a.py", change: PullRequest = CHANGE) -> tuple
         pytest.param("`log(total)`", None, id="in-backticks"),
     ],
 )
-def test_a_quote_is_found_where_it_stands_or_not_at_all(quote: str, expected: tuple[Side, int] | None) -> None:
+def test_a_quote_is_found_where_it_stands_or_not_at_all(quote: str, expected: tuple[DiffSide, int] | None) -> None:
     assert place(quote) == expected
 
 
@@ -101,9 +103,9 @@ def test_the_file_must_be_the_one_that_is_named(path: str, is_found: object) -> 
 
 
 def test_the_place_names_the_file_and_the_quote() -> None:
-    found = proven(Citation("7", " a.py ", "  log(total)\n"), CHANGE)
-    assert found == Evidence("a.py", "log(total)", Side.NEW, 12)
-    assert found.url(CHANGE).endswith(f"/blob/{CHANGE.commit}/a.py#L12")
+    found = verify_citation(Citation("7", " a.py ", "  log(total)\n"), CHANGE)
+    assert found == Evidence("a.py", "log(total)", DiffSide.NEW, 12)
+    assert found.build_url(CHANGE).endswith(f"/blob/{CHANGE.commit}/a.py#L12")
 
 
 @pytest.mark.parametrize("files", [None, [], [changed_file("a.py", patch=None)], [changed_file("a.py", patch="")]])
@@ -113,7 +115,7 @@ def test_without_a_diff_nothing_holds(files: list[object] | None) -> None:
 
 
 lines = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=8, max_size=30).filter(
-    lambda line: line[0] not in "+-\\@" and is_telling(line)
+    lambda line: line[0] not in "+-\\@" and is_evidence(line)
 )
 
 
@@ -126,7 +128,7 @@ def test_every_line_of_a_diff_can_be_quoted(written: list[tuple[str, str]]) -> N
         found = place(line, change=change)
         assert found is not None
         if sum(line in other for _, other in written) == 1:
-            assert found == (Side.OLD if mark == "-" else Side.NEW, whole.index(line) + 1)
+            assert found == (DiffSide.OLD if mark == "-" else DiffSide.NEW, whole.index(line) + 1)
 
 
 @given(st.text(max_size=60))

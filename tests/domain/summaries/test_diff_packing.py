@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
 from tests.domain.summaries.packed_diff import long_file, shown_in, with_context
 from tests.helpers.builders import changed_file
 
@@ -16,7 +16,7 @@ TOO_LARGE = changed_file("engine/huge.py", 90_000, 5, patch=None)
 
 
 def packed(*files: ChangedFile, budget: int = AMPLE, total: int | None = None) -> PackedDiff:
-    return pack(files, budget, len(files) if total is None else total)
+    return pack_diff(files, budget, len(files) if total is None else total)
 
 
 @pytest.mark.parametrize(("length", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (400, 100)])
@@ -47,7 +47,7 @@ def test_larger_files_come_first_within_a_class_and_equal_ones_by_path() -> None
 
 def test_the_classes_of_a_repository_set_the_order() -> None:
     classes = PathClasses(((PathClass.DOCS, "engine/"), (PathClass.PRODUCT, "docs/")))
-    diff = pack([changed_file("engine/core.py"), changed_file("docs/guide.md")], AMPLE, 2, classes)
+    diff = pack_diff([changed_file("engine/core.py"), changed_file("docs/guide.md")], AMPLE, 2, classes)
     assert list(shown_in(diff.text)) == ["docs/guide.md", "engine/core.py"]
 
 

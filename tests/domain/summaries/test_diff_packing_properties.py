@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import hunks
+from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
 from tests.domain.summaries.packed_diff import files, long_file, many_files, shown_in
 from tests.helpers.builders import changed_file
 
@@ -21,11 +21,13 @@ AMPLE = 10_000_000
 
 
 def changes_of(file: ChangedFile) -> list[str]:
-    return [f"{line.mark}{line.text}" for _, lines in hunks(file.patch or "") for line in lines if line.is_change]
+    return [
+        f"{line.mark}{line.text}" for _, lines in split_hunks(file.patch or "") for line in lines if line.is_change
+    ]
 
 
 def packed(found: list[ChangedFile], budget: int) -> PackedDiff:
-    return pack(found, budget, len(found))
+    return pack_diff(found, budget, len(found))
 
 
 @given(many_files(), budgets)
@@ -40,7 +42,7 @@ def test_the_budget_holds_where_github_lists_no_further_files() -> None:
     """One file after the other, each a character longer: one of them just fits without the note."""
     for width in range(3_850, 4_000):
         file = changed_file("engine/core.py", patch="@@ -0,0 +1 @@\n+" + "x" * width)
-        assert estimate_tokens(pack([file], 1_000, 3_200).text) <= 1_000
+        assert estimate_tokens(pack_diff([file], 1_000, 3_200).text) <= 1_000
 
 
 def test_the_budget_holds_for_a_clipped_diff_where_github_lists_no_further_files() -> None:
@@ -48,7 +50,7 @@ def test_the_budget_holds_for_a_clipped_diff_where_github_lists_no_further_files
     binary = [changed_file(f"{n}.o", 0, patch=None) for n in range(50)]
     for width in range(3_500, 3_600):
         shown = changed_file("c.py", 2, patch=f"@@ -0,0 +1,2 @@\n+{'x' * width}\n+y")
-        assert estimate_tokens(pack([*large, *binary, shown], 1_000, 3_200).text) <= 1_000
+        assert estimate_tokens(pack_diff([*large, *binary, shown], 1_000, 3_200).text) <= 1_000
 
 
 @given(many_files(), budgets)
@@ -116,6 +118,6 @@ def test_a_larger_budget_never_shows_fewer_files_whole(found: list[ChangedFile],
 
 @pytest.mark.parametrize("path", ["a\n+x = 1\nb.py", "a\r\nb.py"], ids=ascii)
 def test_a_path_with_a_line_break_adds_no_line_to_the_diff(path: str) -> None:
-    header, *rest = pack([long_file(path, 1)], 1_000, 1).text.splitlines()
+    header, *rest = pack_diff([long_file(path, 1)], 1_000, 1).text.splitlines()
     assert header.endswith("(modified, +1 -0)")
     assert len(rest) == 2

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import (
-    HEADLINE_LIMIT,
+    MAX_HEADLINE_LENGTH,
     ChangeType,
     Evidence,
     Quote,
-    fallback_summary,
-    files_by_size,
-    files_kinds,
-    verify,
-    without_unproven,
+    build_fallback_summary,
+    count_file_classes,
+    list_largest_files,
+    remove_unproven_claims,
+    verify_quotes,
 )
 from tests.helpers.builders import changed_file, pull, summary
 
@@ -31,7 +31,7 @@ CORE = changed_file(
 OTHER = changed_file("engine/other.py", patch="@@ -1 +1 @@\n+something_else()")
 BINARY = changed_file("logo.png", 0, patch=None)
 CHANGE = pull(files=[CORE, OTHER, BINARY])
-PROOF = Evidence("engine/core.py", "return new_count", Side.NEW, 7)
+PROOF = Evidence("engine/core.py", "return new_count", DiffSide.NEW, 7)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ PROOF = Evidence("engine/core.py", "return new_count", Side.NEW, 7)
         pytest.param(Quote("engine/core.py", "  return new_count\n"), [PROOF], id="blanks-around"),
         pytest.param(
             Quote("engine/core.py", "return old_count"),
-            [Evidence("engine/core.py", "return old_count", Side.OLD, 7)],
+            [Evidence("engine/core.py", "return old_count", DiffSide.OLD, 7)],
             id="deleted-line",
         ),
         pytest.param(Quote("engine/core.py", "return no_count"), [], id="not-in-the-diff"),
@@ -54,7 +54,7 @@ PROOF = Evidence("engine/core.py", "return new_count", Side.NEW, 7)
     ],
 )
 def test_only_quotes_that_stand_in_their_file_are_kept(quote: Quote, found: list[Evidence]) -> None:
-    assert verify([quote], CHANGE) == tuple(found)
+    assert verify_quotes([quote], CHANGE) == tuple(found)
 
 
 def test_false_quotes_go_and_true_ones_stay_in_order() -> None:
@@ -63,17 +63,17 @@ def test_false_quotes_go_and_true_ones_stay_in_order() -> None:
         Quote("engine/other.py", "something_false()"),
         Quote("engine/core.py", "return new_count"),
     ]
-    assert [found.path for found in verify(quotes, CHANGE)] == ["engine/other.py", "engine/core.py"]
+    assert [found.path for found in verify_quotes(quotes, CHANGE)] == ["engine/other.py", "engine/core.py"]
 
 
 def test_nothing_is_proven_where_the_files_are_not_loaded() -> None:
-    assert verify([Quote("engine/core.py", "return new_count")], pull(files=None)) == ()
+    assert verify_quotes([Quote("engine/core.py", "return new_count")], pull(files=None)) == ()
 
 
 def test_a_claim_without_proof_is_dropped() -> None:
     said = summary(risk_reason="It counts twice", action="Set the flag")
-    assert without_unproven(said) == summary()
-    assert without_unproven(replace(said, evidence=(PROOF,))) == replace(said, evidence=(PROOF,))
+    assert remove_unproven_claims(said) == summary()
+    assert remove_unproven_claims(replace(said, evidence=(PROOF,))) == replace(said, evidence=(PROOF,))
 
 
 DOC, TEST, CI = "docs/a.md", "tests/test_a.py", ".github/ci.yml"
@@ -94,19 +94,19 @@ DOC, TEST, CI = "docs/a.md", "tests/test_a.py", ".github/ci.yml"
     ],
 )
 def test_the_type_of_a_fallback_is_set_by_rule(files: list[ChangedFile], trivial: bool) -> None:
-    said = fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
     assert said.type is (ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL)
 
 
 def test_a_pull_request_whose_files_are_unknown_is_not_called_trivial() -> None:
-    said = fallback_summary(pull(files=None), "its files could not be loaded", Coverage.NONE)
+    said = build_fallback_summary(pull(files=None), "its files could not be loaded", Coverage.NONE)
     assert said.type is ChangeType.SUBSTANTIAL
     assert "The files could not be read." in said.technical_impact
     assert said.key_insights == "Read the pull request itself."
 
 
 def test_a_fallback_says_that_it_is_one_and_why_in_its_first_line() -> None:
-    said = fallback_summary(pull(body="Counts once."), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(body="Counts once."), "the model is busy", Coverage.FULL)
     first, *rest = said.what_changed_and_why.split("\n")
     assert first == "*No model summary: the model is busy. The facts stand in for it.*"
     assert rest == ["", "Title: Change number 1", "", "Description: Counts once."]
@@ -115,13 +115,13 @@ def test_a_fallback_says_that_it_is_one_and_why_in_its_first_line() -> None:
 
 
 def test_a_fallback_claims_nothing_that_only_a_model_could() -> None:
-    said = fallback_summary(pull(), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(), "the model is busy", Coverage.FULL)
     assert (said.risk_reason, said.action, said.evidence) == ("", "", ())
 
 
 def test_a_fallback_states_size_and_kinds() -> None:
     files = [changed_file("engine/a.py", 1_000, 5), changed_file("engine/b.py", 2), changed_file(DOC, 30)]
-    said = fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
+    said = build_fallback_summary(pull(files=files), "the model is busy", Coverage.FULL)
     assert said.technical_impact == "3 files, +1032 -5 lines. By kind of file: 2 product, 1 docs."
     assert said.key_insights == "Most changed: `engine/a.py`, `docs/a.md`, `engine/b.py`."
 
@@ -139,14 +139,14 @@ def test_a_fallback_states_size_and_kinds() -> None:
     ids=ascii,
 )
 def test_hints_of_a_template_are_no_description(body: str, said: str) -> None:
-    found = fallback_summary(pull(body=body), "the model is busy", Coverage.FULL).what_changed_and_why
+    found = build_fallback_summary(pull(body=body), "the model is busy", Coverage.FULL).what_changed_and_why
     assert found.rsplit("Description: ", 1)[1].strip() == said
 
 
 @given(st.text(max_size=400), st.text(max_size=2_000))
 def test_a_fallback_keeps_to_the_lengths_of_a_summary(title: str, body: str) -> None:
-    said = fallback_summary(pull(title=title, body=body), "the model is busy", Coverage.FULL)
-    assert len(said.headline) <= HEADLINE_LIMIT
+    said = build_fallback_summary(pull(title=title, body=body), "the model is busy", Coverage.FULL)
+    assert len(said.headline) <= MAX_HEADLINE_LENGTH
     assert len(said.what_changed_and_why.split("Description: ", 1)[-1]) <= len(title) + 700
     assert len(said.what_changed_and_why.splitlines()) == 5
 
@@ -158,13 +158,13 @@ def test_the_three_largest_files_are_named_largest_first_then_by_path() -> None:
         changed_file("a.py", 9),
         changed_file("d.py", 0, 30),
     ]
-    assert files_by_size(pull(files=files)) == ("d.py", "a.py", "b.py")
+    assert list_largest_files(pull(files=files)) == ("d.py", "a.py", "b.py")
 
 
 def test_kinds_are_counted_with_the_classes_of_a_repository() -> None:
     classes = PathClasses(((PathClass.DOCS, "book/"),))
     found = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
-    assert files_kinds(found, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
-    assert fallback_summary(
+    assert count_file_classes(found, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
+    assert build_fallback_summary(
         pull(files=[changed_file("book/a.py")]), "it is away", Coverage.FULL, classes
     ).is_trivial

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import hunks
-from bot.domain.text.redaction import REDACTED, patch_without_secrets, without_secrets
+from bot.domain.pull_requests.diff import split_hunks
+from bot.domain.text.redaction import REDACTED, redact_patch, redact_text
 
 # in two parts, so that nobody who scans this repository takes them for real ones
 LETTERS = "abcDEF0123456789" * 6
@@ -56,34 +56,34 @@ def key(kind: str = "RSA ", body: str = "MIIEabc+/=\nabc", *, is_whole: bool = T
     ],
 )
 def test_a_token_is_taken_out(before: str, token: str, after: str) -> None:
-    assert without_secrets(f"{before}{token}{after}") == f"{before}{REDACTED}{after}"
+    assert redact_text(f"{before}{token}{after}") == f"{before}{REDACTED}{after}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_private_key_is_taken_out(kind: str) -> None:
-    assert without_secrets(f"a\n{key(kind)}\nb") == f"a\n{REDACTED}\nb"
+    assert redact_text(f"a\n{key(kind)}\nb") == f"a\n{REDACTED}\nb"
 
 
 def test_a_key_in_a_diff_is_taken_out() -> None:
-    found = without_secrets(f"+{key().replace(chr(10), chr(10) + '+')}\n+b")
+    found = redact_text(f"+{key().replace(chr(10), chr(10) + '+')}\n+b")
     assert found == f"+{REDACTED}\n+b"
 
 
 def test_the_rest_of_a_text_that_ends_within_a_key_is_taken_out() -> None:
-    assert without_secrets(f"a {key(is_whole=False)}") == f"a {REDACTED}"
+    assert redact_text(f"a {key(is_whole=False)}") == f"a {REDACTED}"
 
 
 def test_two_keys_do_not_hide_what_stands_between_them() -> None:
-    assert without_secrets(f"{key()} between {key('')}") == f"{REDACTED} between {REDACTED}"
+    assert redact_text(f"{key()} between {key('')}") == f"{REDACTED} between {REDACTED}"
 
 
 def test_a_key_without_an_end_is_taken_out_of_a_long_text_too() -> None:
-    assert "MIIE" not in without_secrets(f"{key(is_whole=False)}\n@@ -1 +1 @@\n{'of the next file ' * 700}")
+    assert "MIIE" not in redact_text(f"{key(is_whole=False)}\n@@ -1 +1 @@\n{'of the next file ' * 700}")
 
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_token_is_taken_out_of_a_diff(token: str) -> None:
-    assert patch_without_secrets(f"@@ -1 +1 @@\n-a = {token}\n+b") == f"@@ -1 +1 @@\n-a = {REDACTED}\n+b"
+    assert redact_patch(f"@@ -1 +1 @@\n-a = {token}\n+b") == f"@@ -1 +1 @@\n-a = {REDACTED}\n+b"
 
 
 marked = st.lists(st.tuples(st.sampled_from("+- "), st.sampled_from(["x = 1", "", "    y"])), max_size=4)
@@ -96,8 +96,8 @@ def test_a_diff_keeps_its_lines_and_their_marks(
     secret = key(kind, is_whole=bool(is_whole)).split("\n")
     lines = [*before, *((mark, line) for line in secret), *after]
     patch = "\n".join(["@@ -7 +7 @@", *(f"{sign}{line}" for sign, line in lines)])
-    [(_, found)] = hunks(patch_without_secrets(patch))
-    [(_, whole)] = hunks(patch)
+    [(_, found)] = split_hunks(redact_patch(patch))
+    [(_, whole)] = split_hunks(patch)
     assert [(line.mark, line.old, line.new) for line in found] == [
         (line.mark, line.old, line.new) for line in whole
     ]
@@ -129,13 +129,13 @@ ORDINARY = [
 
 @pytest.mark.parametrize("text", ORDINARY, ids=lambda text: ascii(text)[:40])
 def test_ordinary_code_stays_as_it_is(text: str) -> None:
-    assert without_secrets(text) == text
-    assert patch_without_secrets(text) == text
+    assert redact_text(text) == text
+    assert redact_patch(text) == text
 
 
 @pytest.mark.parametrize("text", [".sk-toggleable__label-arrow:before", "sk-estimator-doc-link-of-scikit"])
 def test_the_names_of_scikit_learn_s_styles_stay(text: str) -> None:
-    assert without_secrets(text) == text
+    assert redact_text(text) == text
 
 
 tokens = st.sampled_from(["".join(parts) for parts in FORMS.values()] + [key(kind) for kind in KINDS])
@@ -145,13 +145,13 @@ around = st.text(st.characters(categories=["Z", "P", "S"], exclude_characters="-
 @given(st.lists(st.tuples(around, tokens), max_size=5), around)
 def test_nothing_of_any_token_is_left(found: list[tuple[str, str]], last: str) -> None:
     text = " ".join(f"{before} {token}" for before, token in found)
-    left = without_secrets(f"{text} {last}")
+    left = redact_text(f"{text} {last}")
     assert left == " ".join(f"{before} {REDACTED}" for before, _ in found) + f" {last}"
 
 
 @given(st.text(max_size=200))
 def test_doing_it_twice_changes_nothing_more(text: str) -> None:
-    assert without_secrets(without_secrets(text)) == without_secrets(text)
+    assert redact_text(redact_text(text)) == redact_text(text)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,6 @@ def test_doing_it_twice_changes_nothing_more(text: str) -> None:
 )
 def test_a_text_of_one_piece_over_and_over_is_read_soon(piece: str) -> None:
     began = time.process_time()
-    without_secrets(piece * (50_000 // len(piece)))
-    patch_without_secrets(piece * (50_000 // len(piece)))
+    redact_text(piece * (50_000 // len(piece)))
+    redact_patch(piece * (50_000 // len(piece)))
     assert time.process_time() - began < 1.5

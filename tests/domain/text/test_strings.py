@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.text.strings import one_line, plural, shorten, without_comments
+from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 
 # letters, and what is none: line breaks, blanks, controls, bidirectional overrides, zero-width characters
 odd = st.sampled_from(list("ab \t\n\r\f\v\0\x1b\x85\u2028\u2029\u202e\u2066\u200b\u200c\u200d\ufeff\xa0\xad😀"))
@@ -32,12 +32,12 @@ texts = st.text(max_size=60) | st.lists(odd, max_size=30).map("".join)
     ids=ascii,
 )
 def test_a_text_is_put_on_one_line(text: str, line: str) -> None:
-    assert one_line(text) == line
+    assert collapse_lines(text) == line
 
 
 @given(texts)
 def test_one_line_holds_no_line_break_and_no_invisible_sign(text: str) -> None:
-    line = one_line(text)
+    line = collapse_lines(text)
     assert len(line.splitlines()) <= 1
     assert not {unicodedata.category(char) for char in line} & {"Cc", "Co", "Cs", "Zl", "Zp"}
     assert [char for char in line if unicodedata.category(char) == "Cf" and char not in "\u200c\u200d"] == []
@@ -48,14 +48,14 @@ def test_one_line_keeps_every_visible_sign_in_order(text: str) -> None:
     def visible(value: str) -> list[str]:
         return [char for char in value if unicodedata.category(char)[0] in "LMNPS"]
 
-    assert visible(one_line(text)) == visible(text)
+    assert visible(collapse_lines(text)) == visible(text)
 
 
 @given(texts)
 @example("a \u200b b")
 @example("\u200b a")
 def test_every_run_of_white_space_is_one_blank(text: str) -> None:
-    line = one_line(text)
+    line = collapse_lines(text)
     assert "  " not in line
     assert line == line.strip()
 
@@ -74,24 +74,24 @@ def test_every_run_of_white_space_is_one_blank(text: str) -> None:
     ],
 )
 def test_a_text_is_cut_at_a_blank_where_there_is_one(text: str, limit: int, cut: str) -> None:
-    assert shorten(text, limit) == cut
+    assert truncate_text(text, limit) == cut
 
 
 @given(texts, st.integers(1, 80))
 def test_a_shortened_text_is_never_longer_than_asked(text: str, limit: int) -> None:
-    cut = shorten(text, limit)
+    cut = truncate_text(text, limit)
     assert len(cut) <= limit
     assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
 
 
 @given(texts, st.integers(1, 80))
 def test_shortening_twice_is_shortening_once(text: str, limit: int) -> None:
-    assert shorten(shorten(text, limit), limit) == shorten(text, limit)
+    assert truncate_text(truncate_text(text, limit), limit) == truncate_text(text, limit)
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=8), min_size=1, max_size=20).map(" ".join), st.integers(20, 60))
 def test_at_least_half_is_kept(text: str, limit: int) -> None:
-    assert len(shorten(text, limit)) >= min(len(text), limit // 2)
+    assert len(truncate_text(text, limit)) >= min(len(text), limit // 2)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_at_least_half_is_kept(text: str, limit: int) -> None:
     ],
 )
 def test_one_or_many(count: int, words: tuple[str, ...], said: str) -> None:
-    assert plural(count, *words) == said
+    assert format_count(count, *words) == said
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_one_or_many(count: int, words: tuple[str, ...], said: str) -> None:
     ],
 )
 def test_html_comments_are_dropped(markdown: str, rest: str) -> None:
-    assert without_comments(markdown) == rest
+    assert remove_comments(markdown) == rest
 
 
 @given(st.lists(st.sampled_from(["<!--", "-->", "-", "<", "text", "\n"]), max_size=12).map("".join))
 def test_no_comment_is_left_whole(markdown: str) -> None:
-    rest = without_comments(markdown)
+    rest = remove_comments(markdown)
     assert "<!--" not in rest or "-->" not in rest.split("<!--", 1)[1]

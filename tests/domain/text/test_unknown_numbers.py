@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Theme, only_known
-from bot.domain.text.issue_numbers import without_unknown_numbers
+from bot.domain.digest.models import Theme, keep_known_themes
+from bot.domain.text.issue_numbers import remove_unknown_numbers
 
 KNOWN = frozenset({1, 12})
 
@@ -26,7 +26,7 @@ KNOWN = frozenset({1, 12})
     ],
 )
 def test_themes_keep_the_numbers_of_the_day(themes: list[Theme], kept: list[Theme]) -> None:
-    assert only_known(themes, KNOWN) == tuple(kept)
+    assert keep_known_themes(themes, KNOWN) == tuple(kept)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_themes_keep_the_numbers_of_the_day(themes: list[Theme], kept: list[Them
     ],
 )
 def test_foreign_numbers_go_and_the_text_stays_tidy(text: str, kept: str) -> None:
-    assert without_unknown_numbers(text, KNOWN) == kept
+    assert remove_unknown_numbers(text, KNOWN) == kept
 
 
 def test_a_number_of_another_repository_stays_as_it_is() -> None:
-    assert without_unknown_numbers("Needs pytorch/pytorch#2 and #3.", KNOWN) == "Needs pytorch/pytorch#2 and."
+    assert remove_unknown_numbers("Needs pytorch/pytorch#2 and #3.", KNOWN) == "Needs pytorch/pytorch#2 and."
 
 
 pieces = st.sampled_from(
@@ -91,11 +91,11 @@ def test_no_foreign_number_is_left_and_no_known_one_is_lost(text: str, known: fr
     def numbers(value: str) -> list[int]:
         return [int(number) for number in re.findall(r"#(\d+)\b", value)]
 
-    left = numbers(without_unknown_numbers(text, known))
+    left = numbers(remove_unknown_numbers(text, known))
     assert left == [number for number in numbers(text) if number in known]
 
 
 @given(st.text(max_size=60), st.frozensets(st.integers(0, 20)))
 def test_a_text_without_numbers_is_left_alone(text: str, known: frozenset[int]) -> None:
     if "#" not in text:
-        assert without_unknown_numbers(text, known) == text
+        assert remove_unknown_numbers(text, known) == text

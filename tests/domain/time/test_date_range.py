@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.time.date_range import Span, span_of
-from bot.domain.time.day import LocalDay, date_of, today, yesterday, zone_of
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.day import LocalDay, get_today, get_yesterday, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY
 from tests.helpers.checks import is_one_sentence
@@ -27,11 +27,11 @@ instants = st.datetimes(datetime(2008, 1, 1), datetime(2030, 1, 1), timezones=st
 def span(text: str, zone: str = "America/Los_Angeles") -> Span:
     """The span as its own ``str`` would write it."""
     first, _, last = text.partition("..")
-    return Span(date_of(first), date_of(last or first), zone_of(zone))
+    return Span(parse_date(first), parse_date(last or first), parse_zone(zone))
 
 
 def named(text: str, on: str = "2026-02-28", longest: int = LONGEST) -> Span:
-    return span_of(text, LocalDay(date_of(on), DAY.zone), longest)
+    return parse_span(text, LocalDay(parse_date(on), DAY.zone), longest)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_as_many_days_as_the_caller_allows_are_taken(longest: int, taken: bool) 
     ],
 )
 def test_today_is_the_date_on_the_clocks_of_the_zone(now: str, zone: str, expected: str) -> None:
-    found = today(datetime.fromisoformat(now).replace(tzinfo=UTC), zone_of(zone))
-    assert found == LocalDay(date_of(expected), zone_of(zone))
+    found = get_today(datetime.fromisoformat(now).replace(tzinfo=UTC), parse_zone(zone))
+    assert found == LocalDay(parse_date(expected), parse_zone(zone))
 
 
 @given(zone_names, instants)
 def test_today_holds_the_instant_and_follows_yesterday(zone: str, now: datetime) -> None:
-    found, before = today(now, zone_of(zone)), yesterday(now, zone_of(zone))
+    found, before = get_today(now, parse_zone(zone)), get_yesterday(now, parse_zone(zone))
     assert now in found
     assert before.date + timedelta(days=1) == found.date
 
@@ -177,7 +177,7 @@ def test_a_title_says_each_thing_once(text: str, title: str) -> None:
 
 @given(dates, st.integers(1, LONGEST), zone_names)
 def test_the_days_of_a_span_follow_each_other_from_first_to_last(first: date, count: int, zone: str) -> None:
-    made = Span(first, first + timedelta(days=count - 1), zone_of(zone))
+    made = Span(first, first + timedelta(days=count - 1), parse_zone(zone))
     days = made.days
     assert len(days) == len(made) == count
     assert (days[0].date, days[-1].date) == (made.first, made.last)
@@ -199,13 +199,13 @@ def test_a_span_from_the_day_after_its_last_is_empty() -> None:
 
 @given(dates, st.integers(1, LONGEST), st.integers(0, 1_000), zone_names)
 def test_a_span_reads_back_as_the_same_on_any_later_day(first: date, count: int, later: int, zone: str) -> None:
-    made = Span(first, first + timedelta(days=count - 1), zone_of(zone))
-    assert span_of(str(made), LocalDay(made.last + timedelta(days=later), zone_of(zone)), LONGEST) == made
+    made = Span(first, first + timedelta(days=count - 1), parse_zone(zone))
+    assert parse_span(str(made), LocalDay(made.last + timedelta(days=later), parse_zone(zone)), LONGEST) == made
 
 
 @given(st.integers(1, LONGEST), dates)
 def test_last_days_end_today_and_are_as_many_as_was_said(count: int, on: date) -> None:
-    found = span_of(f"{count}d", LocalDay(on, DAY.zone), LONGEST)
+    found = parse_span(f"{count}d", LocalDay(on, DAY.zone), LONGEST)
     assert (len(found), found.last) == (count, on)
 
 
@@ -217,7 +217,7 @@ pieces = st.sampled_from(
 @given(st.lists(pieces | st.text(st.characters(), max_size=6), max_size=8).map("".join), dates)
 def test_any_text_is_days_up_to_today_or_a_usage_error(text: str, on: date) -> None:
     def read(typed: str) -> None:
-        found = span_of(typed, LocalDay(on, DAY.zone), LONGEST)
+        found = parse_span(typed, LocalDay(on, DAY.zone), LONGEST)
         assert 1 <= len(found) <= LONGEST
         assert found.last <= on
 

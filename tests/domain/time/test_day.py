@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.time.day import LocalDay, date_of, yesterday, zone_of
+from bot.domain.time.day import LocalDay, get_yesterday, parse_date, parse_zone
 
 # zones with every kind of change since GitHub exists: none, an hour, half an hour, at midnight, a lost day
 ZONES = (
@@ -25,7 +25,7 @@ instants = st.datetimes(FIRST.replace(tzinfo=None), LAST.replace(tzinfo=None), t
 
 
 def day(text: str, zone: str) -> LocalDay:
-    return LocalDay(date_of(text), zone_of(zone))
+    return LocalDay(parse_date(text), parse_zone(zone))
 
 
 @pytest.mark.parametrize(
@@ -59,25 +59,28 @@ def test_a_day_starts_and_lasts_as_the_clocks_of_its_zone_say(
 
 @given(zone_names, dates)
 def test_days_follow_each_other_without_gap_or_overlap(zone: str, when: date) -> None:
-    first, second = (LocalDay(found, zone_of(zone)) for found in (when, when + timedelta(days=1)))
+    first, second = (LocalDay(found, parse_zone(zone)) for found in (when, when + timedelta(days=1)))
     assert first.end == second.start
     assert first.start <= first.end
 
 
 @given(zone_names, instants)
 def test_an_instant_is_in_the_day_of_its_local_date_and_in_no_other(zone: str, instant: datetime) -> None:
-    local = instant.astimezone(zone_of(zone)).date()
+    local = instant.astimezone(parse_zone(zone)).date()
     days = (local + timedelta(days=offset) for offset in (-2, -1, 0, 1, 2))
-    assert [found for found in days if instant in LocalDay(found, zone_of(zone))] == [local]
+    assert [found for found in days if instant in LocalDay(found, parse_zone(zone))] == [local]
 
 
 @given(zone_names, dates)
 def test_both_ends_of_a_day_are_where_the_local_date_changes(zone: str, when: date) -> None:
-    found = LocalDay(when, zone_of(zone))
+    found = LocalDay(when, parse_zone(zone))
     if found.start == found.end:
         return  # the day that never was has no instants
-    assert (found.local(found.start).date(), found.local(found.end - SECOND).date()) == (when, when)
-    assert found.local(found.start - SECOND).date() < when < found.local(found.end).date()
+    assert (found.to_local_time(found.start).date(), found.to_local_time(found.end - SECOND).date()) == (
+        when,
+        when,
+    )
+    assert found.to_local_time(found.start - SECOND).date() < when < found.to_local_time(found.end).date()
 
 
 @pytest.mark.parametrize(("offset", "inside"), [(-SECOND, False), (0 * SECOND, True)], ids=["before", "first"])
@@ -88,7 +91,7 @@ def test_a_day_holds_its_first_instant_and_not_its_end(offset: timedelta, inside
 
 
 def test_an_instant_given_in_another_zone_is_found_in_the_day() -> None:
-    berlin = datetime(2026, 3, 1, 8, 59, 59, tzinfo=zone_of("Europe/Berlin"))
+    berlin = datetime(2026, 3, 1, 8, 59, 59, tzinfo=parse_zone("Europe/Berlin"))
     assert berlin in day("2026-02-28", "America/Los_Angeles")
     assert berlin + SECOND not in day("2026-02-28", "America/Los_Angeles")
 
@@ -123,10 +126,10 @@ def test_the_abbreviation_is_that_of_the_start_of_the_day(zone: str, text: str, 
     ],
 )
 def test_yesterday_is_the_last_complete_local_day(now: str, zone: str, expected: str) -> None:
-    found = yesterday(datetime.fromisoformat(now).replace(tzinfo=UTC), zone_of(zone))
+    found = get_yesterday(datetime.fromisoformat(now).replace(tzinfo=UTC), parse_zone(zone))
     assert found == day(expected, zone)
 
 
 @given(zone_names, instants)
 def test_yesterday_is_over(zone: str, now: datetime) -> None:
-    assert yesterday(now, zone_of(zone)).end <= now
+    assert get_yesterday(now, parse_zone(zone)).end <= now

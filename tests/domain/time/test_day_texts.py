@@ -9,14 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.domain.errors import UsageError
-from bot.domain.time.day import LocalDay, date_of, zone_of
+from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from tests.domain.refusals import refusal
 from tests.helpers.checks import is_one_sentence
 
 
 @pytest.mark.parametrize("name", ["America/Los_Angeles", "Europe/Berlin", "UTC", "Etc/GMT+8", "Asia/Kathmandu"])
 def test_a_zone_is_known_by_its_name(name: str) -> None:
-    assert zone_of(name).key == name
+    assert parse_zone(name).key == name
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_zone_is_known_by_its_name(name: str) -> None:
 )
 def test_what_is_no_zone_is_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(UsageError) as caught:
-        zone_of(name)
+        parse_zone(name)
     assert is_one_sentence(str(caught.value))
 
 
@@ -52,11 +52,11 @@ def test_what_is_no_zone_is_refused_in_one_sentence(name: str) -> None:
 @example("Europe/")
 @example("Europe/Berlin/..")
 def test_any_text_is_a_zone_or_a_usage_error(name: str) -> None:
-    assert "\n" not in refusal(zone_of, name)
+    assert "\n" not in refusal(parse_zone, name)
 
 
 def test_a_date_is_read() -> None:
-    assert date_of("2026-02-28") == date(2026, 2, 28)
+    assert parse_date("2026-02-28") == date(2026, 2, 28)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_date_is_read() -> None:
 )
 def test_what_is_no_date_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        date_of(text)
+        parse_date(text)
     assert is_one_sentence(str(caught.value))
 
 
@@ -89,7 +89,7 @@ def test_what_is_no_date_is_refused_in_one_sentence(text: str) -> None:
 )
 def test_a_date_at_the_end_of_time_is_a_day_or_a_usage_error(text: str, zone: str) -> None:
     def length(typed: str) -> timedelta:
-        found = LocalDay(date_of(typed), zone_of(zone))
+        found = LocalDay(parse_date(typed), parse_zone(zone))
         return found.end - found.start
 
     said = refusal(length, text)

@@ -5,43 +5,43 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.risk.assessment import RULES, Risk
-from bot.domain.risk.rules import Fired
-from bot.domain.track_record.posted_ratings import Rated, Ratings, completed, ratings_of
+from bot.domain.risk.assessment import RULES_VERSION, Risk
+from bot.domain.risk.rules import RuleHit
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest, collect_ratings, merge_ratings
 from tests.helpers.builders import NOON, digest, entry
 
-FIRED = (Fired("size", 15.0, "adds 500 lines"), Fired("calm title", -2.0))
+FIRED = (RuleHit("size", 15.0, "adds 500 lines"), RuleHit("calm title", -2.0))
 
 
 def test_all_that_is_shown_is_kept_with_its_points_rules_and_lines() -> None:
     listed = replace(entry(5, additions=500), risk=Risk(13.00004, ("adds 500 lines",), FIRED))
     quiet = replace(entry(4, additions=3), risk=Risk(1.0, ()))
-    assert ratings_of(digest(listed, quiet)) == Ratings(
-        RULES,
+    assert collect_ratings(digest(listed, quiet)) == PostedRatings(
+        RULES_VERSION,
         (
-            Rated(5, listed.pull.merge_time, 13.0, 500, is_listed=True, rules=("size", "calm title")),
-            Rated(4, quiet.pull.merge_time, 1.0, 3),
+            RatedPullRequest(5, listed.pull.merge_time, 13.0, 500, is_listed=True, rules=("size", "calm title")),
+            RatedPullRequest(4, quiet.pull.merge_time, 1.0, 3),
         ),
     )
 
 
 def test_no_more_are_listed_than_the_digest_shows() -> None:
     many = [replace(entry(n), risk=Risk(12.0 + n, ())) for n in range(1, 7)]
-    assert [each.number for each in ratings_of(digest(*many)).rated if each.is_listed] == [4, 5, 6]
-    sparing = replace(digest(*many), is_sparing=True)
-    assert [each.number for each in ratings_of(sparing).rated if each.is_listed] == [6]
+    assert [each.number for each in collect_ratings(digest(*many)).rated if each.is_listed] == [4, 5, 6]
+    sparing = replace(digest(*many), is_reduced=True)
+    assert [each.number for each in collect_ratings(sparing).rated if each.is_listed] == [6]
 
 
 def test_what_was_known_to_be_taken_back_is_marked_and_not_listed() -> None:
     gone = replace(entry(5, title="Count once"), risk=Risk(20.0, ()))
     back = entry(9, title='Revert "Count once" (#5)', merged_at=NOON + timedelta(hours=1))
-    found = ratings_of(digest(gone, back))
+    found = collect_ratings(digest(gone, back))
     assert (found.known, [each.is_listed for each in found.rated]) == ((5,), [False, False])
 
 
 def test_what_a_digest_lacked_is_added_and_all_else_stays_as_it_was_posted() -> None:
-    one, two, three = (Rated(n, NOON, float(n), n) for n in (1, 2, 3))
-    first = Ratings("rules.v1", (one, two), known=(1,))
-    later = Ratings("rules.v2", (three, replace(two, is_listed=True), one), known=(1, 2, 3))
-    assert completed(first, later) == Ratings("rules.v1", (one, two, three), known=(1, 3))
-    assert completed(first, first) == first
+    one, two, three = (RatedPullRequest(n, NOON, float(n), n) for n in (1, 2, 3))
+    first = PostedRatings("rules.v1", (one, two), known=(1,))
+    later = PostedRatings("rules.v2", (three, replace(two, is_listed=True), one), known=(1, 2, 3))
+    assert merge_ratings(first, later) == PostedRatings("rules.v1", (one, two, three), known=(1, 3))
+    assert merge_ratings(first, first) == first

@@ -12,35 +12,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.outcomes import Fate, TakenBack
-from bot.domain.track_record.posted_ratings import Issue, Rated, Ratings
-from bot.domain.track_record.score import Score, Tally, Verdict, score_of
-from bot.domain.track_record.statistics import Draw, at_least, at_most, spread
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
+from bot.domain.track_record.score import Tally, TrackRecordScore, TrackRecordVerdict, compute_score
+from bot.domain.track_record.statistics import (
+    HypergeometricDraw,
+    compute_hit_distribution,
+    compute_lower_tail,
+    compute_upper_tail,
+)
 from tests.helpers.builders import NOON, pull
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NOW = NOON + 100 * DAY
 
 
-def rated(number: int, lines: int = 10, *, listed: bool = False, merged: timedelta = timedelta()) -> Rated:
-    return Rated(number, NOON + merged, 12.0 if listed else 3.0, lines, listed)
+def rated(
+    number: int, lines: int = 10, *, listed: bool = False, merged: timedelta = timedelta()
+) -> RatedPullRequest:
+    return RatedPullRequest(number, NOON + merged, 12.0 if listed else 3.0, lines, listed)
 
 
-def issue(*shown: Rated, after: timedelta = DAY, key: str = "digest:1", known: tuple[int, ...] = ()) -> Issue:
+def issue(
+    *shown: RatedPullRequest, after: timedelta = DAY, key: str = "digest:1", known: tuple[int, ...] = ()
+) -> RatedDigest:
     """A digest posted so long after noon, a day after the merges if not said."""
-    return Issue(key, NOON + after, Ratings("rules.v2", shown, known))
+    return RatedDigest(key, NOON + after, PostedRatings("rules.v2", shown, known))
 
 
-def end(number: int, after: timedelta = 2 * DAY, fate: Fate = Fate.REVERTED) -> TakenBack:
+def end(number: int, after: timedelta = 2 * DAY, fate: OutcomeKind = OutcomeKind.REVERTED) -> MergeOutcome:
     """A merge of noon, taken back so long after."""
-    return TakenBack(pull(number, merged_at=NOON), pull(number + 900, merged_at=NOON + after), fate)
+    return MergeOutcome(pull(number, merged_at=NOON), pull(number + 900, merged_at=NOON + after), fate)
 
 
-def score(issues: Sequence[Issue], ends: Iterable[TakenBack] = (), now: datetime = NOW, **rest: Any) -> Score:
-    return score_of(issues, ends, now, **rest)
+def score(
+    issues: Sequence[RatedDigest], ends: Iterable[MergeOutcome] = (), now: datetime = NOW, **rest: Any
+) -> TrackRecordScore:
+    return compute_score(issues, ends, now, **rest)
 
 
-def numbers(found: Score) -> list[int]:
+def numbers(found: TrackRecordScore) -> list[int]:
     return [hit.pull.number for hit in found.hits]
 
 
@@ -51,21 +62,21 @@ DIGEST = issue(*LISTED, *OTHERS)
 
 
 def test_nothing_is_a_score_of_nothing() -> None:
-    assert score(()) == Score()
-    assert score((), unrated=3) == Score(unrated=3)
+    assert score(()) == TrackRecordScore()
+    assert score((), unrated=3) == TrackRecordScore(unrated=3)
 
 
 def test_a_digest_by_hand() -> None:
     """Two of five are listed, two of five taken back, one of them listed."""
-    found = score([DIGEST], [end(1), end(3, fate=Fate.REPAIRED)])
+    found = score([DIGEST], [end(1), end(3, fate=OutcomeKind.REPAIRED)])
     assert (found.digests, found.listed, found.others) == (1, Tally(2, 1, 0), Tally(3, 0, 1))
     assert (found.shown, numbers(found)) == (Tally(5, 1, 1), [1])
     # 600 and 500 lines were added to those taken back, so that size alone finds both
     assert [found.by_chance, found.by_lines] == pytest.approx([2 * 2 / 5, 2])
     # of the ten pairs of five, three hold neither of the two
-    assert found.luck == pytest.approx(7 / 10)
+    assert found.p_value == pytest.approx(7 / 10)
     # doubled odds: 1 to hold both weighs 4, 6 to hold one weigh 2, 3 hold none
-    assert found.shortfall == pytest.approx((3 + 12) / 19)
+    assert found.shortfall_p_value == pytest.approx((3 + 12) / 19)
     assert (found.young, found.known, found.unrated, found.versions) == (0, 0, 0, ("rules.v2",))
 
 
@@ -74,9 +85,9 @@ def test_a_digest_by_hand() -> None:
     [
         pytest.param([], Tally(2), Tally(3), id="nothing"),
         pytest.param([end(1), end(2)], Tally(2, 2), Tally(3), id="both-reverted"),
-        pytest.param([end(1, fate=Fate.PARTLY)], Tally(2, 1), Tally(3), id="in-part"),
-        pytest.param([end(1, fate=Fate.REPAIRED)], Tally(2, 0, 1), Tally(3), id="repaired"),
-        pytest.param([end(4), end(5, fate=Fate.REPAIRED)], Tally(2), Tally(3, 1, 1), id="those-not-listed"),
+        pytest.param([end(1, fate=OutcomeKind.PARTLY)], Tally(2, 1), Tally(3), id="in-part"),
+        pytest.param([end(1, fate=OutcomeKind.REPAIRED)], Tally(2, 0, 1), Tally(3), id="repaired"),
+        pytest.param([end(4), end(5, fate=OutcomeKind.REPAIRED)], Tally(2), Tally(3, 1, 1), id="those-not-listed"),
         pytest.param([replace(end(1), stands=False)], Tally(2), Tally(3), id="brought-back"),
         pytest.param([replace(end(1, HOUR), stands=False), end(1)], Tally(2, 1), Tally(3), id="back-and-forth"),
         pytest.param([end(77)], Tally(2), Tally(3), id="one-that-no-digest-showed"),
@@ -86,13 +97,20 @@ def test_a_digest_by_hand() -> None:
         pytest.param([end(1, DAY)], Tally(1), Tally(3), id="with-the-digest-is-no-prediction"),
         pytest.param([end(1, HOUR)], Tally(1), Tally(3), id="before-the-digest"),
         pytest.param(
-            [end(1, fate=Fate.REPAIRED), end(1, 3 * DAY, Fate.PARTLY)], Tally(2, 1), Tally(3), id="the-weightiest"
+            [end(1, fate=OutcomeKind.REPAIRED), end(1, 3 * DAY, OutcomeKind.PARTLY)],
+            Tally(2, 1),
+            Tally(3),
+            id="the-weightiest",
         ),
-        pytest.param([end(1, fate=Fate.PARTLY), end(1, 40 * DAY)], Tally(2, 1), Tally(3), id="the-one-in-time"),
-        pytest.param([end(1, HOUR, Fate.PARTLY), end(1)], Tally(1), Tally(3), id="in-part-before-the-digest"),
+        pytest.param(
+            [end(1, fate=OutcomeKind.PARTLY), end(1, 40 * DAY)], Tally(2, 1), Tally(3), id="the-one-in-time"
+        ),
+        pytest.param(
+            [end(1, HOUR, OutcomeKind.PARTLY), end(1)], Tally(1), Tally(3), id="in-part-before-the-digest"
+        ),
     ],
 )
-def test_what_came_of_a_list(ends: list[TakenBack], listed: Tally, others: Tally) -> None:
+def test_what_came_of_a_list(ends: list[MergeOutcome], listed: Tally, others: Tally) -> None:
     found = score([DIGEST], ends)
     assert (found.listed, found.others) == (listed, others)
     assert len(found.hits) == listed.taken_back
@@ -137,7 +155,7 @@ def test_hits_are_named_the_newest_merge_first() -> None:
 
 
 def test_every_version_of_the_rules_is_named_once() -> None:
-    other = replace(DIGEST, key="digest:2", ratings=Ratings("rules.v1", (rated(9),)))
+    other = replace(DIGEST, key="digest:2", ratings=PostedRatings("rules.v1", (rated(9),)))
     assert score([DIGEST, other, replace(DIGEST, key="digest:3")]).versions == ("rules.v1", "rules.v2")
 
 
@@ -165,7 +183,7 @@ def test_those_that_tie_for_the_last_places_by_lines_share_them(
 
 
 @st.composite
-def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[Issue]:
+def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[RatedDigest]:
     """Digests of disjoint pull requests."""
     found = []
     for day in range(draw(st.integers(0, many))):
@@ -176,26 +194,30 @@ def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[Issue]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[list[Issue], list[TakenBack]]:
+def worlds(draw: st.DrawFn) -> tuple[list[RatedDigest], list[MergeOutcome]]:
     issues = draw(days())
     shown = [each.number for one in issues for each in one.ratings.rated]
     ends = [
-        end(number, draw(st.sampled_from([HOUR, 2 * DAY, 40 * DAY])), draw(st.sampled_from(Fate)))
+        end(number, draw(st.sampled_from([HOUR, 2 * DAY, 40 * DAY])), draw(st.sampled_from(OutcomeKind)))
         for number in shown
         if draw(st.booleans())
     ]
     return issues, ends
 
 
-def open_days(issues: Iterable[Issue], ends: Iterable[TakenBack]) -> list[tuple[list[Rated], set[int]]]:
+def open_days(
+    issues: Iterable[RatedDigest], ends: Iterable[MergeOutcome]
+) -> list[tuple[list[RatedPullRequest], set[int]]]:
     """What was open in each digest, and which of them were taken back in time; said in another way."""
-    lasted = {each.pull.number: each.lasted for each in ends}
+    lasted = {each.pull.number: each.lifetime for each in ends}
     is_open = [[each for each in one.ratings.rated if lasted.get(each.number) != HOUR] for one in issues]
     return [(each, {one.number for one in each if lasted.get(one.number) == 2 * DAY}) for each in is_open]
 
 
 @given(worlds())
-def test_chance_and_size_are_the_mean_of_every_choice_there_is(world: tuple[list[Issue], list[TakenBack]]) -> None:
+def test_chance_and_size_are_the_mean_of_every_choice_there_is(
+    world: tuple[list[RatedDigest], list[MergeOutcome]],
+) -> None:
     issues, ends = world
     chance = size = 0.0
     for shown, positive in open_days(issues, ends):
@@ -210,20 +232,24 @@ def test_chance_and_size_are_the_mean_of_every_choice_there_is(world: tuple[list
 
 
 @given(worlds())
-def test_luck_is_the_share_of_all_choices_that_find_as_many(world: tuple[list[Issue], list[TakenBack]]) -> None:
+def test_luck_is_the_share_of_all_choices_that_find_as_many(
+    world: tuple[list[RatedDigest], list[MergeOutcome]],
+) -> None:
     issues, ends = world
     draws = [
-        Draw(sum(each.is_listed for each in shown), len(positive), len(shown))
+        HypergeometricDraw(sum(each.is_listed for each in shown), len(positive), len(shown))
         for shown, positive in open_days(issues, ends)
     ]
     found = score(issues, ends)
-    assert found.luck == pytest.approx(at_least(spread(draws), len(found.hits)))
-    assert found.shortfall == pytest.approx(at_most(spread(draws, 2), len(found.hits)))
+    assert found.p_value == pytest.approx(compute_upper_tail(compute_hit_distribution(draws), len(found.hits)))
+    assert found.shortfall_p_value == pytest.approx(
+        compute_lower_tail(compute_hit_distribution(draws, 2), len(found.hits))
+    )
 
 
 @given(worlds(), st.randoms(use_true_random=False))
 def test_the_order_in_which_all_is_given_does_not_matter(
-    world: tuple[list[Issue], list[TakenBack]], random: Any
+    world: tuple[list[RatedDigest], list[MergeOutcome]], random: Any
 ) -> None:
     issues, ends = world
     shuffled = random.sample(issues, len(issues)), random.sample(ends, len(ends))
@@ -232,7 +258,7 @@ def test_the_order_in_which_all_is_given_does_not_matter(
 
 @given(worlds(), st.lists(st.integers(0, 2), max_size=4))
 def test_however_many_channels_get_a_digest_each_counts_once(
-    world: tuple[list[Issue], list[TakenBack]], again: list[int]
+    world: tuple[list[RatedDigest], list[MergeOutcome]], again: list[int]
 ) -> None:
     issues, ends = world
     copies = [
@@ -246,39 +272,41 @@ def test_however_many_channels_get_a_digest_each_counts_once(
 # --- the verdict
 
 
-def counted(listed: int, hits: int, taken_back: int, chance: float, luck: float, shortfall: float) -> Score:
+def counted(
+    listed: int, hits: int, taken_back: int, chance: float, luck: float, shortfall: float
+) -> TrackRecordScore:
     """Of a thousand."""
-    return Score(
+    return TrackRecordScore(
         digests=9,
         listed=Tally(listed, hits),
         others=Tally(1_000 - listed, taken_back - hits),
         by_chance=chance,
-        luck=luck,
-        shortfall=shortfall,
+        p_value=luck,
+        shortfall_p_value=shortfall,
     )
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        pytest.param(Score(), Verdict.TOO_FEW, id="nothing"),
-        pytest.param(counted(19, 9, 20, 3, 0.001, 1), Verdict.TOO_FEW, id="few-listed"),
-        pytest.param(counted(20, 4, 4, 0.1, 0.001, 1), Verdict.TOO_FEW, id="few-taken-back"),
-        pytest.param(counted(20, 5, 5, 0.1, 0.05, 1), Verdict.BETTER, id="just-better"),
-        pytest.param(counted(20, 5, 5, 3, 0.051, 0.5), Verdict.TOO_FEW, id="between"),
-        pytest.param(counted(90, 1, 30, 3, 0.9, 0.1), Verdict.NOT_BETTER, id="just-not"),
-        pytest.param(counted(90, 1, 30, 3, 0.9, 0.11), Verdict.TOO_FEW, id="perhaps-doubled"),
-        pytest.param(counted(90, 0, 30, 2.9, 1, 0.02), Verdict.TOO_FEW, id="chance-finds-few-too"),
+        pytest.param(TrackRecordScore(), TrackRecordVerdict.TOO_FEW, id="nothing"),
+        pytest.param(counted(19, 9, 20, 3, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-listed"),
+        pytest.param(counted(20, 4, 4, 0.1, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-taken-back"),
+        pytest.param(counted(20, 5, 5, 0.1, 0.05, 1), TrackRecordVerdict.BETTER, id="just-better"),
+        pytest.param(counted(20, 5, 5, 3, 0.051, 0.5), TrackRecordVerdict.TOO_FEW, id="between"),
+        pytest.param(counted(90, 1, 30, 3, 0.9, 0.1), TrackRecordVerdict.NOT_BETTER, id="just-not"),
+        pytest.param(counted(90, 1, 30, 3, 0.9, 0.11), TrackRecordVerdict.TOO_FEW, id="perhaps-doubled"),
+        pytest.param(counted(90, 0, 30, 2.9, 1, 0.02), TrackRecordVerdict.TOO_FEW, id="chance-finds-few-too"),
         # many counts show a small effect: better, though less than double
-        pytest.param(counted(500, 80, 120, 60, 0.001, 0.01), Verdict.BETTER, id="a-little-better"),
-        pytest.param(counted(19, 0, 30, 4, 1, 0.001), Verdict.TOO_FEW, id="few-listed-and-none-found"),
+        pytest.param(counted(500, 80, 120, 60, 0.001, 0.01), TrackRecordVerdict.BETTER, id="a-little-better"),
+        pytest.param(counted(19, 0, 30, 4, 1, 0.001), TrackRecordVerdict.TOO_FEW, id="few-listed-and-none-found"),
     ],
 )
-def test_a_verdict_needs_counts_that_bear_it(found: Score, verdict: Verdict) -> None:
-    assert (found.verdict, found.is_sparing) == (verdict, verdict is Verdict.NOT_BETTER)
+def test_a_verdict_needs_counts_that_bear_it(found: TrackRecordScore, verdict: TrackRecordVerdict) -> None:
+    assert (found.verdict, found.is_reduced) == (verdict, verdict is TrackRecordVerdict.NOT_BETTER)
 
 
-def month(hit_days: int, other_days: int) -> Score:
+def month(hit_days: int, other_days: int) -> TrackRecordScore:
     """Sixty digests of ten, of which one is listed: so often it is taken back, so often one of the others."""
     issues, ends = [], []
     for day in range(60):
@@ -292,14 +320,14 @@ def month(hit_days: int, other_days: int) -> Score:
 @pytest.mark.parametrize(
     ("hits", "others", "verdict"),
     [
-        (12, 20, Verdict.BETTER),
-        (2, 30, Verdict.NOT_BETTER),
-        (0, 40, Verdict.NOT_BETTER),
-        (3, 30, Verdict.TOO_FEW),
-        (1, 3, Verdict.TOO_FEW),
+        (12, 20, TrackRecordVerdict.BETTER),
+        (2, 30, TrackRecordVerdict.NOT_BETTER),
+        (0, 40, TrackRecordVerdict.NOT_BETTER),
+        (3, 30, TrackRecordVerdict.TOO_FEW),
+        (1, 3, TrackRecordVerdict.TOO_FEW),
     ],
 )
-def test_a_list_is_judged_by_its_digests(hits: int, others: int, verdict: Verdict) -> None:
+def test_a_list_is_judged_by_its_digests(hits: int, others: int, verdict: TrackRecordVerdict) -> None:
     found = month(hits, others)
     assert [len(found.hits), found.by_chance] == pytest.approx([hits, (hits + others) / 10])
     assert found.verdict is verdict

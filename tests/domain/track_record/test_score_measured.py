@@ -11,38 +11,40 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from bot.domain.history.outcomes import Fate, TakenBack
-from bot.domain.time.day import LocalDay, zone_of
-from bot.domain.track_record.posted_ratings import Issue, Rated, Ratings
-from bot.domain.track_record.score import Verdict, score_of
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.time.day import LocalDay, parse_zone
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
+from bot.domain.track_record.score import TrackRecordVerdict, compute_score
 from tests.helpers.builders import SHARED, needs_shared, pull
 
 PACK = SHARED / "risk"
-ZONE = zone_of("America/Los_Angeles")
+ZONE = parse_zone("America/Los_Angeles")
 FIRST, END = datetime(2025, 10, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
-FATES = {Fate.REVERTED: ("reverted_by", "reverted_at"), Fate.REPAIRED: ("fixed_by", "fixed_at")}
+FATES = {OutcomeKind.REVERTED: ("reverted_by", "reverted_at"), OutcomeKind.REPAIRED: ("fixed_by", "fixed_at")}
 
 
-def merges() -> Iterator[Rated]:
+def merges() -> Iterator[RatedPullRequest]:
     with gzip.open(PACK / "history-2025.jsonl.gz", "rt") as file:
         for found in map(json.loads, file):
             merged = datetime.fromisoformat(found["merged_at"])
             if FIRST <= merged < END:
-                yield Rated(found["number"], merged, 0.0, sum(each["additions"] for each in found["files"]))
+                yield RatedPullRequest(
+                    found["number"], merged, 0.0, sum(each["additions"] for each in found["files"])
+                )
 
 
-def outcomes() -> Iterator[TakenBack]:
+def outcomes() -> Iterator[MergeOutcome]:
     with (PACK / "labels-2025.csv").open() as file:
         for row in csv.DictReader(file):
             first = pull(int(row["pr"]), merged_at=datetime.fromisoformat(row["merged_at"]))
             for fate, (by, when) in FATES.items():
                 if row[by]:
-                    yield TakenBack(first, pull(1, merged_at=datetime.fromisoformat(row[when])), fate)
+                    yield MergeOutcome(first, pull(1, merged_at=datetime.fromisoformat(row[when])), fate)
 
 
-def digests(ends: list[TakenBack]) -> Iterator[Issue]:
+def digests(ends: list[MergeOutcome]) -> Iterator[RatedDigest]:
     """Posted at nine on the next day; what was taken back by then is not listed."""
-    days: dict[LocalDay, list[Rated]] = defaultdict(list)
+    days: dict[LocalDay, list[RatedPullRequest]] = defaultdict(list)
     for merge in merges():
         days[LocalDay(merge.merged_at.astimezone(ZONE).date(), ZONE)].append(merge)
     for day, shown in days.items():
@@ -50,8 +52,10 @@ def digests(ends: list[TakenBack]) -> Iterator[Issue]:
         known = {end.pull.number for end in ends if end.by.merge_time < at}
         ranked = sorted((each for each in shown if each.number not in known), key=lambda each: -each.lines)
         listed = {each.number for each in ranked[:3]}
-        rated = tuple(Rated(each.number, each.merged_at, 0.0, each.lines, each.number in listed) for each in shown)
-        yield Issue(str(day.date), at, Ratings("size", rated))
+        rated = tuple(
+            RatedPullRequest(each.number, each.merged_at, 0.0, each.lines, each.number in listed) for each in shown
+        )
+        yield RatedDigest(str(day.date), at, PostedRatings("size", rated))
 
 
 @needs_shared
@@ -61,9 +65,9 @@ def test_the_figures_of_the_data_pack_come_out() -> None:
     Three of the 32 others came after the 30 days that are counted here, so that chance has .0116.
     """
     ends = list(outcomes())
-    found = score_of(list(digests(ends)), ends, END + timedelta(days=60))
+    found = compute_score(list(digests(ends)), ends, END + timedelta(days=60))
     assert (found.digests, found.listed.pulls, found.known, found.shown.taken_back) == (93, 278, 20, 29)
     assert found.by_chance / 278 == pytest.approx(0.0116, abs=0.00005)
     assert found.by_lines == found.listed.taken_back == 6
     assert round(6 / 278, 3) == 0.022
-    assert found.verdict is Verdict.TOO_FEW
+    assert found.verdict is TrackRecordVerdict.TOO_FEW

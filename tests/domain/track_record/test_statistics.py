@@ -11,19 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.track_record.statistics import Draw, at_least, at_most, interval, spread
+from bot.domain.track_record.statistics import (
+    HypergeometricDraw,
+    compute_hit_distribution,
+    compute_lower_tail,
+    compute_upper_tail,
+    compute_wilson_interval,
+)
 
 
 @st.composite
-def small_draws(draw: st.DrawFn) -> Draw:
+def small_draws(draw: st.DrawFn) -> HypergeometricDraw:
     total = draw(st.integers(0, 6))
-    return Draw(draw(st.integers(0, total)), draw(st.integers(0, total)), total)
+    return HypergeometricDraw(draw(st.integers(0, total)), draw(st.integers(0, total)), total)
 
 
 few = st.lists(small_draws(), max_size=3)
 
 
-def tried(draws: Sequence[Draw], odds: int = 1) -> list[float]:
+def tried(draws: Sequence[HypergeometricDraw], odds: int = 1) -> list[float]:
     """The same spread, by every way to draw; one that takes marked things weighs as much more as the odds say."""
     weights: Counter[int] = Counter()
     ways = [
@@ -37,22 +43,22 @@ def tried(draws: Sequence[Draw], odds: int = 1) -> list[float]:
 
 
 @given(few, st.sampled_from([1, 2, 3]))
-def test_the_spread_is_that_of_every_way_to_draw(draws: list[Draw], odds: int) -> None:
+def test_the_spread_is_that_of_every_way_to_draw(draws: list[HypergeometricDraw], odds: int) -> None:
     expected = tried(draws, odds)
-    assert list(spread(draws, odds))[: len(expected)] == pytest.approx(expected)
-    assert sum(spread(draws, odds)[len(expected) :]) == 0
+    assert list(compute_hit_distribution(draws, odds))[: len(expected)] == pytest.approx(expected)
+    assert sum(compute_hit_distribution(draws, odds)[len(expected) :]) == 0
 
 
 @given(few)
-def test_the_expected_number_is_the_mean_of_every_way_to_draw(draws: list[Draw]) -> None:
+def test_the_expected_number_is_the_mean_of_every_way_to_draw(draws: list[HypergeometricDraw]) -> None:
     mean = sum(hits * share for hits, share in enumerate(tried(draws)))
     assert sum(draw.expected for draw in draws) == pytest.approx(mean)
 
 
 @given(few, st.integers(0, 20))
-def test_so_many_or_more_and_fewer_are_all_there_is(draws: list[Draw], hits: int) -> None:
-    found = spread(draws)
-    assert at_least(found, hits + 1) + at_most(found, hits) == pytest.approx(1)
+def test_so_many_or_more_and_fewer_are_all_there_is(draws: list[HypergeometricDraw], hits: int) -> None:
+    found = compute_hit_distribution(draws)
+    assert compute_upper_tail(found, hits + 1) + compute_lower_tail(found, hits) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -60,29 +66,29 @@ def test_so_many_or_more_and_fewer_are_all_there_is(draws: list[Draw], hits: int
     [
         ([], 0, 1.0),
         ([], 1, 0.0),
-        ([Draw(1, 1, 4)], 1, 0.25),
-        ([Draw(2, 1, 4)], 1, 0.5),
+        ([HypergeometricDraw(1, 1, 4)], 1, 0.25),
+        ([HypergeometricDraw(2, 1, 4)], 1, 0.5),
         # both of two marked ones, in 1 of the 6 pairs of 4
-        ([Draw(2, 2, 4)], 2, 1 / 6),
-        ([Draw(1, 1, 4), Draw(1, 1, 4)], 2, 1 / 16),
-        ([Draw(1, 1, 4), Draw(1, 1, 4)], 1, 7 / 16),
-        ([Draw(3, 0, 40), Draw(0, 3, 40)], 0, 1.0),
-        ([Draw(3, 3, 3)], 3, 1.0),
+        ([HypergeometricDraw(2, 2, 4)], 2, 1 / 6),
+        ([HypergeometricDraw(1, 1, 4), HypergeometricDraw(1, 1, 4)], 2, 1 / 16),
+        ([HypergeometricDraw(1, 1, 4), HypergeometricDraw(1, 1, 4)], 1, 7 / 16),
+        ([HypergeometricDraw(3, 0, 40), HypergeometricDraw(0, 3, 40)], 0, 1.0),
+        ([HypergeometricDraw(3, 3, 3)], 3, 1.0),
     ],
 )
-def test_so_many_or_more_by_hand(draws: list[Draw], hits: int, expected: float) -> None:
-    assert at_least(spread(draws), hits) == pytest.approx(expected)
+def test_so_many_or_more_by_hand(draws: list[HypergeometricDraw], hits: int, expected: float) -> None:
+    assert compute_upper_tail(compute_hit_distribution(draws), hits) == pytest.approx(expected)
 
 
 def test_doubled_odds_by_hand() -> None:
     """One of four is marked and one is drawn: 2 against 1 + 1 + 1."""
-    assert spread([Draw(1, 1, 4)], 2) == pytest.approx((0.6, 0.4))
+    assert compute_hit_distribution([HypergeometricDraw(1, 1, 4)], 2) == pytest.approx((0.6, 0.4))
 
 
 def test_large_draws_neither_overflow_nor_lose_a_part() -> None:
-    found = spread([Draw(900, 700, 3_000)] * 2, 2)
+    found = compute_hit_distribution([HypergeometricDraw(900, 700, 3_000)] * 2, 2)
     assert sum(found) == pytest.approx(1)
-    assert at_least(found, 0) <= 1
+    assert compute_upper_tail(found, 0) <= 1
 
 
 @pytest.mark.parametrize(
@@ -98,4 +104,4 @@ def test_large_draws_neither_overflow_nor_lose_a_part() -> None:
     ],
 )
 def test_the_interval_of_a_share(part: int, whole: int, low: float, high: float) -> None:
-    assert interval(part, whole) == pytest.approx((low, high), abs=0.00005)
+    assert compute_wilson_interval(part, whole) == pytest.approx((low, high), abs=0.00005)

@@ -24,11 +24,11 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import Lane
 from bot.domain.pull_requests.models import Repository
 from bot.jobs import Jobs
-from bot.processes import running
+from bot.processes import run_processes
 from bot.render.blocks.button_values import read_request
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Ending
+from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from handlers import COMMANDS, CommandRegistry
 from tests.handlers.commands import toy
@@ -77,7 +77,9 @@ def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         settings = load_settings()
         wiring = stack.enter_context(closing(Wiring(settings, lambda: datetime.now(UTC), deadlines.sleep)))
         stack.enter_context(
-            running(settings, wiring, lambda: datetime.now(UTC), Ending(), "127.0.0.1", commands=REGISTRY)
+            run_processes(
+                settings, wiring, lambda: datetime.now(UTC), ShutdownSignal(), "127.0.0.1", commands=REGISTRY
+            )
         )
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET)
         yield Play(there, wiring, store, Person(there.slack, wire))

@@ -9,11 +9,11 @@ from bot.domain.conversations.commands import ParseContext, Repositories
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import PRIVATE, words_of
+from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
-from bot.render.conversations.notices import notice
+from bot.render.conversations.notices import render_notice
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, command_job_type
 from bot.services.slack.replies import Answer
 from handlers.commands.declaration import Command, send_request
@@ -38,8 +38,8 @@ class ToyRequest:
     @classmethod
     def parse(cls, text: str, repositories: Repositories) -> ToyRequest:
         """Raises UsageError."""
-        words = words_of(text)
-        named = [word for word in words if word.lower() != PRIVATE]
+        words = split_words(text)
+        named = [word for word in words if word.lower() != PRIVATE_WORD]
         if len(named) != 1:
             raise UsageError("Which toy? Write one word, such as ball.")
         return cls(repositories.default, named[0], is_private=len(named) < len(words))
@@ -57,7 +57,7 @@ class ToyRequest:
 
 def toy_post(request: ToyRequest, asker: str) -> Post:
     """Return the answer."""
-    return notice(f"{asker} rolls a {request.toy} of {request.repository}.")
+    return render_notice(f"{asker} rolls a {request.toy} of {request.repository}.")
 
 
 # the answer, as in bot/services

@@ -14,26 +14,26 @@ from localslack.rules.messages import check_message, find_mentions
 from bot.domain.conversations.commands import DigestRequest, Repositories, RisksRequest, SummaryRequest
 from bot.domain.digest.models import Digest, Entry, Overview
 from bot.domain.errors import UsageError
-from bot.domain.pull_requests.areas import area_of
-from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.pull_requests.areas import determine_area
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk, assess
+from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
-from bot.domain.track_record.score import Score
+from bot.domain.track_record.score import TrackRecordScore
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import read_reference, read_request, write_reference, write_request
-from bot.render.blocks.rich_text import characters
-from bot.render.blocks.terminal import message
-from bot.render.conversations.notices import notice
-from bot.render.digest.lead import lead
-from bot.render.digest.parts import named, second_look
-from bot.render.digest.post import render
+from bot.render.blocks.rich_text import count_characters
+from bot.render.blocks.terminal import format_message
+from bot.render.conversations.notices import render_notice
+from bot.render.digest.lead import render_lead
+from bot.render.digest.parts import render_reference, render_second_look
+from bot.render.digest.post import render_digest
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers import Answers
+from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
@@ -86,7 +86,9 @@ def test_hostile_titles_make_a_menu_that_slack_takes(found: list[PullRequest]) -
 @given(st.builds(pull, st.integers(1, LAST), title=texts(256)), st.sampled_from(KINDS))
 def test_every_button_of_a_hostile_pull_request_is_taken(found: PullRequest, kind: str) -> None:
     request = SummaryRequest((Reference(found.repository, found.number),))
-    post = buttons.below(notice("Here."), buttons.details(found), buttons.ask(), buttons.share(kind, request))
+    post = buttons.below(
+        render_notice("Here."), buttons.details(found), buttons.ask(), buttons.share(kind, request)
+    )
     assert_taken(post, ())
     assert len(set(ids(post))) == 3
 
@@ -117,11 +119,11 @@ def test_a_menu_is_no_longer_than_anybody_reads() -> None:
 
 def test_there_is_no_menu_of_nothing() -> None:
     assert buttons.details_of([]) is None
-    assert ids(buttons.below(notice("Here."), None, buttons.ask())) == [buttons.ASK]
+    assert ids(buttons.below(render_notice("Here."), None, buttons.ask())) == [buttons.ASK]
 
 
 def test_a_row_leaves_the_message_above_as_it_was() -> None:
-    post = notice("Here.")
+    post = render_notice("Here.")
     below = buttons.below(post, buttons.ask())
     assert (below.text, below.blocks[:-1]) == (post.text, post.blocks)
     assert len(below.blocks) == 2
@@ -198,7 +200,7 @@ def test_the_longest_requests_fit_a_button() -> None:
 @given(digests())
 @pytest.mark.slow
 def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> None:
-    post = render(found).lead
+    post = render_digest(found).lead
     assert_accepted(post, found)
     assert (buttons.ASK in ids(post)) == bool(found.entries)
     assert len(ids(post)) == len(set(ids(post)))
@@ -209,7 +211,7 @@ def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> N
 @pytest.mark.slow
 def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, text: str) -> None:
     found = full_day(count, text)
-    payload = render(found).lead.payload()
+    payload = render_digest(found).lead.build_payload()
     assert check_message(payload) is None
     assert find_mentions(payload) == []
 
@@ -217,29 +219,29 @@ def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, 
 @pytest.mark.parametrize("count", [43, 67, 300])
 @pytest.mark.slow
 def test_the_lead_of_a_full_day_stays_within_the_budget_with_its_buttons(count: int) -> None:
-    assert characters(list(render(full_day(count, WORST["blanks"])).lead.blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(render_digest(full_day(count, WORST["blanks"])).lead.blocks)) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_the_lead_of_a_repository_with_the_longest_name_is_short(text: str) -> None:
     found = elsewhere(full_day(67, text), LONGEST)
-    assert_accepted(render(found).lead, found)
+    assert_accepted(render_digest(found).lead, found)
 
 
 def test_the_lead_of_a_day_whose_texts_are_full_of_numbers_is_short() -> None:
     found = full_day(67, NUMBERS)
-    assert_accepted(render(found).lead, found)
+    assert_accepted(render_digest(found).lead, found)
 
 
 def test_a_lead_without_merges_has_no_buttons() -> None:
-    assert render(digest()).lead == lead(digest())
+    assert render_digest(digest()).lead == render_lead(digest())
 
 
 def test_a_day_of_which_nothing_is_worth_opening_has_no_menu() -> None:
     found = digest(*full_day(3, "a", trivial=True).entries)
     quiet = [replace(each, risk=Risk(0, ()), summary=replace(each.summary, action="")) for each in found.entries]
-    assert ids(render(digest(*quiet)).lead) == [buttons.ASK]
+    assert ids(render_digest(digest(*quiet)).lead) == [buttons.ASK]
 
 
 def trivial(number: int, **fields: Any) -> Entry:
@@ -252,14 +254,14 @@ def test_the_menu_begins_with_what_the_lead_names() -> None:
     gone = trivial(3, title="Count once", merged_at=NOON)
     back = entry(9, title='Revert "Count once"', merged_at=NOON.replace(hour=21))
     found = digest(back, entry(8), trivial(7), gone, risky, trivial(5, action="Set the flag"))
-    menu = actions_of(render(found).lead)[0]
+    menu = actions_of(render_digest(found).lead)[0]
     assert [value.split("#")[1] for _, value in options(menu)] == ["4", "3", "5", "9", "8"]
 
 
 def test_a_terminal_shows_no_buttons() -> None:
     found = digest(entry(1), entry(2))
-    assert message(render(found).lead) == message(lead(found))
-    assert "Ask about this" not in message(render(found).lead)
+    assert format_message(render_digest(found).lead) == format_message(render_lead(found))
+    assert "Ask about this" not in format_message(render_digest(found).lead)
 
 
 # What the lead shares with other messages
@@ -267,7 +269,7 @@ def test_a_terminal_shows_no_buttons() -> None:
 
 @given(texts(256))
 def test_a_named_pull_request_is_a_link_and_its_title_on_one_line(title: str) -> None:
-    link, text = named(pull(5, title=title))
+    link, text = render_reference(pull(5, title=title))
     assert (link["text"], link["url"]) == ("#5", pull(5).url)
     assert len(text["text"]) <= 91
     assert invisible(text["text"]) == []
@@ -287,12 +289,12 @@ def test_a_second_look_gives_three_reasons_and_the_claim(
     reasons: tuple[str, ...], claim: str, expected: str
 ) -> None:
     made = replace(entry(5, said=summary(risk_reason=claim)), risk=Risk(20, reasons))
-    assert "".join(strings(second_look(made, {}, 20))) == expected
+    assert "".join(strings(render_second_look(made, {}, 20))) == expected
 
 
 def test_a_claim_links_only_to_known_numbers() -> None:
     made = replace(entry(5, said=summary(risk_reason="As in #6 and #7.")), risk=Risk(20, ("one",)))
-    found = [element["url"] for element in second_look(made, {6: pull(6).url}) if element["type"] == "link"]
+    found = [element["url"] for element in render_second_look(made, {6: pull(6).url}) if element["type"] == "link"]
     assert found == [pull(5).url, pull(6).url]
 
 
@@ -304,24 +306,24 @@ LARGE = (changed_file("engine/core.py", 600, 300),)
 
 def answers(
     *found: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
-) -> Answers:
+) -> AnswerBuilder:
     """Over a repository whose every day has these merges."""
     known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in found), files=files)
     reader = Reader(known, lambda _: Summarised(summary()))
     entries = Entries(known, reader, MemoryCache(), "v1")
 
     def read(each: PullRequest) -> Entry:
-        loaded = known.with_files(each)
-        return Entry(loaded, summary(), assess(loaded), area_of(loaded))
+        loaded = known.load_files(each)
+        return Entry(loaded, summary(), assess_pull_request(loaded), determine_area(loaded))
 
-    daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), known.with_files, 1)
-    return Answers(
+    daily = DailyDigest(known, read, lambda *_: Overview("A calm day."), known.load_files, 1)
+    return AnswerBuilder(
         entries,
         RiskLister(known, reader, entries, 1),
         DigestComposer(daily, lambda each: each.name, lambda _: DAY.zone).days,
         lambda each: each.name,
         lambda: DAY,
-        lambda *_: Score(),
+        lambda *_: TrackRecordScore(),
     )
 
 
@@ -338,7 +340,7 @@ def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) -> None:
     reference = Reference(repository, LAST)
-    answer = answers(pull(LAST, files=None), repository=repository).summary(reference, "ada")
+    answer = answers(pull(LAST, files=None), repository=repository).build_summary(reference, "ada")
     assert_twice(answer, buttons.SHARE_SUMMARY, write_request(SummaryRequest((reference,))), buttons.DETAILS)
     assert actions_of(answer.public)[0]["value"] == write_reference(reference)
     assert "Requests are counted once" in seen(answer.public)
@@ -348,10 +350,10 @@ def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
-    request = RisksRequest(repository, SPAN, EVERYTHING, 3)
+    request = RisksRequest(repository, SPAN, NO_FILTERS, 3)
     gone = pull(3, title="Count once", merged_at=NOON.replace(hour=8))
     back = pull(9, title='Revert "Count once"', merged_at=NOON)
-    answer = answers(back, gone, pull(5), repository=repository).risks(request, "ada")
+    answer = answers(back, gone, pull(5), repository=repository).build_risks(request, "ada")
     assert_twice(answer, buttons.SHARE_RISKS, write_request(request), buttons.DETAILS_OF)
     assert [value for _, value in options(actions_of(answer.public)[0])] == [
         f"2|{repository}#5",
@@ -363,13 +365,15 @@ def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
 
 def test_a_list_of_nothing_has_no_menu() -> None:
     request = RisksRequest(REPOSITORY, SPAN)
-    assert_twice(answers(files=()).risks(request, "ada"), buttons.SHARE_RISKS, write_request(request))
-    assert_twice(answers(pull(1), files=()).risks(request, "ada"), buttons.SHARE_RISKS, write_request(request))
+    assert_twice(answers(files=()).build_risks(request, "ada"), buttons.SHARE_RISKS, write_request(request))
+    assert_twice(
+        answers(pull(1), files=()).build_risks(request, "ada"), buttons.SHARE_RISKS, write_request(request)
+    )
 
 
 def test_an_overview_has_a_menu_of_its_riskiest() -> None:
     request = DigestRequest(REPOSITORY, SPAN)
-    answer = answers(*(pull(number) for number in range(1, 6))).overview(request, "ada", "C0DIGEST")
+    answer = answers(*(pull(number) for number in range(1, 6))).build_overview(request, "ada", "C0DIGEST")
     assert_twice(answer, buttons.SHARE_DIGEST, write_request(request), buttons.DETAILS_OF)
     assert len(options(actions_of(answer.public)[0])) == 3
     for post in (answer.public, answer.private):
@@ -379,21 +383,23 @@ def test_an_overview_has_a_menu_of_its_riskiest() -> None:
 def test_an_overview_of_calm_days_has_no_menu() -> None:
     request = DigestRequest(REPOSITORY, WEEK)
     assert_twice(
-        answers(pull(1), files=()).overview(request, "ada", "C0DIGEST"),
+        answers(pull(1), files=()).build_overview(request, "ada", "C0DIGEST"),
         buttons.SHARE_DIGEST,
         write_request(request),
     )
-    assert_twice(answers().overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, write_request(request))
+    assert_twice(
+        answers().build_overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, write_request(request)
+    )
 
 
 def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
-    answer = answers(pull(1)).overview(DigestRequest(REPOSITORY, SPAN), "", "C0DIGEST")
+    answer = answers(pull(1)).build_overview(DigestRequest(REPOSITORY, SPAN), "", "C0DIGEST")
     assert answer.public.blocks[:-1] == answer.private.blocks[:-1]
 
 
 @given(texts(80))
 def test_the_name_of_an_asker_neither_pings_nor_links_nor_breaks_the_line(asker: str) -> None:
-    post = buttons.signed(notice("Here."), asker)
+    post = buttons.signed(render_notice("Here."), asker)
     assert_taken(post, ())
-    assert post.blocks[: len(notice("Here.").blocks)] == notice("Here.").blocks
+    assert post.blocks[: len(render_notice("Here.").blocks)] == render_notice("Here.").blocks
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

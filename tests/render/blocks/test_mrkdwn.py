@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.render.blocks.mrkdwn import escape
+from bot.render.blocks.mrkdwn import escape_mrkdwn
 from tests.render.hostile_days import PIPED, TOKENS, texts
 
 JOINER = "\u200d"
@@ -32,7 +32,7 @@ JOINER = "\u200d"
     ids=ascii,
 )
 def test_what_could_be_live_is_put_out(text: str, escaped: str) -> None:
-    assert escape(text) == escaped
+    assert escape_mrkdwn(text) == escaped
 
 
 def live(text: str) -> list[str]:
@@ -43,22 +43,22 @@ def live(text: str) -> list[str]:
 
 @pytest.mark.parametrize("token", [*TOKENS, *PIPED], ids=ascii)
 def test_no_token_of_slack_survives(token: str) -> None:
-    assert live(escape(token)) == []
-    assert live(escape(f"before {token} after")) == []
+    assert live(escape_mrkdwn(token)) == []
+    assert live(escape_mrkdwn(f"before {token} after")) == []
 
 
 @given(texts(400))
 def test_nothing_is_live_whatever_the_text(text: str) -> None:
-    assert live(escape(text)) == []
+    assert live(escape_mrkdwn(text)) == []
 
 
 @given(st.lists(texts(60), max_size=4))
 def test_texts_that_are_joined_after_escaping_make_nothing_live(parts: list[str]) -> None:
-    assert live(", ".join(map(escape, parts))) == []
+    assert live(", ".join(map(escape_mrkdwn, parts))) == []
 
 
 @given(texts(400))
 def test_an_escaped_text_is_one_line_without_angles(text: str) -> None:
-    escaped = escape(text)
+    escaped = escape_mrkdwn(text)
     assert not set("<>\n\r\u2028\u2029") & set(escaped)
     assert escaped.count("&") == sum(escaped.count(entity) for entity in ("&amp;", "&lt;", "&gt;"))

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 
 from bot.domain.digest.models import Digest, Overview
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
 from bot.ports import Post
-from bot.render.blocks.rich_text import block, section, text
-from bot.render.blocks.terminal import message, summary
-from bot.render.digest.lead import lead
-from bot.render.digest.thread import thread
+from bot.render.blocks.rich_text import make_block, make_section, make_text
+from bot.render.blocks.terminal import format_message, format_summary
+from bot.render.digest.lead import render_lead
+from bot.render.digest.thread import render_thread
 from tests.helpers.builders import changed_file, digest, entry, pull
 from tests.helpers.builders import summary as made_summary
 from tests.render.hostile_days import digests
@@ -25,7 +25,7 @@ from tests.render.hostile_days import digests
 
 def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
     found = digest(entry(1, said=made_summary(action="Set the flag")), overview=Overview("#1 counts once."))
-    assert message(lead(found)).split("\n") == [
+    assert format_message(render_lead(found)).split("\n") == [
         "Engine · Saturday 28 February 2026 · 1 merged",
         "=============================================",
         "",
@@ -43,14 +43,16 @@ def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
 def test_channels_and_instants_are_read_without_slack() -> None:
     row = {"type": "actions", "elements": [{"type": "button"}]}
     moment = {"type": "date", "timestamp": 1, "format": "{date}", "fallback": "2026-03-02 08:00 UTC"}
-    said = [text("In "), {"type": "channel", "channel_id": "C0DIGEST"}, text(" at "), moment]
-    assert message(Post("x", (block(section(said)), row))) == "In #C0DIGEST at 2026-03-02 08:00 UTC"
+    said = [make_text("In "), {"type": "channel", "channel_id": "C0DIGEST"}, make_text(" at "), moment]
+    assert (
+        format_message(Post("x", (make_block(make_section(said)), row))) == "In #C0DIGEST at 2026-03-02 08:00 UTC"
+    )
 
 
 @given(digests())
 @pytest.mark.slow
 def test_every_message_of_a_hostile_day_can_be_read(found: Digest) -> None:
-    told = "\n".join(message(post) for post in (lead(found), *thread(found)))
+    told = "\n".join(format_message(post) for post in (render_lead(found), *render_thread(found)))
     assert [made.number for made in found.entries if f"#{made.number} " not in told] == []
 
 
@@ -59,14 +61,14 @@ MADE = entry(
     title="Count once",
     files=[changed_file("engine/core.py", 1200, 34)],
     said=made_summary(
-        action="Set the flag", evidence=(Evidence("engine/core.py", "return new_count", Side.NEW, 7),)
+        action="Set the flag", evidence=(Evidence("engine/core.py", "return new_count", DiffSide.NEW, 7),)
     ),
 )
 RISKY = replace(MADE, risk=Risk(20, ("touches 4 product folders", "changes dependencies or build")))
 
 
 def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
-    assert summary(RISKY).split("\n\n") == [
+    assert format_summary(RISKY).split("\n\n") == [
         "#35617 Count once",
         "Requests are counted once",
         "SUBSTANTIAL · 1 file, +1200 -34 · ada-dev, merged 2026-02-28 16:23 UTC by merge-bot · diff read: full",
@@ -83,23 +85,23 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
 
 def test_what_was_rated_without_history_says_so() -> None:
     made = replace(RISKY, risk=replace(RISKY.risk, without_history=True))
-    assert "Worth a second look, rated without history: touches 4 product folders;" in summary(made)
+    assert "Worth a second look, rated without history: touches 4 product folders;" in format_summary(made)
 
 
 def test_a_summary_leaves_out_what_there_is_not() -> None:
-    told = summary(entry(1))
+    told = format_summary(entry(1))
     assert [part for part in ("second look", "May need action", "Evidence") if part in told] == []
 
 
 @pytest.mark.parametrize("state", ["OPEN", "CLOSED"])
 def test_a_pull_request_that_is_not_merged_says_so(state: str) -> None:
     made = replace(MADE, pull=pull(1, merged_at=None, state=state))
-    assert f"ada-dev, not merged ({state.lower()})" in summary(made)
+    assert f"ada-dev, not merged ({state.lower()})" in format_summary(made)
 
 
 @pytest.mark.parametrize("coverage", Coverage)
 def test_a_summary_admits_how_much_of_the_diff_was_read(coverage: Coverage) -> None:
-    assert f"diff read: {coverage}" in summary(entry(1, said=made_summary(coverage=coverage)))
+    assert f"diff read: {coverage}" in format_summary(entry(1, said=made_summary(coverage=coverage)))
 
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\x1b]0;title\x07", "\u202e", "\r", "\x9b31m"], ids=ascii)
@@ -110,7 +112,7 @@ def test_nothing_written_by_others_steers_the_terminal(field: str, evil: str) ->
         "title": entry(1, title=text),
         "headline": entry(1, said=made_summary(headline=text)),
         "what_changed_and_why": entry(1, said=made_summary(what_changed_and_why=text)),
-        "quote": entry(1, said=made_summary(evidence=(Evidence("a.py", text, Side.NEW, 1),))),
+        "quote": entry(1, said=made_summary(evidence=(Evidence("a.py", text, DiffSide.NEW, 1),))),
     }[field]
-    told = summary(made).replace("\n", "")
+    told = format_summary(made).replace("\n", "")
     assert [char for char in told if unicodedata.category(char) in {"Cc", "Cf"}] == []

@@ -11,17 +11,17 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import one_line
+from bot.domain.text.strings import collapse_lines
 from bot.ports import Post
 from bot.render.conversations.answers import (
     VOTE,
-    below,
-    cited,
     describe_end,
-    found_without_model,
-    thumbs,
+    format_search_answer,
+    label_citation,
+    make_feedback_buttons,
+    render_footer,
 )
 from tests.helpers.builders import entry, pull, summary
 from tests.render.conversations.test_streaming_properties import addresses, touching
@@ -33,16 +33,16 @@ PLAIN = "Written by a model: links to lines were checked against the diffs, the 
 
 
 def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, object]:
-    return Post(text, blocks).payload()
+    return Post(text, blocks).build_payload()
 
 
 def small_print(*given: object) -> str:
     """What stands below an answer."""
-    block, _ = below(*given)  # type: ignore[arg-type]
+    block, _ = render_footer(*given)  # type: ignore[arg-type]
     return str(block["elements"][0]["text"])
 
 
-def evidence(path: str = "src/a.py", side: Side = Side.NEW, line: int = 13) -> Evidence:
+def evidence(path: str = "src/a.py", side: DiffSide = DiffSide.NEW, line: int = 13) -> Evidence:
     return Evidence(path, "total = 1", side, line)
 
 
@@ -68,18 +68,18 @@ def evidence(path: str = "src/a.py", side: Side = Side.NEW, line: int = 13) -> E
 def test_a_citation_names_its_line_and_leads_to_it(found: Evidence, label: str, address: str) -> None:
     change = pull(7)
     expected = f"https://github.com/{change.repository}" + address.format(commit=change.commit)
-    assert cited(change, found) == (label, expected)
+    assert label_citation(change, found) == (label, expected)
 
 
 def test_a_citation_of_a_line_that_is_gone_leads_to_the_diff() -> None:
-    label, address = cited(pull(7), evidence(side=Side.OLD))
+    label, address = label_citation(pull(7), evidence(side=DiffSide.OLD))
     assert label == "a.py:13 (removed)"
     assert address.startswith(f"{pull(7).url}/files")
 
 
-@given(texts(200), st.sampled_from(Side), st.integers(1, 99_999))
-def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: Side, line: int) -> None:
-    label, address = cited(pull(7), evidence(f"x{path.encode('utf-8', 'replace').decode()}", side, line))
+@given(texts(200), st.sampled_from(DiffSide), st.integers(1, 99_999))
+def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: DiffSide, line: int) -> None:
+    label, address = label_citation(pull(7), evidence(f"x{path.encode('utf-8', 'replace').decode()}", side, line))
     assert address.startswith(f"https://github.com/{pull(7).repository}/")
     assert not set(address) & set("()[]<>|` \n\t")
     assert len(address) <= 500
@@ -113,32 +113,32 @@ def test_every_end_has_its_words() -> None:
 
 
 def test_the_thumbs_say_which_is_which() -> None:
-    [buttons] = thumbs()["elements"]
+    [buttons] = make_feedback_buttons()["elements"]
     assert buttons["action_id"] == VOTE
     assert (buttons["positive_button"]["value"], buttons["negative_button"]["value"]) == ("2|good", "2|bad")
 
 
 @given(texts(400), texts(4_000), texts(4_000), st.integers(0, 10**9))
 def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, failed: int) -> None:
-    found = message({"type": "markdown", "text": "x" * 9_000}, *below(note, read, not_seen, failed))
+    found = message({"type": "markdown", "text": "x" * 9_000}, *render_footer(note, read, not_seen, failed))
     assert check_message(found) is None
     assert (find_mentions(found), find_links(found)) == ([], [])
 
 
 def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
-    block, _ = below("", "a", "", 0, stands_in="Put together by rules.")
+    block, _ = render_footer("", "a", "", 0, stands_in="Put together by rules.")
     assert block["elements"][0]["text"] == "Read: a. Put together by rules."
 
 
 def test_slack_takes_the_longest_that_can_stand_below() -> None:
-    found = message({"type": "markdown", "text": "x" * 9_000}, *below(LONG, LONG, LONG, 10**9))
+    found = message({"type": "markdown", "text": "x" * 9_000}, *render_footer(LONG, LONG, LONG, 10**9))
     assert check_message(found) is None
 
 
 def test_a_plain_search_says_that_it_is_one() -> None:
     made = entry(7, title="Change a <default>", said=summary(headline="A default changed"))
     fallback = entry(8, title="Another", said=summary(fallback="no model"))
-    assert found_without_model("No model.", TITLE, [made, fallback]).splitlines() == [
+    assert format_search_answer("No model.", TITLE, [made, fallback]).splitlines() == [
         f"**Without the model.** No model. A plain search for your words in the pull requests of {TITLE}:",
         f"- [#7]({made.pull.url}) Change a &lt;default&gt;: A default changed",
         f"- [#8]({fallback.pull.url}) Another",
@@ -146,7 +146,7 @@ def test_a_plain_search_says_that_it_is_one() -> None:
 
 
 def test_a_plain_search_that_finds_nothing_says_so() -> None:
-    found = found_without_model("It gave no\nanswer: x.", TITLE, [])
+    found = format_search_answer("It gave no\nanswer: x.", TITLE, [])
     assert found.endswith(
         f"It gave no answer: x. A plain search found none of your words in the pull requests of {TITLE}."
     )
@@ -164,7 +164,7 @@ def alive(text: str, listed: list[Entry]) -> list[str]:
 
 
 listed = st.builds(
-    lambda number, title, headline: entry(number, title=title, said=summary(headline=one_line(headline))),
+    lambda number, title, headline: entry(number, title=title, said=summary(headline=collapse_lines(headline))),
     st.integers(1, 9),
     texts(256),
     texts(120),
@@ -173,7 +173,7 @@ listed = st.builds(
 
 @given(st.lists(listed, max_size=8), texts(300))
 def test_nothing_of_a_plain_search_is_alive_but_its_links(found: list[Entry], reason: str) -> None:
-    text = found_without_model(reason, TITLE, found)
+    text = format_search_answer(reason, TITLE, found)
     assert not alive(text, found)
     assert len(text.split("\n")) == 1 + len(found)
     assert check_message(message({"type": "markdown", "text": text})) is None
@@ -183,8 +183,8 @@ def test_nothing_of_a_plain_search_is_alive_but_its_links(found: list[Entry], re
     "token", [*TOKENS, "[x][1]", "[1]: http://evil", "[x](tel:1)", "- ", "# ", "> "], ids=ascii
 )
 def test_a_hostile_title_is_a_line_like_others(token: str) -> None:
-    made = entry(7, title=f"{token} a {token}", said=summary(headline=one_line(f"{token}x")))
-    text = found_without_model(f"{token}.", TITLE, [made])
+    made = entry(7, title=f"{token} a {token}", said=summary(headline=collapse_lines(f"{token}x")))
+    text = format_search_answer(f"{token}.", TITLE, [made])
     assert not alive(text, [made])
     assert len(text.splitlines()) == 2
 
@@ -193,6 +193,6 @@ def test_a_hostile_title_is_a_line_like_others(token: str) -> None:
 def test_the_longest_plain_search_fits_a_message(filler: str) -> None:
     said = summary(headline=filler * 500)
     found = [replace(entry(number, title=filler * 500), summary=said) for number in range(100_001, 100_009)]
-    text = found_without_model(filler * 500, TITLE, found)
+    text = format_search_answer(filler * 500, TITLE, found)
     assert len(text) <= 12_000
     assert check_message(message({"type": "markdown", "text": text})) is None

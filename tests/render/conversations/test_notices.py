@@ -11,25 +11,31 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.adapters.slack.errors import _SENTENCES
 from bot.domain import errors
 from bot.domain.errors import (
+    ConfigurationError,
     DayUnavailable,
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
-    InProgress,
     ModelBusy,
     ModelError,
-    ModelRejected,
-    NotSetUp,
-    OutOfTime,
+    ModelRequestRejected,
+    PostingInProgress,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
     RepositoryNotFound,
-    SlackRefused,
+    SlackCallRefused,
     SlackUnavailable,
     StoreUnavailable,
+    TimeLimitExceeded,
     UsageError,
 )
-from bot.render.conversations.notices import BUSY, already_there, describe_error, notice, regret
+from bot.render.conversations.notices import (
+    BUSY,
+    describe_error,
+    render_error,
+    render_existing_digest,
+    render_notice,
+)
 from tests.render.accepted import assert_taken, invisible, seen, strings
 from tests.render.hostile_days import BLANK, WORST, texts
 
@@ -40,7 +46,15 @@ LOUD = (
     "GITHUB_TOKEN and redis://localhost:6379 (REDIS_URL) anew."
 )
 FOR_ASKERS = (
-    *(UsageError, DayUnavailable, PullRequestNotFound, RepositoryNotFound, RateLimited, InProgress, OutOfTime),
+    *(
+        UsageError,
+        DayUnavailable,
+        PullRequestNotFound,
+        RepositoryNotFound,
+        RateLimited,
+        PostingInProgress,
+        TimeLimitExceeded,
+    ),
 )
 UNTOLD = re.compile(
     r"://|\b[A-Z]+_[A-Z_]+\b|\bxox|Traceback|[Ee]xception|\b[A-Z][a-z]+(?:[A-Z][a-z]+)*Error\b|\bNone\b|  File "
@@ -51,7 +65,7 @@ KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and is
 
 
 def raised(kind: type[PrdigestError], sentence: str) -> PrdigestError:
-    return SlackRefused(sentence, "invalid_auth") if kind is SlackRefused else kind(sentence)
+    return SlackCallRefused(sentence, "invalid_auth") if kind is SlackCallRefused else kind(sentence)
 
 
 def assert_for_a_person(said: str) -> None:
@@ -99,7 +113,7 @@ def test_a_defect_is_one_sentence_with_a_reference(error: Exception) -> None:
             "GitHub's rate limit for this token is used up: try again in 12 minutes.",
         ),
         (
-            InProgress("Another process is posting this now: look at the channel soon."),
+            PostingInProgress("Another process is posting this now: look at the channel soon."),
             "Another process is posting this now: look at the channel soon.",
         ),
         (
@@ -108,22 +122,25 @@ def test_a_defect_is_one_sentence_with_a_reference(error: Exception) -> None:
         ),
         (StoreUnavailable("Redis at redis://h:6379 does not answer."), BUSY),
         (GitHubUnavailable("GitHub answered 502 for octo/engine."), "GitHub does not answer me right now"),
-        (GitHubRefused("GitHub refused the token: set GITHUB_TOKEN."), "GitHub does not let me read that"),
+        (GitHubAccessDenied("GitHub refused the token: set GITHUB_TOKEN."), "GitHub does not let me read that"),
         (
-            SlackRefused("Slack refused the token: set SLACK_BOT_TOKEN.", "invalid_auth"),
+            SlackCallRefused("Slack refused the token: set SLACK_BOT_TOKEN.", "invalid_auth"),
             "Slack does not let me do",
         ),
-        (SlackRefused("The bot lacks the scope chat:write.", "missing_scope"), "Slack does not let me do that"),
+        (
+            SlackCallRefused("The bot lacks the scope chat:write.", "missing_scope"),
+            "Slack does not let me do that",
+        ),
         (SlackUnavailable("Slack can't be reached: check SLACK_API_URL."), "Slack does not answer me right now"),
         (SlackUnavailable("Slack asked for a pause.", 61.0), "Slack asks me to wait: try again in 2 minutes."),
         (ModelError("The model said no."), "Something went wrong on my side"),
         (ModelBusy("api.anthropic.com answered 529.", 3.0), "Something went wrong on my side"),
-        (ModelRejected("Set ANTHROPIC_API_KEY."), "Something went wrong on my side"),
+        (ModelRequestRejected("Set ANTHROPIC_API_KEY."), "Something went wrong on my side"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_what_went_wrong_is_said_to_the_one_who_asked(error: Exception, expected: str) -> None:
-    post = regret(error, REFERENCE)
+    post = render_error(error, REFERENCE)
     assert seen(post).startswith(expected)
     assert_for_a_person(seen(post))
     assert_taken(post, ())
@@ -135,7 +152,7 @@ MENDED = ("not_in_channel", "channel_not_found", "is_archived", "restricted_acti
 @pytest.mark.parametrize("code", sorted(_SENTENCES))
 def test_refusals_of_slack_are_passed_on_only_where_the_asker_can_mend_them(code: str) -> None:
     sentence = _SENTENCES[code].format(channel="C0ENGINE", token="SLACK_BOT_TOKEN to the bot's token (xoxb-…)")
-    said = describe_error(SlackRefused(sentence, code), REFERENCE)
+    said = describe_error(SlackCallRefused(sentence, code), REFERENCE)
     assert_for_a_person(said)
     assert said.startswith(sentence) == (code in MENDED)
 
@@ -149,55 +166,55 @@ def test_refusals_of_slack_are_passed_on_only_where_the_asker_can_mend_them(code
     ],
 )
 def test_what_an_operator_forgot_to_set_is_not_told_to_the_asker(sentence: str) -> None:
-    assert_for_a_person(describe_error(NotSetUp(sentence), REFERENCE))
+    assert_for_a_person(describe_error(ConfigurationError(sentence), REFERENCE))
 
 
 def test_the_reference_outlives_a_long_sentence() -> None:
     error = UsageError(f"{'x' * 900!r} names no pull request: write 35617.")
-    assert seen(regret(error, REFERENCE)).endswith(f"[{REFERENCE}]")
+    assert seen(render_error(error, REFERENCE)).endswith(f"[{REFERENCE}]")
 
 
 @given(texts(1_000))
 def test_what_an_asker_typed_is_repeated_without_coming_alive(typed: str) -> None:
-    post = regret(UsageError(f"{typed!r} names no pull request: write 35617."), REFERENCE)
+    post = render_error(UsageError(f"{typed!r} names no pull request: write 35617."), REFERENCE)
     assert_taken(post, ())
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
 @given(texts(1_000))
 def test_a_hostile_sentence_makes_a_message_that_slack_takes(sentence: str) -> None:
-    assert_taken(notice(f"x{sentence}"), ())
+    assert_taken(render_notice(f"x{sentence}"), ())
 
 
 @pytest.mark.parametrize("typed", ["5\u202e6", "5\n6"], ids=ascii)
 def test_a_sentence_neither_breaks_lines_nor_reads_backwards(typed: str) -> None:
-    post = notice(f"top:{typed} can't be used: write a number from 1 to 10.")
+    post = render_notice(f"top:{typed} can't be used: write a number from 1 to 10.")
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_sentence_is_short(text: str) -> None:
-    assert_taken(notice(text * 10), ())
-    assert len(seen(notice(text * 10))) <= 600
+    assert_taken(render_notice(text * 10), ())
+    assert len(seen(render_notice(text * 10))) <= 600
 
 
 @pytest.mark.parametrize("blank", BLANK, ids=ascii)
 def test_an_error_without_words_still_gives_its_reference(blank: str) -> None:
-    post = regret(UsageError(blank), REFERENCE)
+    post = render_error(UsageError(blank), REFERENCE)
     assert_taken(post, ())
     assert f"[{REFERENCE}]" in seen(post)
 
 
 def test_a_notice_is_one_literal_paragraph_and_a_text_that_is_put_out() -> None:
-    post = notice("Ask <!here> & *now*.")
+    post = render_notice("Ask <!here> & *now*.")
     assert seen(post) == "Ask <!here> & *now*."
     assert post.text == "Ask &lt;!here&gt; &amp; *now*."
 
 
 def test_where_a_digest_stands_is_one_link() -> None:
     address = "https://octo.slack.com/archives/C0ENGINE/p1772308800000100"
-    payload = already_there(address).payload()
+    payload = render_existing_digest(address).build_payload()
     assert check_message(payload) is None
     assert find_mentions(payload) == []
     assert set(find_links(payload)) == {address}
-    assert seen(already_there(address)) == "That digest is already here: open it"
+    assert seen(render_existing_digest(address)) == "That digest is already here: open it"

@@ -8,7 +8,7 @@ from copy import copy
 import pytest
 
 from bot.domain.summaries.citations import Citation
-from bot.render.blocks.sanitize import literal
+from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.streaming import LONGEST_ANSWER, AnswerMarkdown, Links
 
 pytestmark = pytest.mark.slow
@@ -357,7 +357,7 @@ def test_what_was_cut_was_not_said() -> None:
     ],
 )
 def test_a_literal_text_is_shown_as_it_is_with_nothing_alive(text: str, expected: str) -> None:
-    assert literal(text) == expected
+    assert sanitize_text(text) == expected
 
 
 HOSTILE = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 from markdown_it import MarkdownIt
 
-from bot.render.blocks.sanitize import literal
+from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.streaming import AnswerMarkdown
 from tests.render.conversations.test_streaming import (
     ADDRESSES,
@@ -226,7 +226,7 @@ def test_nothing_is_alive_after_any_round_of_tools(rounds: Sequence[list[str]]) 
 @MANY
 @given(st.lists(piece, max_size=14).map("".join))
 def test_a_literal_text_is_alive_nowhere(text: str) -> None:
-    assert not alive(literal(text))
+    assert not alive(sanitize_text(text))
 
 
 @MANY

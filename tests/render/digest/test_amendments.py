@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
-from bot.domain.history.outcomes import Fate, TakenBack
-from bot.render.blocks.rich_text import characters
-from bot.render.digest.amendments import add_outcomes, outcome_reply
-from bot.render.digest.post import render
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.render.blocks.rich_text import count_characters
+from bot.render.digest.amendments import add_outcomes, render_outcome_reply
+from bot.render.digest.post import render_digest
 from tests.helpers.builders import NOON, digest, entry, pull
 from tests.render.accepted import assert_accepted, seen, strings
 from tests.render.hostile_days import digests, full_day, texts
@@ -23,8 +23,8 @@ HOUR = timedelta(hours=1)
 BACK = pull(9, title='Revert "Count once"', merged_at=NOON + HOUR)
 
 
-def taken(number: int = 5, fate: Fate = Fate.REVERTED, **fields: Any) -> TakenBack:
-    return TakenBack(pull(number, title="Count once", merged_at=NOON), BACK, fate, **fields)
+def taken(number: int = 5, fate: OutcomeKind = OutcomeKind.REVERTED, **fields: Any) -> MergeOutcome:
+    return MergeOutcome(pull(number, title="Count once", merged_at=NOON), BACK, fate, **fields)
 
 
 def items(message: Any) -> list[str]:
@@ -37,20 +37,20 @@ def items(message: Any) -> list[str]:
 
 
 def posted(found: Digest) -> list[dict[str, Any]]:
-    made = render(found)
-    return [made.lead.payload(), *(post.payload() for post in made.thread)]
+    made = render_digest(found)
+    return [made.lead.build_payload(), *(post.build_payload() for post in made.thread)]
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
         (taken(), "reverted after 1.0 h by #9"),
-        (taken(fate=Fate.PARTLY), "reverted in part after 1.0 h by #9"),
-        (taken(fate=Fate.REPAIRED), "repaired after 1.0 h by #9"),
+        (taken(fate=OutcomeKind.PARTLY), "reverted in part after 1.0 h by #9"),
+        (taken(fate=OutcomeKind.REPAIRED), "repaired after 1.0 h by #9"),
         (taken(stands=False), "reverted after 1.0 h by #9, which was itself reverted"),
     ],
 )
-def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(found: TakenBack, said: str) -> None:
+def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(found: MergeOutcome, said: str) -> None:
     before = posted(digest(entry(5), entry(55), entry(4)))
     after = [add_outcomes(message, [found]) for message in before]
     for old, new in zip(before, after, strict=True):
@@ -59,7 +59,7 @@ def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(found: Tak
 
 
 def test_several_are_told_one_after_the_other() -> None:
-    later = TakenBack(taken().pull, pull(11, merged_at=NOON + 2 * HOUR), Fate.REPAIRED)
+    later = MergeOutcome(taken().pull, pull(11, merged_at=NOON + 2 * HOUR), OutcomeKind.REPAIRED)
     [line] = [line for line in items(add_outcomes(posted(digest(entry(5)))[1], [taken(), later])) if "#5" in line]
     assert line.endswith(" — reverted after 1.0 h by #9 — repaired after 2.0 h by #11")
 
@@ -70,12 +70,12 @@ def test_nothing_new_leaves_a_message_as_it_is() -> None:
         assert add_outcomes(message, [taken(77)]) == message
 
 
-@given(digests(), st.sampled_from(Fate), st.booleans(), st.booleans())
+@given(digests(), st.sampled_from(OutcomeKind), st.booleans(), st.booleans())
 @pytest.mark.slow
 def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
-    found: Digest, fate: Fate, stands: bool, again: bool
+    found: Digest, fate: OutcomeKind, stands: bool, again: bool
 ) -> None:
-    news = [TakenBack(each.pull, BACK, fate, stands) for each in found.entries]
+    news = [MergeOutcome(each.pull, BACK, fate, stands) for each in found.entries]
     for message in posted(found):
         after = add_outcomes(message, news * (1 + again))
         assert check_message(after) is None
@@ -87,16 +87,16 @@ def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
 @pytest.mark.slow
 def test_a_message_that_would_become_too_long_stays_as_it_is(count: int) -> None:
     found = full_day(count, "W" * 700)
-    news = [TakenBack(each.pull, BACK, Fate.PARTLY) for each in found.entries for _ in range(9)]
+    news = [MergeOutcome(each.pull, BACK, OutcomeKind.PARTLY) for each in found.entries for _ in range(9)]
     messages = posted(found)
     after = [add_outcomes(message, news) for message in messages]
-    assert all(characters(message["blocks"]) <= 10_500 for message in after)
+    assert all(count_characters(message["blocks"]) <= 10_500 for message in after)
     assert any(old["blocks"] == new["blocks"] for old, new in zip(messages, after, strict=True))
 
 
-@given(texts(256), st.sampled_from(Fate), st.booleans())
-def test_a_reply_pings_nobody_and_is_taken(title: str, fate: Fate, was_listed: bool) -> None:
-    found = TakenBack(pull(5, title=title, merged_at=NOON), pull(9, title=title, merged_at=NOON + HOUR), fate)
-    post = outcome_reply(found, was_listed=was_listed)
+@given(texts(256), st.sampled_from(OutcomeKind), st.booleans())
+def test_a_reply_pings_nobody_and_is_taken(title: str, fate: OutcomeKind, was_listed: bool) -> None:
+    found = MergeOutcome(pull(5, title=title, merged_at=NOON), pull(9, title=title, merged_at=NOON + HOUR), fate)
+    post = render_outcome_reply(found, was_listed=was_listed)
     assert_accepted(post, digest(entry(5), entry(9)))
     assert ("worth a second look" in seen(post)) is was_listed

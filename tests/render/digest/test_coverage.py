@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from bot.domain.digest.models import CountCheck, Entry, Overview
-from bot.domain.digest.view import Only, View
-from bot.domain.operations.budget import ALL_SPENT, NEARLY_SPENT
+from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.operations.budget import NEARLY_EXHAUSTED, TOTAL_EXHAUSTED
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
-from bot.render.digest.coverage import count_difference, coverage
+from bot.render.digest.coverage import describe_count_difference, format_coverage
 from tests.helpers.builders import digest, entry, summary
 
 WHERE = "the commits of main"
@@ -64,7 +64,7 @@ FULL = "all from full diffs"
             id="fallbacks",
         ),
         pytest.param(
-            [made(4), made(3, fallback=NEARLY_SPENT), made(2, **AWAY), made(1, fallback=NEARLY_SPENT)],
+            [made(4), made(3, fallback=NEARLY_EXHAUSTED), made(2, **AWAY), made(1, fallback=NEARLY_EXHAUSTED)],
             f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
             "budget for the model is nearly used up: #3, #1 · no model cost",
             id="fallbacks-for-want-of-money",
@@ -77,11 +77,11 @@ FULL = "all from full diffs"
     ],
 )
 def test_the_line_counts_what_was_read_and_from_what(entries: list[Entry], line: str) -> None:
-    assert coverage(digest(*entries)) == line
+    assert format_coverage(digest(*entries)) == line
 
 
 def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:
-    assert FULL not in coverage(digest(*several(3, **AWAY)))
+    assert FULL not in format_coverage(digest(*several(3, **AWAY)))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_line_says_what_the_run_cost(overview: float | None, entries: list[f
     found = digest(
         *(made(number, cost=cost) for number, cost in enumerate(entries, 1)), overview=Overview("", cost=overview)
     )
-    assert coverage(found).split(" · ")[-1] == said
+    assert format_coverage(found).split(" · ")[-1] == said
 
 
 @pytest.mark.parametrize(
@@ -117,18 +117,22 @@ def test_the_line_says_what_the_run_cost(overview: float | None, entries: list[f
 )
 def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, merges: int, said: str) -> None:
     found = digest(*several(merges), count=CountCheck(counted, WHERE))
-    assert count_difference(found) == said
-    assert coverage(found).endswith(said)
+    assert describe_count_difference(found) == said
+    assert format_coverage(found).endswith(said)
 
 
 @pytest.mark.parametrize(
     ("view", "shown", "hidden", "said"),
     [
-        pytest.param(View(only=Only.RISKY), 1, 17, "1 of 18 shown: only:risky · 1 of 1 read · ", id="risky"),
-        pytest.param(View(only=Only.RISKY), 0, 1_800, "0 of 1,800 shown: only:risky", id="nothing-shown"),
-        pytest.param(View(only=Only.RISKY), 0, 0, "", id="nothing-merged"),
         pytest.param(
-            View(Filters(paths=("vllm/v1",), not_authors=("bots",)), Only.SUBSTANTIAL),
+            DigestView(only=ViewLevel.RISKY), 1, 17, "1 of 18 shown: only:risky · 1 of 1 read · ", id="risky"
+        ),
+        pytest.param(
+            DigestView(only=ViewLevel.RISKY), 0, 1_800, "0 of 1,800 shown: only:risky", id="nothing-shown"
+        ),
+        pytest.param(DigestView(only=ViewLevel.RISKY), 0, 0, "", id="nothing-merged"),
+        pytest.param(
+            DigestView(Filters(paths=("vllm/v1",), not_authors=("bots",)), ViewLevel.SUBSTANTIAL),
             2,
             0,
             "2 of 2 shown: path:vllm/v1 not-author:bots only:substantial · 2 of 2 read · ",
@@ -137,23 +141,25 @@ def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, mer
     ],
 )
 def test_a_view_says_how_much_it_leaves_out_and_by_which_words(
-    view: View, shown: int, hidden: int, said: str
+    view: DigestView, shown: int, hidden: int, said: str
 ) -> None:
     found = digest(*several(shown), view=view, hidden=hidden, count=CountCheck(shown + hidden, WHERE))
-    assert coverage(found).startswith(said)
-    assert bool(said) == bool(coverage(found))
+    assert format_coverage(found).startswith(said)
+    assert bool(said) == bool(format_coverage(found))
 
 
 def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
-    found = digest(*several(1), view=View(only=Only.RISKY), hidden=2, count=CountCheck(4, WHERE))
-    assert count_difference(found) == "incomplete? the commits of main name 4 merges, not 3"
+    found = digest(*several(1), view=DigestView(only=ViewLevel.RISKY), hidden=2, count=CountCheck(4, WHERE))
+    assert describe_count_difference(found) == "incomplete? the commits of main name 4 merges, not 3"
 
 
 def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
-    assert coverage(digest()) == ""
+    assert format_coverage(digest()) == ""
 
 
 def test_an_overview_that_was_saved_is_named() -> None:
-    saved = digest(made(), overview=Overview("", fallback=ALL_SPENT))
-    assert "no overview because today's budget for the model is used up" in coverage(saved)
-    assert "no overview" not in coverage(digest(made(), overview=Overview("", fallback="the model is busy")))
+    saved = digest(made(), overview=Overview("", fallback=TOTAL_EXHAUSTED))
+    assert "no overview because today's budget for the model is used up" in format_coverage(saved)
+    assert "no overview" not in format_coverage(
+        digest(made(), overview=Overview("", fallback="the model is busy"))
+    )

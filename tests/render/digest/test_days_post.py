@@ -16,18 +16,18 @@ from localslack.rules.messages import UPDATE_TEXT, check_message, find_links, fi
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW, DigestRequest, Repositories
 from bot.domain.digest.models import Digest, Entry, Overview
-from bot.domain.digest.multi_day import CatchUp
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
-from bot.render.blocks.rich_text import characters
-from bot.render.digest.multi_day import catch_up_post
-from bot.render.digest.post import Rendered, render, render_days, skipped_note
-from bot.render.digest.report import report
-from bot.render.digest.thread import thread
+from bot.render.blocks.rich_text import count_characters
+from bot.render.digest.multi_day import render_catch_up
+from bot.render.digest.post import RenderedDigest, describe_skipped_days, render_days, render_digest
+from bot.render.digest.report import render_report
+from bot.render.digest.thread import render_thread
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, summary
 from tests.render.accepted import items, seen
 from tests.render.digest.test_multi_day import days, numbered
@@ -37,7 +37,7 @@ from tests.render.hostile_days import LONGEST, WORST, digests, elsewhere, full_d
 FAR_BELOW = 10_000
 
 
-def friday_to_sunday(*sizes: int) -> CatchUp:
+def friday_to_sunday(*sizes: int) -> MultiDayDigest:
     """Days of so many pull requests, numbered through."""
     first = 1
     made: list[Digest] = []
@@ -52,24 +52,24 @@ def heads(post: Post) -> list[str]:
     return [item[0]["text"] for item in items(post)]
 
 
-def assert_postable(made: Rendered, urls: set[str]) -> None:
-    for message in (made.lead.payload(), *(part.payload() for part in made.thread)):
+def assert_postable(made: RenderedDigest, urls: set[str]) -> None:
+    for message in (made.lead.build_payload(), *(part.build_payload() for part in made.thread)):
         # what is posted may be edited later, and edits take less
         assert check_message(message, text_limit=UPDATE_TEXT) is None
-        assert characters(message["blocks"]) <= FAR_BELOW
+        assert count_characters(message["blocks"]) <= FAR_BELOW
         assert (find_mentions(message), set(find_links(message)) - urls) == ([], set())
 
 
 def test_days_are_one_lead_one_thread_and_one_report() -> None:
     found = friday_to_sunday(2, 0, 3)
     made = render_days(found)
-    assert made.lead.blocks[:-1] == catch_up_post(found).blocks
+    assert made.lead.blocks[:-1] == render_catch_up(found).blocks
     assert [element["type"] for element in made.lead.blocks[-1]["elements"]] == ["static_select", "button"]
     assert (made.merged, made.gaps) == (5, ())
     assert made.attachment is not None
     assert made.attachment.name == "Engine-2026-02-26..2026-02-28.md"
     assert made.attachment.title == "Full report of 2026-02-26..2026-02-28"
-    assert made.attachment.text == "".join(report(each) for each in found.digests)
+    assert made.attachment.text == "".join(render_report(each) for each in found.digests)
 
 
 def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
@@ -84,7 +84,7 @@ def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
 def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
     found = friday_to_sunday(70, 1)
     made = render_days(found)
-    alone = [part for each in found.digests for part in thread(each)]
+    alone = [part for each in found.digests for part in render_thread(each)]
     assert [part.blocks[1:] for part in made.thread] == [part.blocks for part in alone]
     assert len(made.thread) > 2
 
@@ -95,7 +95,7 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
     full = [numbered(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)]
     found = days(*full)
     made = render_days(found, ["A note. " * 40])
-    urls = {each.pull.url for each in found.whole.entries}
+    urls = {each.pull.url for each in found.combined.entries}
     assert_postable(made, urls)
     linked = [item[0]["url"] for part in made.thread for item in items(part)]
     assert sorted(linked) == sorted(urls)
@@ -110,8 +110,8 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
 def test_hostile_days_are_plain_json_that_slack_takes(found: list[Digest]) -> None:
     made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
     rendered = render_days(made, ["<!channel> https://evil.example"])
-    assert_postable(rendered, {each.pull.url for each in made.whole.entries})
-    assert json.loads(json.dumps(rendered.payload())) == rendered.payload()
+    assert_postable(rendered, {each.pull.url for each in made.combined.entries})
+    assert json.loads(json.dumps(rendered.to_payload())) == rendered.to_payload()
 
 
 def test_days_without_merges_are_a_lead_alone() -> None:
@@ -129,17 +129,17 @@ def test_the_gaps_of_a_day_are_those_of_the_digest() -> None:
 
 # --- views
 
-BOTS = View(Filters(not_authors=("bots",)))
+BOTS = DigestView(Filters(not_authors=("bots",)))
 
 
-@pytest.mark.parametrize("view", [View(only=Only.RISKY), BOTS], ids=str)
-def test_the_file_of_a_view_has_a_name_of_its_own(view: View) -> None:
+@pytest.mark.parametrize("view", [DigestView(only=ViewLevel.RISKY), BOTS], ids=str)
+def test_the_file_of_a_view_has_a_name_of_its_own(view: DigestView) -> None:
     for made in (
-        render(digest(entry(1), view=view, hidden=2)),
+        render_digest(digest(entry(1), view=view, hidden=2)),
         render_days(days(digest(entry(1), view=view), digest(view=view))),
     ):
         assert made.attachment is not None
-        assert re.fullmatch(rf"Engine-[\d.-]*2026-02-28-{view.mark}\.md", made.attachment.name)
+        assert re.fullmatch(rf"Engine-[\d.-]*2026-02-28-{view.fingerprint}\.md", made.attachment.name)
         assert made.attachment.title.startswith("Report of ")
 
 
@@ -157,11 +157,11 @@ def test_a_view_that_shows_nothing_of_some_days_is_a_lead_that_says_so() -> None
 @pytest.mark.parametrize("size", [0, 1])
 def test_notes_stand_in_small_print_above_the_buttons(size: int) -> None:
     notes = ["First <!here>", "Second"]
-    for made in (render(digest(*[entry(1)][:size]), notes), render_days(friday_to_sunday(size, 0), notes)):
+    for made in (render_digest(digest(*[entry(1)][:size]), notes), render_days(friday_to_sunday(size, 0), notes)):
         blocks = [block for block in made.lead.blocks if block["type"] != "actions"]
         assert [block["elements"][0]["text"] for block in blocks[-2:]] == notes
         assert {block["elements"][0]["type"] for block in blocks[-2:]} == {"plain_text"}
-        assert find_mentions(made.lead.payload()) == []
+        assert find_mentions(made.lead.build_payload()) == []
 
 
 KNOWN = Repositories(REPOSITORY, (Repository("Octo", "Big.Repo-1"),))
@@ -174,7 +174,7 @@ def test_what_was_skipped_comes_with_a_command_that_shows_it(
     repository: Repository, length: int, shown: int
 ) -> None:
     skipped = Span(DAY.date - timedelta(days=length - 1), DAY.date, DAY.zone)
-    note = skipped_note(repository, skipped)
+    note = describe_skipped_days(repository, skipped)
     assert note.startswith(f"Not posted, as I was away for too long: {skipped.title}. ")
     found = _COMMAND.search(note)
     assert found
@@ -186,14 +186,14 @@ def test_what_was_skipped_comes_with_a_command_that_shows_it(
 
 
 def test_the_command_is_shown_whole() -> None:
-    note = skipped_note(LONGEST, Span(DAY.date - timedelta(days=13), DAY.date, DAY.zone))
-    assert note in seen(render(digest(entry(1)), [note]).lead)
+    note = describe_skipped_days(LONGEST, Span(DAY.date - timedelta(days=13), DAY.date, DAY.zone))
+    assert note in seen(render_digest(digest(entry(1)), [note]).lead)
 
 
 # --- what tells the same
 
 
-def costly(found: CatchUp, cost: float, *, kept: bool) -> CatchUp:
+def costly(found: MultiDayDigest, cost: float, *, kept: bool) -> MultiDayDigest:
     def priced(each: Entry) -> Entry:
         return replace(each, cost=cost, from_cache=kept)
 
@@ -205,11 +205,11 @@ def costly(found: CatchUp, cost: float, *, kept: bool) -> CatchUp:
 
 def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
     found = friday_to_sunday(2, 1)
-    makes: Sequence[tuple[Rendered, Rendered]] = [
+    makes: Sequence[tuple[RenderedDigest, RenderedDigest]] = [
         (render_days(costly(found, 0.5, kept=False)), render_days(costly(found, 0, kept=True))),
         (
-            render(costly(found, 0.5, kept=False).digests[0], ["n"]),
-            render(costly(found, 0, kept=True).digests[0], ["n"]),
+            render_digest(costly(found, 0.5, kept=False).digests[0], ["n"]),
+            render_digest(costly(found, 0, kept=True).digests[0], ["n"]),
         ),
     ]
     for first, again in makes:

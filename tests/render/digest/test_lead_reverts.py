@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.digest.models import Digest
-from bot.render.digest.lead import lead
+from bot.render.digest.lead import render_lead
 from tests.helpers.builders import NOON, digest, entry
 from tests.render.accepted import assert_accepted, seen
 
@@ -20,7 +20,7 @@ def test_a_revert_of_an_earlier_day_is_named_as_one() -> None:
     found = older(1)
     assert [made.number for made in found.older_reverts] == [1]
     assert 'Already reverted or repaired#1 Revert "Change 1 of May", which takes back an earlier change' in seen(
-        lead(found)
+        render_lead(found)
     )
 
 
@@ -32,8 +32,8 @@ def test_a_revert_of_the_day_is_not_of_an_earlier_one() -> None:
 @pytest.mark.parametrize("count", [1, 43, 67, 300])
 def test_a_day_of_reverts_is_accepted(count: int) -> None:
     found = older(count)
-    assert_accepted(lead(found), found)
+    assert_accepted(render_lead(found), found)
 
 
 def test_reverts_that_are_not_shown_are_counted() -> None:
-    assert "and 5 more" in seen(lead(older(12)))
+    assert "and 5 more" in seen(render_lead(older(12)))

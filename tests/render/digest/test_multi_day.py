@@ -15,13 +15,13 @@ from localslack.rules.messages import find_links
 
 from bot.domain.conversations.commands import LONGEST_OVERVIEW
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
-from bot.domain.digest.multi_day import CatchUp
-from bot.domain.history.outcomes import outcomes_among
+from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.history.outcomes import find_outcomes
 from bot.domain.pull_requests.models import Repository
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.render.digest.multi_day import catch_up_post
+from bot.render.digest.multi_day import render_catch_up
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, summary
 from tests.render.accepted import assert_taken, invisible, items, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
@@ -31,24 +31,24 @@ def numbered(found: Digest, first: int) -> Digest:
     """The same day with numbers that no other day has."""
     new = {made.number: first + place for place, made in enumerate(found.entries)}
     listed = tuple(replace(made, pull=replace(made.pull, number=new[made.number])) for made in found.entries)
-    return replace(found, entries=listed, outcomes=outcomes_among(made.pull for made in listed))
+    return replace(found, entries=listed, outcomes=find_outcomes(made.pull for made in listed))
 
 
-def days(*found: Digest) -> CatchUp:
+def days(*found: Digest) -> MultiDayDigest:
     """Consecutive days that end with DAY."""
     first = DAY.date - timedelta(days=len(found) - 1)
     dated = tuple(
         replace(each, day=LocalDay(first + timedelta(days=place), DAY.zone)) for place, each in enumerate(found)
     )
-    return CatchUp(Span(first, DAY.date, DAY.zone), dated)
+    return MultiDayDigest(Span(first, DAY.date, DAY.zone), dated)
 
 
-def known(found: CatchUp) -> set[str]:
+def known(found: MultiDayDigest) -> set[str]:
     return {made.pull.url for each in found.digests for made in each.entries}
 
 
 @st.composite
-def catch_ups(draw: st.DrawFn) -> CatchUp:
+def catch_ups(draw: st.DrawFn) -> MultiDayDigest:
     """A few hostile days; their overviews and claims speak of #1 and #2, which are there."""
     found = draw(st.lists(digests(3), min_size=1, max_size=4))
     return days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
@@ -56,26 +56,26 @@ def catch_ups(draw: st.DrawFn) -> CatchUp:
 
 @given(catch_ups())
 @pytest.mark.slow
-def test_hostile_days_make_a_message_that_slack_takes(found: CatchUp) -> None:
-    post = catch_up_post(found)
+def test_hostile_days_make_a_message_that_slack_takes(found: MultiDayDigest) -> None:
+    post = render_catch_up(found)
     assert_taken(post, known(found))
     assert len(post.blocks) <= 6
 
 
 @given(catch_ups())
 @pytest.mark.slow
-def test_no_text_of_others_breaks_lines_or_reads_backwards(found: CatchUp) -> None:
+def test_no_text_of_others_breaks_lines_or_reads_backwards(found: MultiDayDigest) -> None:
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
     listed = (
         tuple(replace(made, risk=replace(made.risk, reasons=("touches",))) for made in each.entries)
         for each in found.digests
     )
     own = tuple(replace(each, entries=own) for each, own in zip(found.digests, listed, strict=True))
-    post = catch_up_post(replace(found, digests=own))
+    post = render_catch_up(replace(found, digests=own))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
-def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> CatchUp:
+def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> MultiDayDigest:
     """The most days, each of ``count`` pull requests of which every text is as long as it can be."""
     day = elsewhere(full_day(count, text), repository)
     return days(*(numbered(day, 100_001 + count * place) for place in range(LONGEST_OVERVIEW)))
@@ -86,26 +86,26 @@ def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> 
 @pytest.mark.slow
 def test_two_weeks_of_full_days_are_taken(text: str, repository: Repository) -> None:
     found = longest(text, repository)
-    assert_taken(catch_up_post(found), known(found))
+    assert_taken(render_catch_up(found), known(found))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 67])
 def test_two_weeks_of_any_size_are_taken(count: int) -> None:
     found = longest("<!channel>", count=count)
-    assert_taken(catch_up_post(found), known(found))
+    assert_taken(render_catch_up(found), known(found))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_overviews_full_of_numbers_are_taken(repository: Repository) -> None:
     quiet = [replace(each, overview=Overview(NUMBERS[:600])) for each in longest("a", repository).digests]
     found = days(*quiet)
-    assert_taken(catch_up_post(found), known(found))
+    assert_taken(render_catch_up(found), known(found))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_and_actions_full_of_numbers_are_taken(repository: Repository) -> None:
     found = longest(NUMBERS, repository)
-    assert_taken(catch_up_post(found), known(found))
+    assert_taken(render_catch_up(found), known(found))
 
 
 def reverted(count: int) -> tuple[Digest, Digest]:
@@ -116,18 +116,18 @@ def reverted(count: int) -> tuple[Digest, Digest]:
 
 
 def test_what_was_taken_back_on_another_day_is_known() -> None:
-    text = seen(catch_up_post(days(*reverted(1))))
+    text = seen(render_catch_up(days(*reverted(1))))
     assert re.search(r"#1 Step 1, reverted after [\d.]+ h by #101\n", text)
 
 
 def test_what_takes_back_a_change_of_before_says_so() -> None:
     assert "which takes back an earlier change" in seen(
-        catch_up_post(days(digest(), digest(entry(9, title="Revert (#1)"))))
+        render_catch_up(days(digest(), digest(entry(9, title="Revert (#1)"))))
     )
 
 
 def test_pairs_beyond_eight_are_counted_without_pointing_to_a_thread() -> None:
-    text = seen(catch_up_post(days(*reverted(12))))
+    text = seen(render_catch_up(days(*reverted(12))))
     assert "and 5 more" in text
     assert "thread" not in text
 
@@ -141,13 +141,13 @@ def test_pairs_beyond_eight_are_counted_without_pointing_to_a_thread() -> None:
     ],
 )
 def test_the_title_names_repository_days_and_count(found: Sequence[Digest], expected: str) -> None:
-    post = catch_up_post(days(*found))
+    post = render_catch_up(days(*found))
     assert post.blocks[0]["text"]["text"] == expected
     assert post.text == expected
 
 
 def test_notifications_get_the_title_with_markup_put_out() -> None:
-    post = catch_up_post(days(replace(digest(entry(1)), name="R&D <!here>")))
+    post = render_catch_up(days(replace(digest(entry(1)), name="R&D <!here>")))
     assert post.text.startswith("R&amp;D &lt;!here&gt; · ")
 
 
@@ -161,24 +161,24 @@ def test_notifications_get_the_title_with_markup_put_out() -> None:
     ids=["none", "no overview", "both"],
 )
 def test_a_day_is_one_line(day: Digest, expected: str) -> None:
-    assert "".join(strings(items(catch_up_post(days(day)))[0])) == expected
+    assert "".join(strings(items(render_catch_up(days(day)))[0])) == expected
 
 
 def test_days_are_listed_oldest_first() -> None:
-    post = catch_up_post(days(digest(entry(1)), digest(), digest(entry(2))))
+    post = render_catch_up(days(digest(entry(1)), digest(), digest(entry(2))))
     assert [item[0]["text"] for item in items(post)[:3]] == ["Thu 26 Feb", "Fri 27 Feb", "Sat 28 Feb"]
 
 
 def test_an_overview_links_the_numbers_of_its_own_day_alone() -> None:
     told = Overview("#2 goes on with #1.")
-    post = catch_up_post(days(digest(entry(1)), digest(entry(2), overview=told)))
-    assert find_links(post.payload()) == [pull(2).url]
+    post = render_catch_up(days(digest(entry(1)), digest(entry(2), overview=told)))
+    assert find_links(post.build_payload()) == [pull(2).url]
 
 
 def test_days_are_told_shorter_where_there_is_no_room_for_all() -> None:
     """A long day alone gets more words than one of many, and its numbers link."""
-    short = catch_up_post(longest(NUMBERS[:60] + "a " * 300))
-    alone = catch_up_post(days(numbered(full_day(3, NUMBERS[:60] + "a " * 100), 100_001)))
+    short = render_catch_up(longest(NUMBERS[:60] + "a " * 300))
+    alone = render_catch_up(days(numbered(full_day(3, NUMBERS[:60] + "a " * 100), 100_001)))
     assert max(len("".join(strings(item))) for item in items(short)[:LONGEST_OVERVIEW]) <= 170
     assert not any(element["type"] == "link" for item in items(short)[:LONGEST_OVERVIEW] for element in item)
     assert len("".join(strings(items(alone)[0]))) > 170
@@ -191,7 +191,7 @@ def risky(number: int, points: float, **fields: Any) -> Entry:
 
 def test_risks_and_actions_are_those_of_all_days() -> None:
     first = digest(risky(1, 12), risky(2, 30), entry(3, said=summary(action="Set the flag")))
-    post = catch_up_post(days(first, digest(risky(4, 20), risky(5, 11))))
+    post = render_catch_up(days(first, digest(risky(4, 20), risky(5, 11))))
     text = seen(post)
     listed = [item[0]["text"] for item in items(post) if "touches" in "".join(strings(item))]
     assert listed == ["#2", "#4", "#1"]
@@ -199,12 +199,12 @@ def test_risks_and_actions_are_those_of_all_days() -> None:
 
 
 def test_days_on_which_nothing_merged_have_nothing_to_look_at() -> None:
-    text = seen(catch_up_post(days(digest(), digest())))
+    text = seen(render_catch_up(days(digest(), digest())))
     assert [said for said in ("Nothing stands out", "second look", "need action") if said in text] == []
 
 
 def test_the_last_line_speaks_of_all_days() -> None:
-    text = seen(catch_up_post(days(digest(entry(1)), digest(entry(2)))))
+    text = seen(render_catch_up(days(digest(entry(1)), digest(entry(2)))))
     assert "2 of 2 read · 2 substantial, 0 trivial · all from full diffs · no model cost" in text
 
 
@@ -221,16 +221,16 @@ def test_a_day_whose_count_is_in_doubt_is_admitted(counted: tuple[int, int | Non
         replace(digest(entry(number)), count=CountCheck(count, "the commits of main"))
         for number, count in enumerate(counted, 1)
     ]
-    assert expected in seen(catch_up_post(days(*told)))
+    assert expected in seen(render_catch_up(days(*told)))
 
 
 def test_what_could_not_be_had_of_a_day_is_admitted_as_in_its_own_digest() -> None:
     doubt = "what was reverted since is not known (GitHub is away)"
     told = days(digest(entry(1)), replace(digest(entry(2)), missing=(doubt,)))
-    assert f"Sat 28 Feb: {doubt}" in seen(catch_up_post(told))
+    assert f"Sat 28 Feb: {doubt}" in seen(render_catch_up(told))
 
 
 def test_counts_that_are_wrong_on_two_days_do_not_cancel_out() -> None:
     one, two = digest(entry(1)), digest(entry(2), entry(3))
     wrong = replace(one, count=CountCheck(2, "the commits")), replace(two, count=CountCheck(1, "the commits"))
-    assert "incomplete?" in seen(catch_up_post(days(*wrong)))
+    assert "incomplete?" in seen(render_catch_up(days(*wrong)))

@@ -11,27 +11,27 @@ from hypothesis import given
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
-from bot.render.digest.lead import lead
-from bot.render.digest.post import render
-from bot.render.digest.report import report
-from bot.render.digest.thread import thread
+from bot.render.digest.lead import render_lead
+from bot.render.digest.post import render_digest
+from bot.render.digest.report import render_report
+from bot.render.digest.thread import render_thread
 from tests.helpers.builders import digest, entry
 from tests.render.hostile_days import digests
 
 
 def test_a_digest_is_its_lead_its_thread_and_its_report() -> None:
     found = digest(entry(2), entry(1))
-    rendered = render(found)
-    assert (rendered.lead.blocks[:-1], rendered.thread) == (lead(found).blocks, thread(found))
+    rendered = render_digest(found)
+    assert (rendered.lead.blocks[:-1], rendered.thread) == (render_lead(found).blocks, render_thread(found))
     assert [element["type"] for element in rendered.lead.blocks[-1]["elements"]] == ["static_select", "button"]
     assert rendered.attachment is not None
     assert rendered.attachment.name == "Engine-2026-02-28.md"
     assert rendered.attachment.title == "Full report of 2026-02-28"
-    assert rendered.attachment.text == report(found)
+    assert rendered.attachment.text == render_report(found)
 
 
 def test_a_day_without_merges_is_a_lead_alone() -> None:
-    rendered = render(digest())
+    rendered = render_digest(digest())
     assert (rendered.thread, rendered.attachment) == ((), None)
 
 
@@ -51,7 +51,7 @@ def test_a_day_without_merges_is_a_lead_alone() -> None:
     ids=ascii,
 )
 def test_the_file_is_named_without_odd_signs(name: str, stem: str) -> None:
-    found = render(replace(digest(entry(1)), name=name)).attachment
+    found = render_digest(replace(digest(entry(1)), name=name)).attachment
     assert found is not None
     assert found.name == f"{stem}-2026-02-28.md"
 
@@ -59,8 +59,8 @@ def test_the_file_is_named_without_odd_signs(name: str, stem: str) -> None:
 @given(digests())
 @pytest.mark.slow
 def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
-    rendered = render(found)
-    payload = rendered.payload()
+    rendered = render_digest(found)
+    payload = rendered.to_payload()
     assert json.loads(json.dumps(payload)) == payload
     assert set(payload) == {"lead", "thread"}
     known = {entry.pull.url for entry in found.entries}
@@ -73,4 +73,4 @@ def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
 @given(digests())
 @pytest.mark.slow
 def test_rendering_twice_gives_the_same(found: Digest) -> None:
-    assert render(found) == render(found)
+    assert render_digest(found) == render_digest(found)

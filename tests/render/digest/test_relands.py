@@ -10,55 +10,55 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Entry
-from bot.domain.history.relands import Try
+from bot.domain.history.relands import Attempt
 from bot.domain.risk.assessment import Risk
-from bot.render.digest.lead import lead
-from bot.render.digest.thread import thread
-from bot.render.summaries.post import summary_post
+from bot.render.digest.lead import render_lead
+from bot.render.digest.thread import render_thread
+from bot.render.summaries.post import render_summary
 from tests.helpers.builders import REPOSITORY, digest, entry
 from tests.render.accepted import seen
 
-TRIES = (Try(2, 3), Try(7, None))
+TRIES = (Attempt(2, 3), Attempt(7, None))
 
 
-def trying(tries: tuple[Try, ...], *, without_history: bool = False) -> Entry:
+def trying(tries: tuple[Attempt, ...], *, without_history: bool = False) -> Entry:
     risk = Risk(20, ("adds 400 lines",), tries=tries, without_history=without_history)
     return replace(entry(9, title="Count once"), risk=risk)
 
 
 def test_the_history_of_tries_is_linked_in_the_thread_and_in_the_list() -> None:
     found = digest(trying(TRIES))
-    (part,) = thread(found)
+    (part,) = render_thread(found)
     said = "; lands again #2 (reverted by #3), #7"
     assert f"Count once: Requests are counted once{said} (" in seen(part)
-    assert f"#9 Count once, highest band: adds 400 lines{said}" in seen(lead(found))
+    assert f"#9 Count once, highest band: adds 400 lines{said}" in seen(render_lead(found))
     known = {f"https://github.com/{REPOSITORY}/pull/{number}" for number in (2, 3, 7)}
-    assert known <= set(find_links(part.payload()))
-    assert known <= set(find_links(lead(found).payload()))
+    assert known <= set(find_links(part.build_payload()))
+    assert known <= set(find_links(render_lead(found).build_payload()))
 
 
 def test_what_was_never_tried_has_no_history() -> None:
-    assert "lands again" not in seen(thread(digest(trying(())))[0])
+    assert "lands again" not in seen(render_thread(digest(trying(())))[0])
 
 
-@given(st.lists(st.builds(Try, st.integers(1, 10**9), st.none() | st.integers(1, 10**9)), max_size=60))
-def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Try]) -> None:
-    (part,) = thread(digest(trying(tuple(tries))))
-    assert check_message(part.payload()) is None
-    assert find_mentions(part.payload()) == []
-    assert len(find_links(part.payload())) <= 1 + 2 * 5
+@given(st.lists(st.builds(Attempt, st.integers(1, 10**9), st.none() | st.integers(1, 10**9)), max_size=60))
+def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Attempt]) -> None:
+    (part,) = render_thread(digest(trying(tuple(tries))))
+    assert check_message(part.build_payload()) is None
+    assert find_mentions(part.build_payload()) == []
+    assert len(find_links(part.build_payload())) <= 1 + 2 * 5
 
 
 @pytest.mark.parametrize(("without", "said"), [(True, "highest band without history"), (False, "highest band")])
 def test_a_band_says_what_it_was_made_without(*, without: bool, said: str) -> None:
     made = trying((), without_history=without)
-    assert f"#9 Count once, {said}: adds 400 lines" in seen(lead(digest(made)))
-    assert f"Risk: {said}: adds 400 lines (in this band" in seen(summary_post(made))
+    assert f"#9 Count once, {said}: adds 400 lines" in seen(render_lead(digest(made)))
+    assert f"Risk: {said}: adds 400 lines (in this band" in seen(render_summary(made))
 
 
 def test_where_lists_found_no_more_than_chance_one_of_the_highest_band_is_named_and_why() -> None:
     entries = [replace(entry(n), risk=Risk(points, ("one",))) for n, points in ((4, 13.0), (3, 17.0), (2, 18.0))]
-    text = seen(lead(replace(digest(*entries), is_sparing=True)))
+    text = seen(render_lead(replace(digest(*entries), is_reduced=True)))
     assert "the highest band alone: lists found no more here than chance would, see /prrisks score" in text
     listed = text.partition("Worth a second look")[2]
     assert ("#2 " in listed, "#3 " in listed, "#4 " in listed) == (True, False, False)

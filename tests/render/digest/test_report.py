@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 
 from bot.domain.digest.models import Digest
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import GHOST, Account
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, fallback_summary
-from bot.domain.time.day import LocalDay, date_of, zone_of
-from bot.render.digest.report import report, sections
+from bot.domain.summaries.models import ChangeType, build_fallback_summary
+from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.render.digest.report import format_sections, render_report
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.render.hostile_days import digests
 
@@ -104,11 +104,11 @@ Read the counter.
 
 
 def test_a_small_report_is_exactly_this() -> None:
-    assert report(digest(FIRST, SECOND)) == SMALL
+    assert render_report(digest(FIRST, SECOND)) == SMALL
 
 
 def test_a_day_without_merges_is_a_head_alone() -> None:
-    assert report(digest()) == (
+    assert render_report(digest()) == (
         "# Engine Merged PR Report\n\n**Report Date:** 2026-02-28 PST\n\n**Total Merged PRs:** 0\n\n---\n\n"
     )
 
@@ -126,7 +126,7 @@ def test_a_day_without_merges_is_a_head_alone() -> None:
 )
 def test_bars_are_escaped_once_and_what_is_harmless_is_not(text: str, escaped: str) -> None:
     said = summary(what_changed_and_why=text, technical_impact=text, potential_risks=text, key_insights=text)
-    assert sections(said).split("\n") == [
+    assert format_sections(said).split("\n") == [
         "**What changed and why**  ",
         escaped,
         "",
@@ -139,50 +139,52 @@ def test_bars_are_escaped_once_and_what_is_harmless_is_not(text: str, escaped: s
         "**Key insights**  ",
         escaped,
     ]
-    assert f"## 1. [{escaped}](https://github.com/octo/engine/pull/1)\n" in report(digest(entry(1, title=text)))
+    assert f"## 1. [{escaped}](https://github.com/octo/engine/pull/1)\n" in render_report(
+        digest(entry(1, title=text))
+    )
 
 
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        (View(only=Only.RISKY), "only:risky"),
-        (View(Filters(paths=("a b",), not_authors=("bots",))), 'path:"a b" not-author:bots'),
-        (View(Filters(labels=("x`y\n# z",))), 'label:"xy # z"'),
+        (DigestView(only=ViewLevel.RISKY), "only:risky"),
+        (DigestView(Filters(paths=("a b",), not_authors=("bots",))), 'path:"a b" not-author:bots'),
+        (DigestView(Filters(labels=("x`y\n# z",))), 'label:"xy # z"'),
     ],
 )
-def test_the_report_of_a_view_says_what_it_shows_of_how_many(view: View, words: str) -> None:
-    text = report(digest(FIRST, view=view, hidden=2))
+def test_the_report_of_a_view_says_what_it_shows_of_how_many(view: DigestView, words: str) -> None:
+    text = render_report(digest(FIRST, view=view, hidden=2))
     assert f"**Total Merged PRs:** 3\n\n**Shown:** 1, by `{words}`\n\n---\n\n## 1. " in text
-    whole = report(digest(FIRST))
+    whole = render_report(digest(FIRST))
     assert text.partition("## 1. ")[2] == whole.partition("## 1. ")[2]
 
 
 def test_a_title_on_several_lines_is_put_on_one() -> None:
-    assert "\n## 1. [one two  three](https" in report(digest(entry(1, title="one\r\ntwo \nthree")))
+    assert "\n## 1. [one two  three](https" in render_report(digest(entry(1, title="one\r\ntwo \nthree")))
 
 
 def test_without_changed_files_there_is_no_bullet_for_them() -> None:
     made = replace(entry(1), pull=pull(1, files=None))
-    text = report(digest(made))
+    text = render_report(digest(made))
     assert "Changed Files" not in text
     assert "- **Type:** `SUBSTANTIAL`\n\n### Summary\n" in text
 
 
 def test_files_that_are_counted_and_not_listed_leave_the_bullet_with_the_count() -> None:
     made = replace(entry(1), pull=pull(1, files=None, changed_files=3_200))
-    assert "/pull/1/files) (3200):**\n\n### Summary\n" in report(digest(made))
+    assert "/pull/1/files) (3200):**\n\n### Summary\n" in render_report(digest(made))
 
 
 def test_files_stay_in_the_order_of_github() -> None:
     paths = ["b.py", "a.py", "docs/z.md"]
-    text = report(digest(entry(1, files=[changed_file(path) for path in paths])))
+    text = render_report(digest(entry(1, files=[changed_file(path) for path in paths])))
     assert re.findall(r"^  - `(.+)`$", text, re.M) == paths
 
 
 def test_a_fallback_says_so_in_the_first_line_of_its_summary() -> None:
     made = pull(1, body="Counts once.")
-    found = replace(entry(1), summary=fallback_summary(made, "the model is busy", Coverage.FULL))
-    _, after = report(digest(found)).split("### Summary\n\n")
+    found = replace(entry(1), summary=build_fallback_summary(made, "the model is busy", Coverage.FULL))
+    _, after = render_report(digest(found)).split("### Summary\n\n")
     assert after.split("\n")[:2] == [
         "**What changed and why**  ",
         "*No model summary: the model is busy. The facts stand in for it.*",
@@ -201,7 +203,7 @@ def test_a_fallback_says_so_in_the_first_line_of_its_summary() -> None:
 )
 def test_date_and_times_are_those_of_the_zone(zone: str, date: str, merged: str, shown: str) -> None:
     made = entry(1, merged_at=datetime.fromisoformat(merged).replace(tzinfo=UTC))
-    text = report(replace(digest(made), day=LocalDay(date_of(date[:10]), zone_of(zone))))
+    text = render_report(replace(digest(made), day=LocalDay(parse_date(date[:10]), parse_zone(zone))))
     assert f"\n**Report Date:** {date}\n" in text
     assert f"\n- **Merged time:** {shown}\n" in text
 
@@ -209,7 +211,7 @@ def test_date_and_times_are_those_of_the_zone(zone: str, date: str, merged: str,
 @given(digests())
 @pytest.mark.slow
 def test_whatever_the_texts_the_entries_are_in_order_and_counted(found: Digest) -> None:
-    text = report(found)
+    text = render_report(found)
     numbers = [int(number) for number in re.findall(r"^- \*\*PR Number:\*\* #(\d+)$", text, re.M)]
     assert numbers == [entry.number for entry in found.entries]
     places = re.findall(r"^## (\d+)\. \[.*\]\(https://github\.com/octo/engine/pull/\d+\)\n", text, re.M)

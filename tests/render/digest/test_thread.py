@@ -15,7 +15,7 @@ from bot.domain.pull_requests.models import Account
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
 from bot.ports import Post
-from bot.render.digest.thread import thread
+from bot.render.digest.thread import render_thread
 from tests.helpers.builders import NOON, changed_file, digest, entry, summary
 from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
 from tests.render.hostile_days import WORST, digests, full_day
@@ -31,18 +31,18 @@ def heads(posts: Iterable[Post]) -> list[str]:
 
 
 def own_links(found: Digest) -> list[str]:
-    return [node["url"] for post in thread(found) for node in nodes(post.blocks, "link")]
+    return [node["url"] for post in render_thread(found) for node in nodes(post.blocks, "link")]
 
 
 def line_of(made: Entry, *others: Entry) -> str:
     """The line of one entry as a reader sees it."""
-    lines = [line for post in thread(digest(made, *others)) for line in items(post)]
+    lines = [line for post in render_thread(digest(made, *others)) for line in items(post)]
     [found] = [line for line in lines if line[0]["text"] == f"#{made.number}"]
     return "".join(element["text"] for element in found)
 
 
 def assert_complete(found: Digest) -> None:
-    posts = thread(found)
+    posts = render_thread(found)
     for post in posts:
         assert_accepted(post, found)
     assert sorted(heads(posts)) == sorted(entry.pull.url for entry in found.entries)
@@ -79,18 +79,18 @@ def test_a_day_of_300_areas_is_split_at_the_most_blocks() -> None:
     made = [replace(entry(n), area=f"Area {n // 2}") for n in range(300, 0, -1)]
     found = digest(*made)
     assert_complete(found)
-    assert len(thread(found)) > 300 // 2 // 45
+    assert len(render_thread(found)) > 300 // 2 // 45
 
 
 def test_a_day_without_merges_has_no_thread() -> None:
-    assert thread(digest()) == ()
+    assert render_thread(digest()) == ()
 
 
 def test_messages_are_numbered_and_named_by_their_groups() -> None:
     made = [*(replace(entry(n), area="R&D <!here>") for n in (3, 2)), entry(1, said=TRIVIAL)]
-    [post] = thread(digest(*made))
+    [post] = render_thread(digest(*made))
     assert post.text == "Part 1: R&amp;D &lt;!here&gt;, Trivial"
-    texts = [post.text for post in thread(full_day(300, "W" * 40))]
+    texts = [post.text for post in render_thread(full_day(300, "W" * 40))]
     assert [text.split(":")[0] for text in texts] == [f"Part {n}" for n in range(1, len(texts) + 1)]
 
 
@@ -134,7 +134,7 @@ def test_numbers_in_a_headline_link_only_to_the_day() -> None:
 
 
 def test_titles_are_bold_unless_trivial() -> None:
-    [post] = thread(digest(entry(2, title="Loud"), entry(1, title="Quiet", said=TRIVIAL)))
+    [post] = render_thread(digest(entry(2, title="Loud"), entry(1, title="Quiet", said=TRIVIAL)))
     bold = [node["text"] for node in nodes(post.blocks, "text") if node.get("style", {}).get("bold")]
     assert bold == ["Engine and scheduling", " Loud", "Trivial"]
 
@@ -150,7 +150,7 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> Non
     """Logins are ASCII letters, digits and hyphens by GitHub's own rule."""
     ada = Account("ada-dev")
     entries = tuple(replace(e, pull=replace(e.pull, author=ada, merged_by=ada)) for e in found.entries)
-    for post in thread(replace(found, entries=entries)):
+    for post in render_thread(replace(found, entries=entries)):
         assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
         assert seen(post)
 

@@ -8,20 +8,27 @@ import math
 from zoneinfo import ZoneInfo
 
 from bot.domain.evaluation.bootstrap import Estimate
-from bot.domain.evaluation.labels import Window
-from bot.domain.evaluation.measurement import Row, TopRow
-from bot.domain.evaluation.models import BandShare, Evaluation, Positives, RuleEffect, Score, Source
-from bot.domain.evaluation.path_shares import Place, WithoutProduct
-from bot.domain.evaluation.verdict import Signal, Verdict
+from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.measurement import RankingRow, TopRow
+from bot.domain.evaluation.models import (
+    BandShare,
+    CaseScore,
+    Evaluation,
+    EvaluationSource,
+    PositiveCount,
+    RuleEffect,
+)
+from bot.domain.evaluation.path_shares import NonProductShare, PathShare
+from bot.domain.evaluation.verdict import EvaluationVerdict, RankingSignal
 from bot.domain.pull_requests.path_classes import PathClass
-from bot.render.risk.evaluation import as_json, scores, table
+from bot.render.risk.evaluation import format_evaluation_json, format_scores, format_table
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
-WINDOW = Window(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZoneInfo("Asia/Tokyo"))
+WINDOW = EvaluationWindow(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZoneInfo("Asia/Tokyo"))
 
 
 def evaluation(branch: str = "main") -> Evaluation:
-    rules = Row(
+    rules = RankingRow(
         "rules",
         "H",
         0.656,
@@ -32,22 +39,22 @@ def evaluation(branch: str = "main") -> Evaluation:
     )
     even = Estimate(0.5, 0.5, 0.5)
     return Evaluation(
-        source=Source("octo/engine", branch, dt.date(2025, 3, 1)),
+        source=EvaluationSource("octo/engine", branch, dt.date(2025, 3, 1)),
         window=WINDOW,
         rules="rules.v2",
         pulls=2000,
         open=1990,
         days=92,
-        positives=(Positives("H", 50, 40),),
-        rows=(rules, Row("random", "H", 0.5, even, even, even, even)),
+        positives=(PositiveCount("H", 50, 40),),
+        rows=(rules, RankingRow("random", "H", 0.5, even, even, even, even)),
         gains={"H": Estimate(0.073, 0.002, 0.144)},
         listed=(TopRow("H", 10, 237, Estimate(0.025, 0.008, 0.046), Estimate(0.188, 0.069, 0.308)),),
         bands=(BandShare("lowest", 0.201, {"H": 0.01}), BandShare("high", 0.0, {"H": math.nan})),
         effects=(RuleEffect("build", 194, {"H": 0.052}, {"H": Estimate(-0.002, -0.014, 0.022)}),),
-        without_product=WithoutProduct(0.193, (Place("examples/", PathClass.DOCS, 7),)),
+        without_product=NonProductShare(0.193, (PathShare("examples/", PathClass.DOCS, 7),)),
         notes=("The clone is shallow.",),
-        verdict=Verdict(Signal.CLEAR, "It is better than chance."),
-        scores=(Score(12, 5.0003642), Score(7, -8.0)),
+        verdict=EvaluationVerdict(RankingSignal.CLEAR, "It is better than chance."),
+        scores=(CaseScore(12, 5.0003642), CaseScore(7, -8.0)),
     )
 
 
@@ -80,18 +87,18 @@ Verdict: signal. It is better than chance."""
 
 
 def test_the_table_is_read_from_top_to_verdict() -> None:
-    assert table(evaluation()) == TABLE
+    assert format_table(evaluation()) == TABLE
 
 
 def test_any_terminal_can_show_it() -> None:
-    said = table(evaluation("ünï\x1b[31m\n\u202ebranch"))
+    said = format_table(evaluation("ünï\x1b[31m\n\u202ebranch"))
     assert "branch ?n?[31m branch, merged" in said
     assert said.isascii()
     assert said.replace("\n", "").isprintable()
 
 
 def test_json_holds_the_same_and_is_json() -> None:
-    found = json.loads(as_json(evaluation()), parse_constant=refuse)
+    found = json.loads(format_evaluation_json(evaluation()), parse_constant=refuse)
     assert found["source"] == {"repository": "octo/engine", "branch": "main", "history_from": "2025-03-01"}
     assert found["window"] == {"since": "2025-10-01", "until": "2025-12-31", "timezone": "Asia/Tokyo"}
     assert found["rows"][0]["auc"] == {"value": 0.691, "low": 0.603, "high": 0.77}
@@ -107,4 +114,4 @@ def refuse(name: str) -> None:
 
 
 def test_scores_are_csv_in_the_order_of_merges() -> None:
-    assert scores(evaluation()) == "pr,score\n12,5.000364\n7,-8.000000\n"
+    assert format_scores(evaluation()) == "pr,score\n12,5.000364\n7,-8.000000\n"

@@ -15,13 +15,13 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.domain.conversations.commands import LONGEST_RISKS, MOST_RISKS
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import RiskList
-from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
-from bot.render.blocks.rich_text import characters
-from bot.render.risk.risk_list import risks_post
+from bot.render.blocks.rich_text import count_characters
+from bot.render.risk.risk_list import render_risk_list
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
 from tests.render.accepted import MOST_CHARACTERS, assert_taken, invisible, items, nodes, seen, strings
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, lines, texts
@@ -41,9 +41,11 @@ def risky(number: int, said: str = "", **fields: Any) -> Entry:
     return replace(found, risk=Risk(20, ("adds 400 lines of product code", "touches 4 product folders")))
 
 
-def pair(number: int, lasted: timedelta = timedelta(hours=2), fate: Fate = Fate.REVERTED) -> TakenBack:
+def pair(
+    number: int, lasted: timedelta = timedelta(hours=2), fate: OutcomeKind = OutcomeKind.REVERTED
+) -> MergeOutcome:
     first = pull(number, merged_at=NOON)
-    return TakenBack(first, pull(number + 500, merged_at=NOON + lasted), fate)
+    return MergeOutcome(first, pull(number + 500, merged_at=NOON + lasted), fate)
 
 
 def pulls_of(found: RiskList) -> list[PullRequest]:
@@ -61,7 +63,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
     listed = tuple(draw(entries(number)) for number in range(draw(st.integers(0, 4)), 0, -1))
     bar = draw(st.integers(0, 4))
     titled = st.builds(pull, st.integers(10, 99), title=texts(256), merged_at=st.just(NOON))
-    pairs = st.builds(TakenBack, titled, titled, st.sampled_from(Fate))
+    pairs = st.builds(MergeOutcome, titled, titled, st.sampled_from(OutcomeKind))
     merged = draw(st.integers(0, 5_000))
     return made(
         name=draw(texts(100)),
@@ -82,7 +84,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
 @given(risk_lists())
 @pytest.mark.slow
 def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> None:
-    assert_taken(risks_post(found), known(found))
+    assert_taken(render_risk_list(found), known(found))
 
 
 def low(number: int) -> Entry:
@@ -91,7 +93,7 @@ def low(number: int) -> Entry:
 
 def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
     found = made(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
-    said = seen(risks_post(found))
+    said = seen(render_risk_list(found))
     assert "Below the bar (listed because of top:3)" in said
     assert [said.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
         said.index(f"#{number} ") for number in (1, 2, 3)
@@ -102,7 +104,7 @@ def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
 
 
 def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
-    said = seen(risks_post(made(below=(low(2),), top=1, ranked=3)))
+    said = seen(render_risk_list(made(below=(low(2),), top=1, ranked=3)))
     assert said.index("Nothing stands out.") < said.index("Below the bar") < said.index("#2 ")
 
 
@@ -112,12 +114,12 @@ def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
 )
 def test_fewer_than_asked_for_are_said_to_be_all(ranked: int, sentence: str) -> None:
     listed = (risky(1), low(2))[:ranked]
-    said = seen(risks_post(made(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
+    said = seen(render_risk_list(made(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
     assert sentence in said
 
 
 def test_without_top_nothing_is_said_of_the_bar() -> None:
-    said = seen(risks_post(made(riskiest=(risky(1),), ranked=3)))
+    said = seen(render_risk_list(made(riskiest=(risky(1),), ranked=3)))
     assert "bar" not in said
     assert "ranked" not in said
 
@@ -130,13 +132,13 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(found: RiskList) -> N
         tuple(replace(each, risk=replace(each.risk, reasons=("touches",))) for each in part)
         for part in (found.riskiest, found.below)
     )
-    post = risks_post(replace(found, riskiest=listed, below=below, filters=""))
+    post = render_risk_list(replace(found, riskiest=listed, below=below, filters=""))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
 @pytest.mark.parametrize("typed", ["a\u202eyp", "a\nb"], ids=ascii)
 def test_filters_that_nothing_fits_neither_break_lines_nor_read_backwards(typed: str) -> None:
-    post = risks_post(made(matching=0, filters=str(Filters(authors=(typed,)))))
+    post = render_risk_list(made(matching=0, filters=str(Filters(authors=(typed,)))))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -163,19 +165,20 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
         merged=2_345,
         matching=1_234,
         taken_back=tuple(
-            TakenBack(each, by, list(Fate)[by.number % 3]) for each, by in zip(first, second, strict=True)
+            MergeOutcome(each, by, list(OutcomeKind)[by.number % 3])
+            for each, by in zip(first, second, strict=True)
         ),
         older=tuple(first),
         riskiest=tuple(listed),
         unread=tuple(range(100_500, 100_800)),
-        doubts=tuple(f"incomplete? the commits of main name {n} merges, not 67" for n in range(LONGEST_RISKS)),
+        caveats=tuple(f"incomplete? the commits of main name {n} merges, not 67" for n in range(LONGEST_RISKS)),
     )
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget(text: str) -> None:
-    found = replace(longest(text), filters="author:ada", doubts=())
-    assert_taken(risks_post(found), known(found))
+    found = replace(longest(text), filters="author:ada", caveats=())
+    assert_taken(render_risk_list(found), known(found))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
@@ -183,7 +186,7 @@ def test_the_longest_list_stays_within_the_budget(text: str) -> None:
 @pytest.mark.slow
 def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository: Repository) -> None:
     found = longest(text, repository)
-    payload = risks_post(found).payload()
+    payload = render_risk_list(found).build_payload()
     assert check_message(payload) is None
     assert (find_mentions(payload), set(find_links(payload)) - known(found)) == ([], set())
 
@@ -191,20 +194,20 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
 @pytest.mark.parametrize("above", [0, 1, 9])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget_with_others_below_the_bar(text: str, above: int) -> None:
-    whole = replace(longest(text), filters="author:ada", doubts=(), top=MOST_RISKS, ranked=MOST_RISKS)
+    whole = replace(longest(text), filters="author:ada", caveats=(), top=MOST_RISKS, ranked=MOST_RISKS)
     found = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
-    assert_taken(risks_post(found), known(whole))
+    assert_taken(render_risk_list(found), known(whole))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_the_longest_notes_and_names_stay_within_the_budget(repository: Repository) -> None:
-    assert characters(list(risks_post(longest("W" * 1_000, repository)).blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(render_risk_list(longest("W" * 1_000, repository)).blocks)) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_full_of_numbers_are_taken(repository: Repository) -> None:
     found = longest(NUMBERS, repository)
-    assert_taken(risks_post(found), known(found))
+    assert_taken(render_risk_list(found), known(found))
 
 
 @pytest.mark.parametrize(
@@ -217,24 +220,24 @@ def test_claims_full_of_numbers_are_taken(repository: Repository) -> None:
     ],
 )
 def test_the_title_names_repository_days_and_count(fields: dict[str, Any], expected: str) -> None:
-    post = risks_post(made(**fields))
+    post = render_risk_list(made(**fields))
     assert post.blocks[0]["text"]["text"] == f"Risky changes · {expected}"
     assert post.text == f"Risky changes · {expected}"
 
 
 def test_the_longest_name_leaves_the_days_and_the_count_in_the_title() -> None:
-    title = risks_post(longest("a")).blocks[0]["text"]["text"]
-    long = risks_post(longest("a", LONGEST)).blocks[0]["text"]["text"]
+    title = render_risk_list(longest("a")).blocks[0]["text"]["text"]
+    long = render_risk_list(longest("a", LONGEST)).blocks[0]["text"]["text"]
     assert title.endswith("1,234 of 2,345 merged")
     assert long.endswith("1,234 of 2,345 merged")
 
 
 def test_notifications_get_the_title_with_markup_put_out() -> None:
-    assert risks_post(made(name="R&D <!here>")).text.startswith("Risky changes · R&amp;D &lt;!here&gt; · ")
+    assert render_risk_list(made(name="R&D <!here>")).text.startswith("Risky changes · R&amp;D &lt;!here&gt; · ")
 
 
 def test_what_was_taken_back_comes_before_what_may_be() -> None:
-    text = seen(risks_post(made(taken_back=(pair(7),), riskiest=(risky(3),))))
+    text = seen(render_risk_list(made(taken_back=(pair(7),), riskiest=(risky(3),))))
     assert text.index("Already reverted or repaired") < text.index("Worth a second look")
 
 
@@ -250,16 +253,16 @@ LASTED = {
 
 
 @pytest.mark.parametrize("lasted", LASTED)
-@pytest.mark.parametrize("fate", Fate)
-def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, fate: Fate) -> None:
-    text = seen(risks_post(made(taken_back=(pair(7, LASTED[lasted], fate),))))
+@pytest.mark.parametrize("fate", OutcomeKind)
+def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, fate: OutcomeKind) -> None:
+    text = seen(render_risk_list(made(taken_back=(pair(7, LASTED[lasted], fate),))))
     # that of a revert only says the same again
-    title = "" if fate is Fate.REVERTED else " Change number 507"
+    title = "" if fate is OutcomeKind.REVERTED else " Change number 507"
     assert f"#7 Change number 7, {fate} after {lasted} by #507{title}\n" in text
 
 
 def test_what_takes_back_an_earlier_day_says_so() -> None:
-    text = seen(risks_post(made(older=(pull(9, title="Revert it (#1)"),))))
+    text = seen(render_risk_list(made(older=(pull(9, title="Revert it (#1)"),))))
     assert "#9 Revert it (#1), which takes back an earlier change" in text
 
 
@@ -268,7 +271,7 @@ def test_what_takes_back_an_earlier_day_says_so() -> None:
 )
 def test_pairs_beyond_eight_lines_are_counted(pairs: int, older: int, shown: int, more: int) -> None:
     backs = tuple(pair(number) for number in range(1, pairs + 1))
-    post = risks_post(made(taken_back=backs, older=tuple(pull(900 + number) for number in range(older))))
+    post = render_risk_list(made(taken_back=backs, older=tuple(pull(900 + number) for number in range(older))))
     listed = items(post)
     assert len(listed) == shown
     assert ("more: ask for fewer days" in seen(post)) == bool(more)
@@ -278,15 +281,15 @@ def test_pairs_beyond_eight_lines_are_counted(pairs: int, older: int, shown: int
 
 
 def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None:
-    post = risks_post(made(riskiest=(risky(3, "It may count twice, see #9."), risky(9))))
+    post = render_risk_list(made(riskiest=(risky(3, "It may count twice, see #9."), risky(9))))
     assert [item[0]["text"] for item in items(post)] == ["#3", "#9"]
     expected = "adds 400 lines of product code; touches 4 product folders. It may count twice, see #9."
     assert f"#3 Change number 3, highest band: {expected}" in seen(post)
-    assert find_links(post.payload()) == [pull(3).url, pull(9).url, pull(9).url]
+    assert find_links(post.build_payload()) == [pull(3).url, pull(9).url, pull(9).url]
 
 
 def test_a_list_says_what_the_share_of_such_changes_was() -> None:
-    listed, empty = risks_post(made(riskiest=(risky(3),))), risks_post(made())
+    listed, empty = render_risk_list(made(riskiest=(risky(3),))), render_risk_list(made())
     assert "of such changes 23 % needed a repair within two weeks, of all 7 %" in seen(listed)
     assert "23 %" not in seen(empty)
 
@@ -308,7 +311,7 @@ def test_a_list_without_entries_says_why(fields: dict[str, Any], expected: str) 
 
 
 def _sentences(found: RiskList) -> Iterable[str]:
-    sections = nodes(risks_post(found).blocks, "rich_text_section")
+    sections = nodes(render_risk_list(found).blocks, "rich_text_section")
     return ["".join(strings(section["elements"])) for section in sections]
 
 
@@ -327,5 +330,5 @@ def _sentences(found: RiskList) -> Iterable[str]:
     ],
 )
 def test_the_last_line_says_what_the_list_does_not_cover(fields: dict[str, Any], expected: list[str]) -> None:
-    post = risks_post(made(**fields))
+    post = render_risk_list(made(**fields))
     assert [block["elements"][0]["text"] for block in post.blocks if block["type"] == "context"] == expected

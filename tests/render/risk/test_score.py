@@ -11,47 +11,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.outcomes import Fate, TakenBack
+from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
-from bot.domain.track_record.score import Score, Tally
-from bot.render.risk.score import score_lines, score_post
+from bot.domain.track_record.score import Tally, TrackRecordScore
+from bot.render.risk.score import format_score, render_score
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.render.accepted import assert_taken, invisible, items, seen, strings
 from tests.render.hostile_days import LONGEST, WORST, lines, texts
 
 SPAN = Span(DAY.date - timedelta(days=89), DAY.date, DAY.zone)
 # as on a busy repository in a quarter
-USUAL = Score(
+USUAL = TrackRecordScore(
     digests=71,
     listed=Tally(64, 3, 4),
     others=Tally(1_826, 18, 21),
     by_chance=1.43,
     by_lines=5.0,
-    luck=0.0004,
-    shortfall=0.99,
+    p_value=0.0004,
+    shortfall_p_value=0.99,
 )
 
 
 def hit(
-    number: int, title: str = "", fate: Fate = Fate.REVERTED, repository: Repository = REPOSITORY
-) -> TakenBack:
+    number: int, title: str = "", fate: OutcomeKind = OutcomeKind.REVERTED, repository: Repository = REPOSITORY
+) -> MergeOutcome:
     first = pull(number, title=title or f"Change number {number}", merged_at=NOON, repository=repository)
-    return TakenBack(first, replace(first, number=number + 500, merged_at=NOON + timedelta(hours=30)), fate)
+    return MergeOutcome(first, replace(first, number=number + 500, merged_at=NOON + timedelta(hours=30)), fate)
 
 
-def known(hits: Iterable[TakenBack]) -> set[str]:
+def known(hits: Iterable[MergeOutcome]) -> set[str]:
     return {half.url for each in hits for half in (each.pull, each.by)}
 
 
 def said(**fields: Any) -> list[str]:
     """The lines of a terminal, which are those of the message."""
-    return [line.strip(" •") for line in score_lines(replace(USUAL, **fields)).splitlines() if line]
+    return [line.strip(" •") for line in format_score(replace(USUAL, **fields)).splitlines() if line]
 
 
 def test_the_whole_of_it_as_it_is_read() -> None:
-    found = replace(USUAL, hits=(hit(9), hit(7, fate=Fate.REPAIRED)), young=7, known=12, unrated=5)
-    assert score_lines(found) == (
+    found = replace(USUAL, hits=(hit(9), hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5)
+    assert format_score(found) == (
         "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later taken back: 3 reverted and 4 repaired "
         "(11 %, 95 % interval 5.4 to 21 %), of all others 2.1 %.\n"
         "  • As many drawn at random from each digest would have found 1.4, those with the most lines added 5; "
@@ -70,7 +70,7 @@ def test_the_whole_of_it_as_it_is_read() -> None:
 
 
 def test_the_title_names_repository_and_days() -> None:
-    post = score_post("R&D <!here>", SPAN, USUAL)
+    post = render_score("R&D <!here>", SPAN, USUAL)
     title = "How good was the risk list? · R&D <!here> · 1 December 2025 – 28 February 2026"  # noqa: RUF001 (a dash)
     assert post.blocks[0]["text"]["text"] == title
     assert post.text.startswith("How good was the risk list? · R&amp;D &lt;!here&gt; · ")
@@ -78,8 +78,8 @@ def test_the_title_names_repository_and_days() -> None:
 
 def test_the_message_says_what_the_terminal_does() -> None:
     found = replace(USUAL, hits=(hit(9),))
-    in_slack = " ".join(seen(score_post("Engine", SPAN, found)).split())
-    for line in score_lines(found).splitlines():
+    in_slack = " ".join(seen(render_score("Engine", SPAN, found)).split())
+    for line in format_score(found).splitlines():
         assert line.strip(" •") in in_slack
 
 
@@ -158,11 +158,11 @@ def test_a_list_without_a_signal_says_that_less_will_be_listed() -> None:
 
 
 def test_without_digests_it_says_what_to_do() -> None:
-    post = score_post("Engine", SPAN, Score(unrated=1))
+    post = render_score("Engine", SPAN, TrackRecordScore(unrated=1))
     assert "There is nothing to score" in seen(post)
     assert "/prdigest subscribe at 09:00" in seen(post)
     assert "1 digest was posted before scores were kept." in seen(post)
-    assert len(score_post("Engine", SPAN, Score()).blocks) == 2
+    assert len(render_score("Engine", SPAN, TrackRecordScore()).blocks) == 2
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_few_without_reverts_are_no_wonder(others: Tally) -> None:
 
 @pytest.mark.parametrize(("many", "more"), [(0, 0), (8, 0), (9, 2), (40, 33)])
 def test_hits_beyond_eight_lines_are_counted(many: int, more: int) -> None:
-    post = score_post("Engine", SPAN, replace(USUAL, hits=tuple(hit(n) for n in range(1, many + 1))))
+    post = render_score("Engine", SPAN, replace(USUAL, hits=tuple(hit(n) for n in range(1, many + 1))))
     named = items(post)[3:]
     assert len(named) == min(many, 8)
     if more:
@@ -195,10 +195,10 @@ def test_hits_beyond_eight_lines_are_counted(many: int, more: int) -> None:
 
 
 tallies = st.builds(Tally, st.integers(40, 9_999), st.integers(0, 20), st.integers(0, 20))
-hits = st.builds(hit, st.integers(1, 400), texts(256), st.sampled_from(Fate))
+hits = st.builds(hit, st.integers(1, 400), texts(256), st.sampled_from(OutcomeKind))
 shares = st.floats(0, 1)
 scores = st.builds(
-    Score,
+    TrackRecordScore,
     digests=st.integers(0, 400),
     listed=tallies | st.just(Tally()),
     others=tallies,
@@ -215,20 +215,20 @@ scores = st.builds(
 
 
 @given(scores, texts(100))
-def test_a_hostile_score_makes_a_message_that_slack_takes(found: Score, name: str) -> None:
-    post = score_post(name, SPAN, found)
+def test_a_hostile_score_makes_a_message_that_slack_takes(found: TrackRecordScore, name: str) -> None:
+    post = render_score(name, SPAN, found)
     assert_taken(post, known(found.hits))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
 @given(scores)
-def test_no_title_steers_a_terminal(found: Score) -> None:
-    assert invisible(score_lines(found)) == []
+def test_no_title_steers_a_terminal(found: TrackRecordScore) -> None:
+    assert invisible(format_score(found)) == []
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_score_stays_within_the_budget(text: str, repository: Repository) -> None:
-    worst = tuple(hit(999_999_000 - n, text[:256], Fate.PARTLY, repository) for n in range(99))
+    worst = tuple(hit(999_999_000 - n, text[:256], OutcomeKind.PARTLY, repository) for n in range(99))
     found = replace(USUAL, hits=worst, young=64, known=9_999, unrated=999, versions=(text,) * 9)
-    assert_taken(score_post(text[:100], SPAN, found), known(worst))
+    assert_taken(render_score(text[:100], SPAN, found), known(worst))

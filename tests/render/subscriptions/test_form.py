@@ -17,13 +17,13 @@ from localslack.state.element_values import add_default_ids, get_initial_setting
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Wish
-from bot.render.subscriptions.form import FormErrors, filled, form, zones_like
+from bot.render.subscriptions.form import FormErrors, parse_form, render_form, suggest_zones
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.render.hostile_days import LONGEST, texts
@@ -33,13 +33,13 @@ WEB = Repository("Acme", "web.app")
 KNOWN = Repositories(REPOSITORY, (WEB,))
 BERLIN = ZoneInfo("Europe/Berlin")
 USUAL = (dt.time(9), ZoneInfo("America/Los_Angeles"))
-VIEWED = View(Filters(paths=("src",), labels=("a b",)), Only.RISKY)
+VIEWED = DigestView(Filters(paths=("src",), labels=("a b",)), ViewLevel.RISKY)
 OLD = Subscription("C0OPEN", WEB, Timing(dt.time(17, 30), BERLIN, weekdays=True), VIEWED, by="U0ADA")
 Json = dict[str, Any]
 
 
 def opened(old: Subscription | None = None, asked: Visit | None = None) -> Json:
-    return form((REPOSITORY, WEB), USUAL, old, asked or visit())
+    return render_form((REPOSITORY, WEB), USUAL, old, asked or visit())
 
 
 def sent(view: Json, **values: Json) -> Json:
@@ -57,7 +57,7 @@ def option(value: str) -> Json:
 
 def errors(view: Json, values: dict[str, Json], known: Repositories = KNOWN) -> dict[str, str]:
     with pytest.raises(FormErrors) as caught:
-        filled(sent(view, **values), known)
+        parse_form(sent(view, **values), known)
     assert [said for said in caught.value.errors.values() if not is_one_sentence(said)] == []
     return caught.value.errors
 
@@ -78,15 +78,15 @@ def test_slack_opens_it(old: Subscription | None) -> None:
 def test_the_largest_is_opened_too() -> None:
     many = tuple(Repository("o" * 39, f"{number}".rjust(100, "n")) for number in range(150))
     long = Subscription(
-        "C0OPEN", LONGEST, OLD.timing, View(Filters(labels=("x" * 490,))), by="U0ADA", follows="U0ADA"
+        "C0OPEN", LONGEST, OLD.timing, DigestView(Filters(labels=("x" * 490,))), by="U0ADA", follows="U0ADA"
     )
-    view = form(many, USUAL, long, visit(response_url="https://hooks.slack.test/" + "x" * 200))
+    view = render_form(many, USUAL, long, visit(response_url="https://hooks.slack.test/" + "x" * 200))
     assert VIEW(view)
 
 
 @given(st.lists(texts(60), max_size=4))
 def test_hostile_filters_are_literal(labels: list[str]) -> None:
-    old = Subscription("C0OPEN", WEB, OLD.timing, View(Filters(labels=tuple(labels))), by="U0ADA")
+    old = Subscription("C0OPEN", WEB, OLD.timing, DigestView(Filters(labels=tuple(labels))), by="U0ADA")
     assert find_mentions({"blocks": opened(old)["blocks"]}) == []
 
 
@@ -94,18 +94,18 @@ def test_hostile_filters_are_literal(labels: list[str]) -> None:
 
 
 def test_what_was_shown_comes_back_as_it_was() -> None:
-    wish, channel, replaces = filled(sent(opened(OLD)), KNOWN)
+    wish, channel, replaces = parse_form(sent(opened(OLD)), KNOWN)
     assert wish == Wish(WEB, dt.time(17, 30), BERLIN, weekdays=True, view=VIEWED)
     assert (channel, replaces) == ("C0OPEN", OLD.id)
 
 
 def test_a_new_one_comes_back_with_what_is_usual() -> None:
-    wish, channel, replaces = filled(sent(opened()), KNOWN)
+    wish, channel, replaces = parse_form(sent(opened()), KNOWN)
     assert (wish, channel, replaces) == (Wish(REPOSITORY, *USUAL, weekdays=False), "C0DIGEST", "")
 
 
 def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
-    wish, channel, _ = filled(sent(opened(asked=visit(channel="D0ADA"))), KNOWN)
+    wish, channel, _ = parse_form(sent(opened(asked=visit(channel="D0ADA"))), KNOWN)
     assert (wish.is_personal, wish.is_mine, wish.zone, channel) == (True, True, None, "")
 
 
@@ -118,10 +118,13 @@ CHOSEN: dict[str, tuple[dict[str, Json], Wish]] = {
     "zone": ({"zone": option("Europe/Berlin")}, Wish(REPOSITORY, dt.time(9), BERLIN, weekdays=False)),
     "own zone": ({"zone": option("mine")}, Wish(REPOSITORY, dt.time(9), is_mine=True, weekdays=False)),
     "days": ({"days": option("weekdays")}, Wish(REPOSITORY, *USUAL, weekdays=True)),
-    "weight": ({"only": option("risky")}, Wish(REPOSITORY, *USUAL, weekdays=False, view=View(only=Only.RISKY))),
+    "weight": (
+        {"only": option("risky")},
+        Wish(REPOSITORY, *USUAL, weekdays=False, view=DigestView(only=ViewLevel.RISKY)),
+    ),
     "filters": (
         {"filter": {"value": "  path:src label:“a b” "}},
-        Wish(REPOSITORY, *USUAL, weekdays=False, view=View(VIEWED.filters)),
+        Wish(REPOSITORY, *USUAL, weekdays=False, view=DigestView(VIEWED.filters)),
     ),
     "to me": ({"where": option("me")}, Wish(REPOSITORY, *USUAL, weekdays=False, is_personal=True)),
 }
@@ -129,7 +132,7 @@ CHOSEN: dict[str, tuple[dict[str, Json], Wish]] = {
 
 @pytest.mark.parametrize(("values", "expected"), CHOSEN.values(), ids=CHOSEN)
 def test_each_field_is_read(values: dict[str, Json], expected: Wish) -> None:
-    wish, channel, _ = filled(sent(opened(), **values), KNOWN)
+    wish, channel, _ = parse_form(sent(opened(), **values), KNOWN)
     assert (wish, channel) == (expected, "" if expected.is_personal else "C0DIGEST")
     assert Wish.parse(str(wish), KNOWN) == wish
 
@@ -181,7 +184,7 @@ def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_
 
 def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
     values = {"filter": {"value": "label:" + "x" * 900}}
-    found = errors(form((LONGEST,), USUAL, None, visit()), values, Repositories(LONGEST))
+    found = errors(render_form((LONGEST,), USUAL, None, visit()), values, Repositories(LONGEST))
     assert found == {"filter": "That is too long to be a command: use up to 1,000 characters."}
 
 
@@ -189,7 +192,7 @@ def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
 def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
     view = sent(opened(), filter={"value": typed})
     try:
-        wish, _, _ = filled(copy.deepcopy(view), KNOWN)
+        wish, _, _ = parse_form(copy.deepcopy(view), KNOWN)
     except UsageError:
         return
     assert Wish.parse(str(wish), KNOWN) == wish
@@ -209,7 +212,7 @@ def test_what_it_knows_of_where_it_was_opened_fits() -> None:
 
 
 def zones(typed: str) -> list[str]:
-    return [option["value"] for option in zones_like(typed)]
+    return [option["value"] for option in suggest_zones(typed)]
 
 
 FOUND: dict[str, list[str]] = {
@@ -238,7 +241,7 @@ def test_before_they_type_there_is_their_own_and_the_usual_ones() -> None:
 
 @pytest.mark.parametrize("typed", ["", "a", "america", "o", "x" * 3_000])
 def test_there_are_never_more_than_slack_shows(typed: str) -> None:
-    found = zones_like(typed)
+    found = suggest_zones(typed)
     assert len(found) <= 100
     assert [each for each in found if not (0 < len(each["text"]["text"]) <= 75 and each["value"])] == []
     assert len({each["value"] for each in found}) == len(found)

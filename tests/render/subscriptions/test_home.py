@@ -12,25 +12,25 @@ from hypothesis import strategies as st
 from localslack.methods.views import VIEW
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.operations.bot_health import Health, Latest
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.bot_health import BotHealth, LatestDigest
+from bot.domain.operations.run import Run, RunOutcome
 from bot.ports import Post
-from bot.render.subscriptions.home import home
+from bot.render.subscriptions.home import render_home
 from tests.helpers.world import as_read
 from tests.render.accepted import invisible, seen
 from tests.render.hostile_days import WORST, texts
 from tests.render.subscriptions.test_subscription_list import DUE, ENGINE, FIXED, LARGE, OWN, several
 
 NOW = datetime(2026, 3, 2, 7, tzinfo=UTC)
-WELL = Health(NOW - timedelta(seconds=30), None, None, 1.0, 20.0, has_model=True, store="95 of 100 MB")
+WELL = BotHealth(NOW - timedelta(seconds=30), None, None, 1.0, 20.0, has_model=True, store="95 of 100 MB")
 ADDRESS = "https://emulated.slack.com/archives/C0DIGEST/p1"
 
 
 def page(
-    latest: list[Latest] | None = None, planned: Any = (), health: Health = WELL, note: str = ""
+    latest: list[LatestDigest] | None = None, planned: Any = (), health: BotHealth = WELL, note: str = ""
 ) -> tuple[dict[str, Any], ...]:
     """The blocks, which Slack takes: nobody is pinged, and only digests are linked."""
-    blocks = home(latest or [], planned, health, NOW, note)
+    blocks = render_home(latest or [], planned, health, NOW, note)
     assert VIEW({"type": "home", "blocks": list(blocks)})
     assert len(blocks) <= 100
     found = {"blocks": list(blocks)}
@@ -45,13 +45,13 @@ def read(blocks: tuple[dict[str, Any], ...]) -> str:
     return as_read({"text": "", "blocks": list(blocks)})
 
 
-def run(outcome: Outcome = Outcome.POSTED, detail: str = "") -> Run:
+def run(outcome: RunOutcome = RunOutcome.POSTED, detail: str = "") -> Run:
     return Run(NOW - timedelta(hours=2), "digest:T0TEAM:C0DIGEST", outcome, detail)
 
 
 def test_it_reads_from_the_last_digests_to_how_the_bot_is() -> None:
-    latest = [Latest("engine · Sunday 1 March 2026 · 2 merged", ADDRESS, NOW)]
-    health = replace(WELL, good=run(), bad=run(Outcome.FAILED, "Slack refused the call: x"))
+    latest = [LatestDigest("engine · Sunday 1 March 2026 · 2 merged", ADDRESS, NOW)]
+    health = replace(WELL, last_success=run(), last_failure=run(RunOutcome.FAILED, "Slack refused the call: x"))
     assert read(page(latest, [(FIXED, DUE), (OWN, DUE)], health, "Paused: octo/engine")).split("\n\n") == [
         "Paused: octo/engine",
         "The last digests\n================",
@@ -79,13 +79,13 @@ def test_it_reads_from_the_last_digests_to_how_the_bot_is() -> None:
 
 
 def test_a_digest_without_an_address_has_no_link() -> None:
-    assert "Open it" not in read(page([Latest("Whole", "", NOW)]))
+    assert "Open it" not in read(page([LatestDigest("Whole", "", NOW)]))
 
 
 @pytest.mark.parametrize("count", [0, 1, 20, 60, 500])
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_however_many_there_are_slack_takes_them(made: Any, count: int) -> None:
-    latest = [Latest(text * 10, ADDRESS, NOW) for text in WORST.values()]
+    latest = [LatestDigest(text * 10, ADDRESS, NOW) for text in WORST.values()]
     blocks = page(latest, several(count, made), WELL, "x" * 3_000)
     assert ("and 40 more" in read(blocks)) is (count == 60)
     assert [block["type"] for block in blocks].count("actions") == min(count, 20) + 1
@@ -93,13 +93,13 @@ def test_however_many_there_are_slack_takes_them(made: Any, count: int) -> None:
 
 @pytest.mark.parametrize("text", WORST.values(), ids=WORST)
 def test_the_worst_details_are_taken(text: str) -> None:
-    page(health=replace(WELL, good=run(detail=text), bad=run(Outcome.FAILED, text)), note=text)
+    page(health=replace(WELL, last_success=run(detail=text), last_failure=run(RunOutcome.FAILED, text)), note=text)
 
 
 @given(texts(300), texts(300), texts(300))
 def test_whatever_was_written_is_literal(said: str, detail: str, note: str) -> None:
-    health = replace(WELL, good=run(detail=detail), bad=run(Outcome.SKIPPED, detail))
-    page([Latest(said, ADDRESS, NOW)], [(ENGINE, DUE)], health, note)
+    health = replace(WELL, last_success=run(detail=detail), last_failure=run(RunOutcome.SKIPPED, detail))
+    page([LatestDigest(said, ADDRESS, NOW)], [(ENGINE, DUE)], health, note)
 
 
 @given(st.lists(texts(60), max_size=3))
@@ -112,14 +112,17 @@ def test_filters_are_literal(labels: list[str]) -> None:
 @pytest.mark.parametrize(
     ("health", "line"),
     [
-        (replace(WELL, ticked=None), "Clock: not running, nothing is posted by itself"),
-        (replace(WELL, ticked=NOW - timedelta(minutes=4)), "Clock: stopped, last seen 2026-03-02 06:56 UTC"),
+        (replace(WELL, last_tick=None), "Clock: not running, nothing is posted by itself"),
+        (replace(WELL, last_tick=NOW - timedelta(minutes=4)), "Clock: stopped, last seen 2026-03-02 06:56 UTC"),
         (replace(WELL, has_model=False), "Model: none is set up, what you read are facts alone"),
-        (replace(WELL, good=run(detail="2 of 9")), "Last digest: 2026-03-02 05:00 UTC, incomplete: 2 of 9"),
-        (replace(WELL, spent=20.004), "Model budget today: $20.00 of $20.00 used"),
+        (
+            replace(WELL, last_success=run(detail="2 of 9")),
+            "Last digest: 2026-03-02 05:00 UTC, incomplete: 2 of 9",
+        ),
+        (replace(WELL, cost_today=20.004), "Model budget today: $20.00 of $20.00 used"),
     ],
 )
-def test_how_the_bot_is_reads_in_lines(health: Health, line: str) -> None:
+def test_how_the_bot_is_reads_in_lines(health: BotHealth, line: str) -> None:
     assert line in read(page(health=health)).split("\n")
 
 

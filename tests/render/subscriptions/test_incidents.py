@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.operations.incident import Incident, Kind
+from bot.domain.operations.incident import Incident, IncidentKind
 from bot.ports import Post
-from bot.render.blocks.rich_text import characters
-from bot.render.subscriptions.incidents import incidents_post, moment, place
+from bot.render.blocks.rich_text import count_characters
+from bot.render.subscriptions.incidents import incidents_post, render_channel, render_instant
 from tests.render.accepted import MOST_CHARACTERS, invisible, strings
 from tests.render.hostile_days import WORST, texts
 from tests.render.hostile_days import lines as lines_of
@@ -23,7 +23,9 @@ AT = datetime(2026, 3, 1, 17, 5, tzinfo=UTC)
 
 
 def trouble(**fields: Any) -> Incident:
-    made = Incident("k", Kind.MISSING, "octo/engine, 28 Feb", "GitHub is away", AT, AT, "C0DIGEST", "U0ADA")
+    made = Incident(
+        "k", IncidentKind.MISSING, "octo/engine, 28 Feb", "GitHub is away", AT, AT, "C0DIGEST", "U0ADA"
+    )
     return replace(made, **fields)
 
 
@@ -44,12 +46,12 @@ def lines(post: Post) -> list[str]:
             id="missing",
         ),
         pytest.param(
-            trouble(kind=Kind.SKIPPED, retry=None),
+            trouble(kind=IncidentKind.SKIPPED, retry=None),
             "octo/engine, 28 Feb for C0DIGEST will not be posted: GitHub is away. ",
             id="skipped",
         ),
         pytest.param(
-            trouble(kind=Kind.INCOMPLETE),
+            trouble(kind=IncidentKind.INCOMPLETE),
             "octo/engine, 28 Feb for C0DIGEST was posted incomplete: GitHub is away. "
             "Next try 2026-03-01 17:05 UTC.",
             id="incomplete",
@@ -101,16 +103,16 @@ def test_a_notification_names_the_first_three() -> None:
     ],
 )
 def test_a_channel_is_shown_by_its_name_where_slack_knows_it(channel: str, shown: dict[str, str]) -> None:
-    assert place(channel) == shown
+    assert render_channel(channel) == shown
 
 
 def test_an_instant_is_shown_by_each_readers_clock() -> None:
     said = {"format": "{date_short_pretty} at {time}", "fallback": "2026-03-01 17:05 UTC"}
-    assert moment(AT) == {"type": "date", "timestamp": 1_772_384_700, **said}
+    assert render_instant(AT) == {"type": "date", "timestamp": 1_772_384_700, **said}
 
 
 def test_in_a_sentence_its_words_belong_to_it_so_that_no_capital_stands_in_the_middle() -> None:
-    said = moment(AT, "next ")
+    said = render_instant(AT, "next ")
     assert (said["format"], said["fallback"]) == (
         "next {date_short_pretty} at {time}",
         "next 2026-03-01 17:05 UTC",
@@ -125,7 +127,7 @@ def test_in_a_sentence_its_words_belong_to_it_so_that_no_capital_stands_in_the_m
             reason=texts(400),
             settled=st.just("") | texts(400),
             retry=st.none() | st.just(AT),
-            kind=st.sampled_from(Kind),
+            kind=st.sampled_from(IncidentKind),
             channel=st.sampled_from(["C0DIGEST", "D0ADA"]) | lines_of(40),
         ),
         min_size=1,
@@ -142,9 +144,9 @@ def test_the_longest_texts_are_cut(worst: str) -> None:
 
 
 def assert_literal(post: Post) -> None:
-    payload = post.payload()
+    payload = post.build_payload()
     assert check_message(payload) is None
     assert set(find_mentions(payload)) <= {"<#C0DIGEST>"}
     assert find_links(payload) == []
-    assert characters(list(post.blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(post.blocks)) <= MOST_CHARACTERS
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

@@ -14,20 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.ports import Post
 from bot.render.blocks.buttons import below
-from bot.render.blocks.rich_text import characters
+from bot.render.blocks.rich_text import count_characters
 from bot.render.subscriptions.subscription_list import (
-    Planned,
-    changed,
-    confirmed,
-    listing,
-    new_button,
-    resumed,
-    rows,
+    DueSubscription,
+    make_new_button,
+    render_changes,
+    render_confirmation,
+    render_listing,
+    render_resumption,
+    render_rows,
 )
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.world import as_read
@@ -41,7 +41,7 @@ OWN = replace(
 )
 FIXED = replace(ENGINE, by="")
 # as long as names, zones and filters can be together
-LONG = View(Filters(labels=("x" * 900,)), Only.SUBSTANTIAL)
+LONG = DigestView(Filters(labels=("x" * 900,)), ViewLevel.SUBSTANTIAL)
 LARGE = Subscription(
     "C0DIGEST",
     LONGEST,
@@ -53,41 +53,41 @@ LARGE = Subscription(
 
 
 def read(post: Post) -> str:
-    return as_read(post.payload())
+    return as_read(post.build_payload())
 
 
 def assert_taken(post: Post) -> None:
     """Slack takes it, nobody is pinged and nothing links."""
-    payload = post.payload()
+    payload = post.build_payload()
     assert check_message(payload) is None
     assert (find_mentions(payload), find_links(payload)) == ([], [])
     assert invisible(seen(post)) == []
     assert len(post.blocks) <= MOST_BLOCKS
 
 
-def several(count: int, made: Subscription = ENGINE) -> list[Planned]:
+def several(count: int, made: Subscription = ENGINE) -> list[DueSubscription]:
     return [(replace(made, channel=f"C{number}"), DUE) for number in range(count)]
 
 
 def test_one_that_was_made_reads_in_a_sentence() -> None:
-    assert read(confirmed(ENGINE, DUE)) == (
+    assert read(render_confirmation(ENGINE, DUE)) == (
         "Subscribed: octo/engine, every day at 09:00 (Europe/Berlin). The next one comes 2026-03-02 08:00 UTC."
     )
-    assert read(confirmed(replace(OWN, view=View(only=Only.RISKY)), DUE)) == (
+    assert read(render_confirmation(replace(OWN, view=DigestView(only=ViewLevel.RISKY)), DUE)) == (
         "Subscribed: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set), only:risky. "
         "The next one comes 2026-03-02 08:00 UTC."
     )
 
 
 def test_several_that_were_changed_are_a_line_each() -> None:
-    said = changed([ENGINE, OWN], "Paused", "/prdigest resume goes on.")
+    said = render_changes([ENGINE, OWN], "Paused", "/prdigest resume goes on.")
     assert (said.text, read(said).count("\n")) == ("Paused: octo/engine, octo/engine", 1)
     assert read(said).startswith("Paused: octo/engine, every day at 09:00 (Europe/Berlin). /prdigest resume")
 
 
 def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
-    said = listing([(FIXED, DUE), (ENGINE, DUE), (replace(OWN, is_paused=True), DUE)])
-    title, fixed, line, row, paused, turned = said.payload()["blocks"]
+    said = render_listing([(FIXED, DUE), (ENGINE, DUE), (replace(OWN, is_paused=True), DUE)])
+    title, fixed, line, row, paused, turned = said.build_payload()["blocks"]
     assert "3 digests come here" in str(title)
     assert "from the settings of the bot" in str(fixed)
     assert (ENGINE.id in str(line), "next" in str(line)) == (True, True)
@@ -101,7 +101,9 @@ def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
 
 
 def test_who_unsubscribes_is_asked_whether_they_mean_it() -> None:
-    (asked,) = [each["confirm"] for each in confirmed(ENGINE, DUE).blocks[1]["elements"] if "confirm" in each]
+    (asked,) = [
+        each["confirm"] for each in render_confirmation(ENGINE, DUE).blocks[1]["elements"] if "confirm" in each
+    ]
     assert [asked[part]["text"] for part in ("title", "text", "confirm", "deny")] == [
         "Unsubscribe?",
         "octo/engine will not be posted there any more. What was posted stays.",
@@ -112,18 +114,18 @@ def test_who_unsubscribes_is_asked_whether_they_mean_it() -> None:
 
 
 def test_in_app_home_each_says_where_it_goes() -> None:
-    first, _, second, _ = rows([(ENGINE, DUE), (OWN, DUE)], with_place=True)
+    first, _, second, _ = render_rows([(ENGINE, DUE), (OWN, DUE)], with_place=True)
     assert next(nodes(first, "channel"))["channel_id"] == "C0DIGEST"
     assert "a direct message" in str(second)
-    assert not list(nodes(list(rows([(ENGINE, DUE)])), "channel"))
+    assert not list(nodes(list(render_rows([(ENGINE, DUE)])), "channel"))
 
 
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 300])
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_however_many_there_are_slack_takes_them(made: Subscription, count: int) -> None:
-    said = below(listing(several(count, made)), new_button())
+    said = below(render_listing(several(count, made)), make_new_button())
     assert_taken(said)
-    assert characters(list(said.blocks)) <= 10_000
+    assert count_characters(list(said.blocks)) <= 10_000
     assert ("and 280 more" in read(said)) is (count == 300)
 
 
@@ -131,39 +133,39 @@ def test_however_many_there_are_slack_takes_them(made: Subscription, count: int)
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_what_was_done_to_all_of_them_is_taken_too(made: Subscription, count: int) -> None:
     planned = several(count, made)
-    assert_taken(changed([each for each, _ in planned], "Unsubscribed", "What was posted stays."))
-    assert_taken(resumed(planned))
+    assert_taken(render_changes([each for each, _ in planned], "Unsubscribed", "What was posted stays."))
+    assert_taken(render_resumption(planned))
 
 
 views = st.builds(
-    lambda labels, only: View(Filters(labels=tuple(labels)), only),
+    lambda labels, only: DigestView(Filters(labels=tuple(labels)), only),
     st.lists(texts(120), max_size=4),
-    st.sampled_from(Only),
+    st.sampled_from(ViewLevel),
 )
 MADE: dict[str, Any] = {
-    "confirmed": lambda made: confirmed(made, DUE),
-    "changed": lambda made: changed([made], "Paused"),
-    "listed": lambda made: listing([(made, DUE)]),
-    "resumed": lambda made: resumed([(made, DUE)]),
+    "confirmed": lambda made: render_confirmation(made, DUE),
+    "changed": lambda made: render_changes([made], "Paused"),
+    "listed": lambda made: render_listing([(made, DUE)]),
+    "resumed": lambda made: render_resumption([(made, DUE)]),
 }
 
 
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
 @given(view=views)
-def test_whatever_the_filters_hold_is_literal(make: Any, view: View) -> None:
+def test_whatever_the_filters_hold_is_literal(make: Any, view: DigestView) -> None:
     assert_taken(make(replace(ENGINE, view=view)))
 
 
 def test_short_filters_are_written_out_and_long_ones_are_cut() -> None:
-    short, long = View(Filters(labels=("y" * 200,))), LONG
-    assert "y" * 200 in read(confirmed(replace(ENGINE, view=short), DUE))
-    assert len(read(confirmed(replace(ENGINE, view=long), DUE))) < 500
+    short, long = DigestView(Filters(labels=("y" * 200,))), LONG
+    assert "y" * 200 in read(render_confirmation(replace(ENGINE, view=short), DUE))
+    assert len(read(render_confirmation(replace(ENGINE, view=long), DUE))) < 500
 
 
-def ids(planned: Sequence[Planned]) -> list[str]:
+def ids(planned: Sequence[DueSubscription]) -> list[str]:
     return [each.id for each, _ in planned]
 
 
 def test_every_one_of_twenty_is_there_with_its_id() -> None:
     planned = several(20, LARGE)
-    assert [name for name in ids(planned) if name not in read(listing(planned))] == []
+    assert [name for name in ids(planned) if name not in read(render_listing(planned))] == []

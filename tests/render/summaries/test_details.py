@@ -15,12 +15,12 @@ from localslack.rules.messages import find_links, find_mentions
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import PullRequestNotFound, UsageError
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import Evidence
-from bot.render.summaries.details import View, details_view, loading_view, regret_view
+from bot.render.summaries.details import View, render_details_view, render_error_view, render_loading_view
 from bot.services.summaries.schemas import MOST_EVIDENCE
 from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
 from tests.render.accepted import invisible, nodes, strings
@@ -60,7 +60,7 @@ files = st.builds(
     additions=st.integers(0, 10**6),
     deletions=st.integers(0, 10**6),
 )
-evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(Side), st.integers(1, 10**5))
+evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(DiffSide), st.integers(1, 10**5))
 
 
 @st.composite
@@ -79,7 +79,7 @@ def opened(draw: st.DrawFn) -> Entry:
 @given(opened())
 @pytest.mark.slow
 def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> None:
-    view = details_view(made)
+    view = render_details_view(made)
     assert_opens(view)
     assert_leads_home(view, made)
 
@@ -87,25 +87,25 @@ def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> 
 @given(opened())
 @pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(made: Entry) -> None:
-    view = details_view(replace(made, risk=replace(made.risk, reasons=("touches",))))
+    view = render_details_view(replace(made, risk=replace(made.risk, reasons=("touches",))))
     found = [text.rstrip("\n") for text in strings(view["blocks"])]  # names of sections end their own line
     assert [text for text in found if invisible(text) or "\n" in text] == []
 
 
 @pytest.mark.parametrize("title", BLANK, ids=ascii)
 def test_a_title_of_nothing_visible_makes_a_window_that_slack_opens(title: str) -> None:
-    assert_opens(details_view(entry(5, title=title)))
+    assert_opens(render_details_view(entry(5, title=title)))
 
 
 @pytest.mark.parametrize("path", ["\u202e", "\u200b\u200b", "\n", " "], ids=ascii)
 def test_a_path_of_nothing_visible_makes_a_window_that_slack_opens(path: str) -> None:
     """Git takes any byte but null in a name."""
-    assert_opens(details_view(entry(5, files=[changed_file(path)])))
+    assert_opens(render_details_view(entry(5, files=[changed_file(path)])))
 
 
 def test_a_quote_of_nothing_visible_in_a_path_of_nothing_visible_can_be_followed() -> None:
-    made = entry(5, said=summary(evidence=(Evidence("\u202e", "\u200b" * 8 + "x", Side.NEW, 7),)))
-    assert_opens(details_view(made))
+    made = entry(5, said=summary(evidence=(Evidence("\u202e", "\u200b" * 8 + "x", DiffSide.NEW, 7),)))
+    assert_opens(render_details_view(made))
 
 
 def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
@@ -114,7 +114,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
     proof = tuple(
         Evidence(f"{n}/{'d' * 240}", long[:500], side, 10**6)
         for n in range(MOST_EVIDENCE // 2)
-        for side in (Side.NEW, Side.OLD)
+        for side in (DiffSide.NEW, DiffSide.OLD)
     )
     said = summary(
         headline=text[:120],
@@ -145,7 +145,7 @@ WORDS_OF_CODE = "`漢`漢" * 250
 @pytest.mark.slow
 def test_the_longest_texts_make_a_window_that_slack_opens(text: str, repository: Repository) -> None:
     made = longest(text, repository)
-    view = details_view(made)
+    view = render_details_view(made)
     assert_opens(view)
     assert_leads_home(view, made)
 
@@ -153,15 +153,17 @@ def test_the_longest_texts_make_a_window_that_slack_opens(text: str, repository:
 @pytest.mark.parametrize("depth", [1, pytest.param(10)])
 def test_a_long_path_that_is_not_ascii_makes_a_window_that_slack_opens(depth: int) -> None:
     path = "/".join(["漢" * 33] * depth)
-    assert_opens(details_view(entry(5, said=summary(evidence=(Evidence(path, "return 1", Side.NEW, 7),)))))
+    assert_opens(
+        render_details_view(entry(5, said=summary(evidence=(Evidence(path, "return 1", DiffSide.NEW, 7),))))
+    )
 
 
 @pytest.mark.parametrize("number", [1, 35617, LAST])
 def test_the_window_is_titled_with_the_number(number: int) -> None:
     views = [
-        details_view(entry(number)),
-        loading_view(Reference(REPOSITORY, number)),
-        regret_view(UsageError("No."), "a1b2c3", number),
+        render_details_view(entry(number)),
+        render_loading_view(Reference(REPOSITORY, number)),
+        render_error_view(UsageError("No."), "a1b2c3", number),
     ]
     assert [view["title"]["text"] for view in views] == [f"#{number}"] * 3
     assert [view["close"]["text"] for view in views] == ["Close"] * 3
@@ -169,14 +171,14 @@ def test_the_window_is_titled_with_the_number(number: int) -> None:
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_a_window_that_waits_says_for_what(repository: Repository) -> None:
-    view = loading_view(Reference(repository, LAST))
+    view = render_loading_view(Reference(repository, LAST))
     assert_opens(view)
     assert seen(view) == f"Reading {repository}#{LAST}…"
 
 
 @given(texts(1_000))
 def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
-    view = regret_view(UsageError(f"{typed!r} names no pull request."), "a1b2c3", 5)
+    view = render_error_view(UsageError(f"{typed!r} names no pull request."), "a1b2c3", 5)
     assert_opens(view)
     assert seen(view).endswith(" names no pull request. [a1b2c3]")
 
@@ -192,7 +194,7 @@ def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
     ],
 )
 def test_a_window_that_can_not_be_filled_shows_what_a_message_would(error: Exception, expected: str) -> None:
-    view = regret_view(error, "a1b2c3", 5)
+    view = render_error_view(error, "a1b2c3", 5)
     assert_opens(view)
     assert seen(view).endswith(expected)
     assert "evil" not in seen(view)
@@ -200,7 +202,7 @@ def test_a_window_that_can_not_be_filled_shows_what_a_message_would(error: Excep
 
 def test_sections_are_shown_whole() -> None:
     long = "The counter moved. " * 140  # far more than a message shows
-    text = seen(details_view(entry(5, said=summary(what_changed_and_why=long))))
+    text = seen(render_details_view(entry(5, said=summary(what_changed_and_why=long))))
     assert f"What changed and why\n{long.strip()}" in text
     assert [
         name for name in ("Technical impact\n", "Potential risks\n", "Key insights\n") if name not in text
@@ -208,20 +210,20 @@ def test_sections_are_shown_whole() -> None:
 
 
 def test_every_quote_is_shown_with_its_place() -> None:
-    proof = tuple(Evidence(f"engine/{n}.py", f"return {n}", Side.NEW, n) for n in range(1, MOST_EVIDENCE + 1))
-    text = seen(details_view(entry(5, said=summary(evidence=proof))))
+    proof = tuple(Evidence(f"engine/{n}.py", f"return {n}", DiffSide.NEW, n) for n in range(1, MOST_EVIDENCE + 1))
+    text = seen(render_details_view(entry(5, said=summary(evidence=proof))))
     assert [found.path for found in proof if f"{found.path}:{found.line} {found.quote}" not in text] == []
 
 
 def test_a_quote_of_a_line_that_is_gone_leads_to_the_diff() -> None:
-    made = entry(5, said=summary(evidence=(Evidence("engine/core.py", "return 1", Side.OLD, 7),)))
-    assert "engine/core.py (removed) return 1" in seen(details_view(made))
+    made = entry(5, said=summary(evidence=(Evidence("engine/core.py", "return 1", DiffSide.OLD, 7),)))
+    assert "engine/core.py (removed) return 1" in seen(render_details_view(made))
     line = "#diff-62cd9605f3f646b295d76b851898fa74e900bbc5ca91b4a1070434244522d05eL7"
-    assert f"{made.pull.url}/files{line}" in find_links({"blocks": details_view(made)["blocks"]})
+    assert f"{made.pull.url}/files{line}" in find_links({"blocks": render_details_view(made)["blocks"]})
 
 
 def test_numbers_in_the_sections_are_no_links() -> None:
-    view = details_view(entry(5, said=summary(key_insights="See #5 and #6.")))
+    view = render_details_view(entry(5, said=summary(key_insights="See #5 and #6.")))
     assert find_links({"blocks": view["blocks"]}) == [pull(5).url]
 
 
@@ -241,7 +243,7 @@ def test_the_largest_files_come_first_and_the_rest_is_counted(
     listed = [changed_file(f"engine/{n:02}.py", n + 1, 2) for n in range(count)]
     made = entry(5)
     made = replace(made, pull=replace(made.pull, files=tuple(listed), changed_files=all_of_them))
-    view = details_view(made)
+    view = render_details_view(made)
     paths = [text for text in strings(view["blocks"]) if text.startswith("engine/")]
     assert paths == [f"engine/{n:02}.py" for n in range(count)][::-1][:shown]
     assert [text for text in strings(view["blocks"]) if "more file" in text] == ([more] if more else [])
@@ -249,12 +251,12 @@ def test_the_largest_files_come_first_and_the_rest_is_counted(
 
 
 def test_a_file_says_what_happened_to_it() -> None:
-    view = details_view(entry(5, files=[changed_file("engine/core.py", 1_234, 5, status="renamed")]))
+    view = render_details_view(entry(5, files=[changed_file("engine/core.py", 1_234, 5, status="renamed")]))
     assert "engine/core.py renamed, +1,234 −5" in seen(view)  # noqa: RUF001 (a minus)
 
 
 def test_files_that_could_not_be_read_are_not_listed() -> None:
-    view = details_view(entry(5, files=None, changed_files=7))
+    view = render_details_view(entry(5, files=None, changed_files=7))
     assert "Files" not in seen(view)
     assert "Risk: not assessed, its files could not be read" in seen(view)
 
@@ -263,8 +265,8 @@ def test_the_window_says_again_what_it_is_and_how_risky() -> None:
     made = replace(
         entry(5, title="Count once", said=summary(action="Set the flag.")), risk=Risk(20, ("adds lines",))
     )
-    text = seen(details_view(made))
+    text = seen(render_details_view(made))
     assert [
         part for part in ("Count once", "#5 Requests are", "highest", "Set the flag.") if part not in text
     ] == []
-    assert len(list(nodes(details_view(made)["blocks"], "header"))) == 1
+    assert len(list(nodes(render_details_view(made)["blocks"], "header"))) == 1

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, Repository
-from bot.domain.risk.assessment import Band, Risk
+from bot.domain.risk.assessment import Risk, RiskBand
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence, Quote, Summary, verify
-from bot.render.blocks.rich_text import characters
-from bot.render.summaries.post import summary_post
+from bot.domain.summaries.models import Evidence, Quote, Summary, verify_quotes
+from bot.render.blocks.rich_text import count_characters
+from bot.render.summaries.post import render_summary
 from tests.helpers.builders import REPOSITORY, changed_file, entry, pull, summary
 from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, seen, strings
 from tests.render.hostile_days import LONGEST, WORST, entries, lines, texts
 
 # a quote that was found in a diff is never short, but may hold anything
-evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(Side), st.just(7))
+evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(DiffSide), st.just(7))
 
 
 @st.composite
@@ -43,16 +43,16 @@ def assert_taken(found: dict[str, Any], url: str) -> None:
 @pytest.mark.slow
 def test_a_hostile_pull_request_makes_a_message_that_slack_takes(made: Entry, told: Summary) -> None:
     for summarised in (made.summary, replace(told, headline=made.summary.headline, action=made.summary.action)):
-        post = summary_post(replace(made, summary=summarised))
-        assert_taken(post.payload(), made.pull.url)
+        post = render_summary(replace(made, summary=summarised))
+        assert_taken(post.build_payload(), made.pull.url)
         assert len(post.blocks) <= MOST_BLOCKS
-        assert characters(list(post.blocks)) <= MOST_CHARACTERS
+        assert count_characters(list(post.blocks)) <= MOST_CHARACTERS
 
 
 def longest(text: str) -> Entry:
     """An entry of which every text is as long as it can be, in files as deep as Java's."""
     long = (text * 10)[:3_000]
-    proof = tuple(Evidence(f"{'d' * 200}/{n}.py", long[:500], Side.NEW, n) for n in range(1, 7))
+    proof = tuple(Evidence(f"{'d' * 200}/{n}.py", long[:500], DiffSide.NEW, n) for n in range(1, 7))
     told = summary(
         headline=text[:120],
         action=text[:240],
@@ -67,29 +67,29 @@ def longest(text: str) -> Entry:
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_texts_are_taken(text: str) -> None:
-    assert_taken(summary_post(longest(text)).payload(), longest(text).pull.url)
+    assert_taken(render_summary(longest(text)).build_payload(), longest(text).pull.url)
 
 
 def test_the_longest_texts_stay_within_the_budget_of_a_message() -> None:
-    assert characters(list(summary_post(longest("W" * 700)).blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(render_summary(longest("W" * 700)).blocks)) <= MOST_CHARACTERS
 
 
 def test_a_quote_of_nothing_visible_makes_a_message_that_slack_takes() -> None:
     quote = "\u200b" * 8
     made = pull(files=[changed_file(patch=f"@@ -0,0 +1 @@\n+{quote}")])
-    proof = verify([Quote("engine/core.py", quote)], made)
-    assert_taken(summary_post(entry(1, said=summary(evidence=proof))).payload(), made.url)
+    proof = verify_quotes([Quote("engine/core.py", quote)], made)
+    assert_taken(render_summary(entry(1, said=summary(evidence=proof))).build_payload(), made.url)
 
 
 @pytest.mark.parametrize("path", ["a\u202eyp.py", "a\nb.py"], ids=ascii)
 def test_a_path_neither_breaks_lines_nor_reads_backwards(path: str) -> None:
-    post = summary_post(entry(1, said=summary(evidence=(Evidence(path, "return new_count", Side.NEW, 7),))))
+    post = render_summary(entry(1, said=summary(evidence=(Evidence(path, "return new_count", DiffSide.NEW, 7),))))
     labels = [text for text in strings(list(post.blocks)) if text.startswith("a")]
     assert [label for label in labels if invisible(label) or "\n" in label] == []
 
 
 def test_a_summary_shows_title_headline_and_its_four_sections() -> None:
-    text = seen(summary_post(entry(5, title="Count once")))
+    text = seen(render_summary(entry(5, title="Count once")))
     parts = ["#5 Count once", "Requests are counted once", "What changed and why\nThe counter moved."]
     parts += ["Technical impact\nOne place counts.", "Potential risks\nNone stand out.", "Key insights\n"]
     assert [part for part in parts if part not in text] == []
@@ -97,12 +97,12 @@ def test_a_summary_shows_title_headline_and_its_four_sections() -> None:
 
 def test_a_pull_request_that_is_not_merged_can_be_shown() -> None:
     made = replace(entry(5), pull=pull(5, merged_at=None, state="OPEN"))
-    assert_taken(summary_post(made).payload(), made.pull.url)
+    assert_taken(render_summary(made).build_payload(), made.pull.url)
 
 
 def told(made: Entry, start: str) -> list[str]:
     """The lines of the first list that begin so."""
-    first = next(nodes(summary_post(made).blocks, "rich_text_list"))["elements"]
+    first = next(nodes(render_summary(made).blocks, "rich_text_list"))["elements"]
     found = ["".join(strings(item["elements"])) for item in first]
     return [line for line in found if line.startswith(start)]
 
@@ -112,7 +112,7 @@ POINTS = {-7: "lowest", -6: "low", 0: "low", 4: "middle", 12: "high", 16: "highe
 
 @pytest.mark.parametrize(("points", "label"), POINTS.items())
 def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int, label: str) -> None:
-    band = next(band for band in Band if band.label == label)
+    band = next(band for band in RiskBand if band.label == label)
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
     share = f"in this band about {band.repaired} % needed a repair within two weeks, of all 7 %"
     reasons = "adds 400 lines of product code; touches 4 product folders"
@@ -143,7 +143,7 @@ def test_what_to_do_is_said_where_there_is_something(action: str) -> None:
 
 
 def context_lines(made: Entry) -> list[str]:
-    return [block["elements"][0]["text"] for block in summary_post(made).blocks if block["type"] == "context"]
+    return [block["elements"][0]["text"] for block in render_summary(made).blocks if block["type"] == "context"]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ named_files = st.builds(ChangedFile, texts(255), st.just("modified"), st.integer
 @given(entries(1), st.lists(named_files, max_size=6))
 @pytest.mark.slow
 def test_hostile_names_of_files_make_a_message_that_slack_takes(made: Entry, files: list[ChangedFile]) -> None:
-    post = summary_post(replace(made, pull=replace(made.pull, files=tuple(files), changed_files=9)))
-    assert_taken(post.payload(), made.pull.url)
+    post = render_summary(replace(made, pull=replace(made.pull, files=tuple(files), changed_files=9)))
+    assert_taken(post.build_payload(), made.pull.url)
     lines = [text for block in post.blocks if block["type"] == "context" for text in strings(block)]
     assert [line for line in lines if invisible(line) or "\n" in line] == []
 
@@ -214,7 +214,7 @@ def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 2
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_slack_takes_the_longest_message_with_its_files(text: str, repository: Repository) -> None:
-    payload = summary_post(complete(text, repository)).payload()
+    payload = render_summary(complete(text, repository)).build_payload()
     assert check_message(payload) is None
     assert find_mentions(payload) == []
     home = f"https://github.com/{repository}"
@@ -224,15 +224,15 @@ def test_slack_takes_the_longest_message_with_its_files(text: str, repository: R
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_the_longest_message_with_its_files_stays_within_the_budget(text: str) -> None:
-    assert characters(list(summary_post(complete(text)).blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(render_summary(complete(text)).blocks)) <= MOST_CHARACTERS
 
 
 def test_the_longest_message_of_the_longest_name_stays_within_the_budget() -> None:
-    assert characters(list(summary_post(complete("W" * 700, LONGEST)).blocks)) <= MOST_CHARACTERS
+    assert count_characters(list(render_summary(complete("W" * 700, LONGEST)).blocks)) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("length", [255, 340])
 def test_long_paths_that_are_not_ascii_are_taken(length: int) -> None:
     """A sign of three bytes takes nine characters in an address."""
-    post = summary_post(complete("W" * 700, path="漢" * length))
-    assert_taken(post.payload(), pull(999_999_999).url)
+    post = render_summary(complete("W" * 700, path="漢" * length))
+    assert_taken(post.build_payload(), pull(999_999_999).url)

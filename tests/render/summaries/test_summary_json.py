@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 
 from bot.domain.digest.models import Digest
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
-from bot.render.summaries.summary_json import summary_json
+from bot.render.summaries.summary_json import build_summary_json
 from tests.helpers.builders import changed_file, entry, pull, summary
 from tests.render.hostile_days import digests
 
 PROOF = (
-    Evidence("engine/a b#c.py", "return new_count", Side.NEW, 7),
-    Evidence("engine/core.py", "return old_count", Side.OLD, 9),
+    Evidence("engine/a b#c.py", "return new_count", DiffSide.NEW, 7),
+    Evidence("engine/core.py", "return old_count", DiffSide.OLD, 9),
 )
 MADE = entry(
     12,
@@ -31,7 +31,7 @@ MADE = entry(
 
 def test_a_summary_is_exactly_this() -> None:
     made = replace(MADE, risk=Risk(12.5, ("touches 2 product folders",)), from_cache=True, cost=0.25)
-    assert summary_json(made) == {
+    assert build_summary_json(made) == {
         "repository": "octo/engine",
         "number": 12,
         "title": "Change number 12",
@@ -78,7 +78,7 @@ def test_a_summary_is_exactly_this() -> None:
 
 def test_what_there_is_not_is_null() -> None:
     made = replace(MADE, pull=pull(12, files=None, merged_at=None, state="OPEN"), cost=None)
-    found = summary_json(made)
+    found = build_summary_json(made)
     assert [found[name] for name in ("merged_at", "merged_by", "cost_usd", "fallback")] == [None] * 4
     assert (found["state"], found["files"]) == ("OPEN", [])
 
@@ -86,7 +86,7 @@ def test_what_there_is_not_is_null() -> None:
 @pytest.mark.parametrize("coverage", Coverage)
 def test_coverage_and_fallback_are_told(coverage: Coverage) -> None:
     said = summary(coverage=coverage, left_out=("engine/core.py",), fallback="the model is busy")
-    found = summary_json(replace(MADE, summary=said))
+    found = build_summary_json(replace(MADE, summary=said))
     assert (found["coverage"], found["left_out"]) == (coverage.value, ["engine/core.py"])
     assert found["fallback"] == "the model is busy"
 
@@ -95,7 +95,7 @@ def test_coverage_and_fallback_are_told(coverage: Coverage) -> None:
 @pytest.mark.slow
 def test_any_entry_survives_json_unchanged_with_the_same_names(found: Digest) -> None:
     for made in found.entries:
-        told = summary_json(made)
+        told = build_summary_json(made)
         assert json.loads(json.dumps(told)) == told
-        assert set(told) == set(summary_json(MADE))
+        assert set(told) == set(build_summary_json(MADE))
         assert told["title"] == made.pull.title

@@ -11,13 +11,13 @@ from bot.adapters.redis.history import RedisHistory
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
-from bot.domain.track_record.posted_ratings import Rated, Ratings
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
 from tests.helpers.builders import pull
 from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read
 from tests.scenarios import Bot, labels
 
-_RATINGS = TypeAdapter(Ratings)
+_RATINGS = TypeAdapter(PostedRatings)
 
 
 def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest, PullRequest]:
@@ -27,10 +27,13 @@ def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest,
     back = pull(bot.unused_number(), repository=of, merged_at=noon + timedelta(days=2, hours=3))
     back = pull(back.number, repository=of, merged_at=back.merged_at, title=f'Revert "{first.title}"')
     RedisHistory(bot.store).record([first, back])
-    rated = (Rated(first.number, noon, 14.0, 400, is_listed=True), Rated(bot.unused_number(), noon, 3.0, 4))
+    rated = (
+        RatedPullRequest(first.number, noon, 14.0, 400, is_listed=True),
+        RatedPullRequest(bot.unused_number(), noon, 3.0, 4),
+    )
     day = LocalDay(noon.date(), bot.zone)
     key = f"digest:T1:C1:{repository}:{day.date}"
-    kept = _RATINGS.dump_json(Ratings("rules.v2", rated)).decode()
+    kept = _RATINGS.dump_json(PostedRatings("rules.v2", rated)).decode()
     plant(digest_store(bot.store), key, ratings_json=kept, posted_at=day.end + timedelta(hours=9))
     RedisPostedDigestIndex(bot.store).add(of, day.end, key)
     return first, back

@@ -10,7 +10,7 @@ import pytest
 from localslack.users.person import Person
 
 from bot.adapters.redis.question_queue import RedisSpending
-from bot.domain.operations.budget import Hold
+from bot.domain.operations.budget import BudgetHold
 from tests.emulators.github.store import pull
 from tests.scenarios import REPO, Bot
 from tests.scenarios.conftest import Bots, unharmed
@@ -68,7 +68,7 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
 
 def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: Bot) -> None:
     ada, day = listed(frugal), str(frugal.noon(0).date())
-    spending, whole = RedisSpending(frugal.store), Hold("", 0.0, (day,))
+    spending, whole = RedisSpending(frugal.store), BudgetHold("", 0.0, (day,))
     before = spending.spent(day)
     spending.settle(whole, DAILY)
     with answering(frugal, answer("Yes.")) as asked:

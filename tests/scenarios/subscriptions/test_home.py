@@ -7,8 +7,8 @@ import datetime as dt
 from localslack.users.person import Person
 
 from bot.adapters.redis.agenda import RedisSubscriptions
-from bot.adapters.slack.messenger import slack_client
-from bot.domain.digest.view import View
+from bot.adapters.slack.messenger import make_slack_client
+from bot.domain.digest.view import DigestView
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -113,7 +113,7 @@ def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
     kept = RedisSubscriptions(http_bot.store)
     repository, timing = Repository.parse(REPO), Timing(SIX, http_bot.zone)
-    views = [View(Filters(labels=(f"label {number}",))) for number in range(60)]
+    views = [DigestView(Filters(labels=(f"label {number}",))) for number in range(60)]
     made = [Subscription(channel, repository, timing, view, by="U0BEN", is_open=True) for view in views]
     for each in made:
         kept.put(each)
@@ -148,7 +148,7 @@ def test_people_of_another_workspace_change_nothing_there(http_bot: Bot) -> None
     view = http_bot.world.slack.get_home(ada.user)
     assert view
     # the same page in front of somebody else
-    slack_client(http_bot.world.slack.token, http_bot.world.slack.url).views_publish(
+    make_slack_client(http_bot.world.slack.token, http_bot.world.slack.url).views_publish(
         user_id=stranger.user, view={"type": "home", "blocks": view["blocks"]}
     )
     press(http_bot, stranger, "subscription_remove", made.id)

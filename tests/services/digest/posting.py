@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.ports import Attachment, Messenger, Post, RecordStore
-from bot.render.digest.post import Rendered
+from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, Published
 from bot.services.digest.records import DigestRecords
@@ -29,21 +29,21 @@ def post(text: str) -> Post:
     return Post(text, ({"type": "header", "text": {"type": "plain_text", "text": text}},))
 
 
-def rendered(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> Rendered:
+def rendered(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> RenderedDigest:
     """A digest of a lead, its thread and a report."""
     file = Attachment("Engine-2026-02-28.md", "Full report", f"# {lead}\n") if report else None
     posts = tuple(post(part) for part in parts)
-    return Rendered(post(lead), posts, file, fingerprint=f"{lead} {parts}")
+    return RenderedDigest(post(lead), posts, file, fingerprint=f"{lead} {parts}")
 
 
 class Build:
     """Builds a digest, another one each time, and counts."""
 
-    def __init__(self, *made: Rendered) -> None:
+    def __init__(self, *made: RenderedDigest) -> None:
         self._made = made
         self.count = 0
 
-    def __call__(self) -> Rendered:
+    def __call__(self) -> RenderedDigest:
         self.count += 1
         return self._made[self.count - 1] if self._made else rendered(f"Engine {self.count}")
 
@@ -55,19 +55,19 @@ class MemoryMessenger:
     messages: list[tuple[str, str | None, str, str]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
 
-    def team(self) -> str:
+    def fetch_team(self) -> str:
         return "T0TEAM"
 
-    def post(
+    def post_message(
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
         self.messages.append((channel, thread, key, post["text"]))
         return f"{len(self.messages)}.0"
 
-    def direct(self, user: str) -> str:
+    def open_direct_messages(self, user: str) -> str:
         return f"D{user[1:]}"
 
-    def edit(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+    def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
         place = int(message.partition(".")[0]) - 1
         assert (self.messages[place][0], self.messages[place][2]) == (channel, key)
         self.messages[place] = (*self.messages[place][:3], post["text"])
@@ -77,13 +77,13 @@ class MemoryMessenger:
         numbered = enumerate(self.messages, 1)
         return {key: f"{n}.0" for n, (place, under, key, _) in numbered if (place, under) == (channel, thread)}
 
-    def attach(self, channel: str, thread: str, file: Attachment) -> None:
+    def attach_file(self, channel: str, thread: str, file: Attachment) -> None:
         self.files.append(f"{channel} {thread} {file.name}")
 
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
         return f"{channel} {thread} {name}" in self.files
 
-    def permalink(self, channel: str, message: str) -> str:
+    def fetch_permalink(self, channel: str, message: str) -> str:
         return f"https://slack.test/{channel}/{message}"
 
 
@@ -149,21 +149,23 @@ class Poster:
         self._records = DigestRecords(store, messenger.team)
         self._poster = DigestPoster(messenger, self._records, lambda: now, sleeps)
 
-    def post(self, spec: DigestSpec, build: Callable[[], Rendered]) -> Published:
+    def post(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> Published:
         return self._poster.post(self._records.track(spec), build)
 
-    def revise(self, spec: DigestSpec, build: Callable[[], Rendered]) -> Published:
+    def revise(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> Published:
         return self._poster.revise(self._records.track(spec), build)
 
 
 def publish(
-    messenger: Messenger | Fragile, records: RecordStore[PostedDigest] | Fragile, build: Callable[[], Rendered]
+    messenger: Messenger | Fragile,
+    records: RecordStore[PostedDigest] | Fragile,
+    build: Callable[[], RenderedDigest],
 ) -> Published:
     return poster_of(messenger, records).post(SPEC, build)
 
 
 def messenger_of(slack: SlackEmulator) -> SlackMessenger:
-    return SlackMessenger(slack_client(slack.token, slack.url))
+    return SlackMessenger(make_slack_client(slack.token, slack.url))
 
 
 @dataclass(frozen=True)

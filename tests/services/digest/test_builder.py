@@ -16,7 +16,7 @@ from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.connection import HURRIED, RedisCache, connect
 from bot.adapters.redis.history import RedisHistory
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
-from bot.domain.digest.view import WHOLE, Only, View
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.errors import (
     GitHubUnavailable,
     PrdigestError,
@@ -28,13 +28,13 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, fallback_summary
+from bot.domain.summaries.models import ChangeType, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.ports import Model
-from bot.render.digest.post import render
+from bot.render.digest.post import render_digest
 from bot.services.digest.builder import DailyDigest, Surroundings
 from bot.services.digest.overview import Overviewer
-from bot.services.history.merge_timeline import Around, Chronicle
+from bot.services.history.merge_timeline import DayContext, MergeTimeline
 from bot.services.summaries.reader import Reader
 from bot.services.summaries.structured_completion import Asker
 from bot.services.summaries.summarizer import Summarised, Summariser
@@ -49,7 +49,7 @@ Summarise = Callable[[PullRequest], Summarised]
 
 def at_once(pull: PullRequest) -> Summarised:
     if pull.files is None:
-        return Summarised(fallback_summary(pull, "its files could not be loaded", Coverage.NONE))
+        return Summarised(build_fallback_summary(pull, "its files could not be loaded", Coverage.NONE))
     return Summarised(summary(), cost=0.5)
 
 
@@ -111,7 +111,7 @@ def test_a_pull_request_whose_files_fail_does_not_end_the_digest(error: Prdigest
     pulls.failing = {2: error}
     found = build(pulls)
     assert [entry.number for entry in found.entries] == [1, 2, 3]
-    assert [entry.number for entry in found.fallbacks] == [2]
+    assert [entry.number for entry in found.fallback_entries] == [2]
     assert [entry.pull.files is None for entry in found.entries] == [False, True, False]
 
 
@@ -189,7 +189,7 @@ ADA, BOT = Account("ada-dev"), Account("renovate", is_bot=True)
 AWAY = GitHubUnavailable("GitHub is away.")
 
 
-def viewed(pulls: KnownPulls, view: View, summarise: Summarise = at_once) -> Digest:
+def viewed(pulls: KnownPulls, view: DigestView, summarise: Summarise = at_once) -> Digest:
     reader = Reader(pulls, summarise)
     daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3)
     return daily.build(REPOSITORY, DAY, "Engine", view=view)
@@ -210,21 +210,25 @@ FOUR = (
 @pytest.mark.parametrize(
     ("view", "shown", "read"),
     [
-        pytest.param(WHOLE, [1, 2, 3, 4], [1, 2, 3, 4], id="all"),
-        pytest.param(View(Filters(not_authors=("bots",))), [1, 2, 3], [1, 2, 3], id="by-author"),
-        pytest.param(View(Filters(labels=("BUG",))), [1, 3], [1, 3], id="by-label"),
-        pytest.param(View(Filters(paths=("engine",))), [1, 2, 4], [1, 2, 3, 4], id="by-path"),
-        pytest.param(View(Filters(("docs",), ("Ada-Dev",))), [3], [2, 3], id="files-of-those-alone-that-may-fit"),
-        pytest.param(View(Filters(authors=("nobody",))), [], [], id="none"),
-        pytest.param(View(only=Only.RISKY), [], [1, 2, 3, 4], id="what-weighs-enough-is-known-after-reading"),
+        pytest.param(FULL_VIEW, [1, 2, 3, 4], [1, 2, 3, 4], id="all"),
+        pytest.param(DigestView(Filters(not_authors=("bots",))), [1, 2, 3], [1, 2, 3], id="by-author"),
+        pytest.param(DigestView(Filters(labels=("BUG",))), [1, 3], [1, 3], id="by-label"),
+        pytest.param(DigestView(Filters(paths=("engine",))), [1, 2, 4], [1, 2, 3, 4], id="by-path"),
+        pytest.param(
+            DigestView(Filters(("docs",), ("Ada-Dev",))), [3], [2, 3], id="files-of-those-alone-that-may-fit"
+        ),
+        pytest.param(DigestView(Filters(authors=("nobody",))), [], [], id="none"),
+        pytest.param(
+            DigestView(only=ViewLevel.RISKY), [], [1, 2, 3, 4], id="what-weighs-enough-is-known-after-reading"
+        ),
     ],
 )
-def test_a_view_reads_no_more_than_it_must(view: View, shown: list[int], read: list[int]) -> None:
+def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], read: list[int]) -> None:
     pulls = day(*FOUR)
     found = viewed(pulls, view)
     assert [entry.number for entry in found.entries] == shown
     assert sorted(pulls.calls) == ["day 2026-02-28", *(f"files {number}" for number in read)]
-    assert (found.view, found.hidden, found.merged) == (view, 4 - len(shown), 4)
+    assert (found.view, found.hidden, found.merged_count) == (view, 4 - len(shown), 4)
     assert found.overview.text.startswith(f"{len(shown)} in ")
     assert found.gaps == ()
 
@@ -240,7 +244,7 @@ def test_a_view_asks_the_model_of_what_fits_alone() -> None:
         DAY,
         "Engine",
         lambda *done: seen.append(done),
-        View(Filters(paths=("docs",)), Only.SUBSTANTIAL),
+        DigestView(Filters(paths=("docs",)), ViewLevel.SUBSTANTIAL),
     )
     assert (model.numbers, seen) == ([3], [(0, 1), (1, 1)])
 
@@ -262,14 +266,14 @@ def reverting(number: int, other: int, **fields: Any) -> PullRequest:
 def test_what_was_taken_back_comes_with_what_did_so(
     pulls: list[PullRequest], shown: list[int], reverts: list[tuple[int, int]]
 ) -> None:
-    found = viewed(day(*pulls), View(Filters(not_authors=("bots",))))
+    found = viewed(day(*pulls), DigestView(Filters(not_authors=("bots",))))
     assert [entry.number for entry in found.entries] == shown
     assert pairs(found.outcomes) == reverts
 
 
 def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
     pulls = day(pull(9), reverting(8, 9), reverting(7, 8))
-    assert viewed(pulls, View(Filters(not_authors=("bots",)))).taken_back == {8}
+    assert viewed(pulls, DigestView(Filters(not_authors=("bots",)))).reverted_numbers == {8}
 
 
 def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None:
@@ -279,39 +283,41 @@ def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None
     earlier = pull(3, merged_at=NOON - timedelta(days=1))
     pulls = day(pull(9), back, pull(7))
     reader = Reader(pulls, trivial)
-    surroundings = Surroundings(lambda repository, day, merged: Around.of([*merged, next_day, earlier]))
+    surroundings = Surroundings(
+        lambda repository, day, merged: DayContext.from_pulls([*merged, next_day, earlier])
+    )
     daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 1, surroundings=surroundings)
-    found = daily.build(REPOSITORY, DAY, "Engine", view=View(only=Only.SUBSTANTIAL))
+    found = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.SUBSTANTIAL))
     assert sorted(pairs(found.outcomes)) == [(3, 8), (9, 12)]
     assert ({entry.number for entry in found.entries}, found.hidden) == ({8, 9}, 1)
 
 
 def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
     trivial = Summaries(summary(type=ChangeType.TRIVIAL))
-    found = viewed(day(pull(9), reverting(8, 9), pull(7)), View(only=Only.SUBSTANTIAL), trivial)
+    found = viewed(day(pull(9), reverting(8, 9), pull(7)), DigestView(only=ViewLevel.SUBSTANTIAL), trivial)
     assert ([entry.number for entry in found.entries], found.hidden) == ([8, 9], 1)
 
 
 @pytest.mark.parametrize(
     ("view", "shown"),
     [
-        pytest.param(View(Filters(("engine",), not_authors=("bots",))), [1, 2, 3], id="path"),
-        pytest.param(View(Filters(("engine",)), Only.SUBSTANTIAL), [1, 2, 3, 4], id="substantial"),
-        pytest.param(View(Filters(("engine",)), Only.RISKY), [2, 3], id="risky-of-a-path"),
-        pytest.param(View(only=Only.RISKY), [2, 3], id="risky"),
+        pytest.param(DigestView(Filters(("engine",), not_authors=("bots",))), [1, 2, 3], id="path"),
+        pytest.param(DigestView(Filters(("engine",)), ViewLevel.SUBSTANTIAL), [1, 2, 3, 4], id="substantial"),
+        pytest.param(DigestView(Filters(("engine",)), ViewLevel.RISKY), [2, 3], id="risky-of-a-path"),
+        pytest.param(DigestView(only=ViewLevel.RISKY), [2, 3], id="risky"),
     ],
 )
-def test_what_can_not_be_read_is_shown_rather_than_lost(view: View, shown: list[int]) -> None:
+def test_what_can_not_be_read_is_shown_rather_than_lost(view: DigestView, shown: list[int]) -> None:
     found = viewed(day(*FOUR, failing=[2, 3]), view)
     assert [entry.number for entry in found.entries] == shown
     assert found.gaps == ("facts alone of #2, #3 (its files could not be loaded)",)
-    assert found.merged == 4
+    assert found.merged_count == 4
 
 
 def test_the_count_of_a_view_is_that_of_the_day() -> None:
     pulls = day(*FOUR)
     pulls.counted["2026-02-28"] = 5
-    found = viewed(pulls, View(Filters(labels=("bug",))))
+    found = viewed(pulls, DigestView(Filters(labels=("bug",))))
     assert found.gaps == ("incomplete? the commits of main name 5 merges, not 4",)
 
 
@@ -329,20 +335,24 @@ class Records(list[PullRequest]):
         self.extend(pulls)
 
 
-def chronicle_of(pulls: KnownPulls, store: Redis) -> Chronicle:
-    return Chronicle(lambda: RedisHistory(store), pulls.merged_on, lambda: NINE)
+def chronicle_of(pulls: KnownPulls, store: Redis) -> MergeTimeline:
+    return MergeTimeline(lambda: RedisHistory(store), pulls.list_merged, lambda: NINE)
 
 
 def surrounded(
-    pulls: KnownPulls, found: Surroundings, view: View = WHOLE, of: LocalDay = DAY, said: Summarise = at_once
+    pulls: KnownPulls,
+    found: Surroundings,
+    view: DigestView = FULL_VIEW,
+    of: LocalDay = DAY,
+    said: Summarise = at_once,
 ) -> Digest:
     reader = Reader(pulls, said)
     daily = DailyDigest(pulls, reader.read, overview, reader.with_files, 3, surroundings=found)
     return daily.build(REPOSITORY, of, "Engine", view=view)
 
 
-def seen_by(chronicle: Chronicle) -> Surroundings:
-    return Surroundings(chronicle.around, chronicle.record)
+def seen_by(chronicle: MergeTimeline) -> Surroundings:
+    return Surroundings(chronicle.load_day_context, chronicle.record_merges)
 
 
 def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
@@ -351,8 +361,8 @@ def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(st
     found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
     assert [entry.number for entry in found.entries] == [1, 2], "the revert is of the next day"
     assert (pairs(found.outcomes), found.count.counted, found.gaps) == ([(2, 9)], 2, ())
-    assert [entry.number for entry in found.riskiest] == [1]
-    said = seen(render(found).lead)
+    assert [entry.number for entry in found.riskiest_entries] == [1]
+    said = seen(render_digest(found).lead)
     first, second = said.index("Already reverted or repaired"), said.index("Worth a second look")
     assert "#2 Change number 2, reverted after" in said[first:second]
     assert "#2 " not in said[second : said.index("Details")]
@@ -360,9 +370,9 @@ def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(st
 
 def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis) -> None:
     pulls = day(*FOUR, replace(LATER, author=BOT))
-    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)), View(Filters(not_authors=("bots",))))
+    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(not_authors=("bots",))))
     assert pairs(found.outcomes) == [(2, 9)]
-    hidden = surrounded(pulls, seen_by(chronicle_of(pulls, store)), View(Filters(paths=("docs",))))
+    hidden = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(paths=("docs",))))
     assert ([entry.number for entry in hidden.entries], hidden.outcomes) == ([3], ())
 
 
@@ -394,7 +404,7 @@ def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.
     found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
     assert [entry.risk.without_history for entry in found.entries] == [True, True]
     assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())
-    assert "highest band without history" in seen(render(found).lead)
+    assert "highest band without history" in seen(render_digest(found).lead)
     assert "history is not recorded" in caplog.text
 
 
@@ -404,7 +414,7 @@ def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
     around = seen_by(chronicle_of(pulls, store))
     found = surrounded(pulls, around)
     assert found.gaps == ("what was reverted since is not known (GitHub is away)",)
-    assert (found.merged, found.outcomes) == (4, ())
+    assert (found.merged_count, found.outcomes) == (4, ())
     pulls.failing.clear()
     mended = surrounded(pulls, around)
     assert (mended.gaps, pairs(mended.outcomes)) == ((), [(2, 9)])
@@ -412,7 +422,7 @@ def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
 
 def test_all_that_was_merged_is_recorded_and_what_was_read_with_its_files() -> None:
     told = Records()
-    surrounded(day(*FOUR), Surroundings(record=told), View(Filters(labels=("bug",))))
+    surrounded(day(*FOUR), Surroundings(record=told), DigestView(Filters(labels=("bug",))))
     assert {each.number: each.files is not None for each in told} == {4: False, 3: True, 2: False, 1: True}
 
 
@@ -447,7 +457,7 @@ def test_lists_that_found_no_more_than_chance_are_spared(
         (surrounded(pulls, Surroundings()), usual),
         (surrounded(pulls, Surroundings(is_sparing=is_sparing)), sparing),
     ):
-        assert [entry.number for entry in found.riskiest] == listed
+        assert [entry.number for entry in found.riskiest_entries] == listed
     assert asked == [REPOSITORY]
 
 
@@ -469,7 +479,7 @@ def test_no_more_than_the_workers_ask_at_a_time(
     claude.latency = 0.05
     found = with_model(listed(*range(1, 13)), model, cache, workers)
     assert claude.in_flight_peak == workers
-    assert (len(claude.requests), len(found.fallbacks)) == (13, 0)
+    assert (len(claude.requests), len(found.fallback_entries)) == (13, 0)
     assert claude.problems == []
 
 
@@ -489,5 +499,5 @@ def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model:
 def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     claude.script(Refusal())
     found = with_model(listed(1, 2, 3), model, cache, 1)
-    assert [entry.number for entry in found.fallbacks] == [1]
+    assert [entry.number for entry in found.fallback_entries] == [1]
     assert found.overview.fallback == ""

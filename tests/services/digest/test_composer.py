@@ -15,7 +15,7 @@ from redis import Redis
 
 from bot.domain.conversations.commands import DigestRequest, Repositories
 from bot.domain.digest.models import Overview
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -23,7 +23,7 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.domain.summaries.models import Summary
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.render.digest.post import skipped_note
+from bot.render.digest.post import describe_skipped_days
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import DigestComposer
 from bot.services.summaries.reader import Reader
@@ -145,13 +145,13 @@ def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Re
 @pytest.mark.parametrize(
     ("view", "shown"),
     [
-        pytest.param(View(Filters(authors=("ada-dev",))), ["#0", "#4"], id="author"),
-        pytest.param(View(Filters(paths=("docs",))), ["#1", "#5"], id="path"),
-        pytest.param(View(only=Only.RISKY), [], id="risky"),
+        pytest.param(DigestView(Filters(authors=("ada-dev",))), ["#0", "#4"], id="author"),
+        pytest.param(DigestView(Filters(paths=("docs",))), ["#1", "#5"], id="path"),
+        pytest.param(DigestView(only=ViewLevel.RISKY), [], id="risky"),
     ],
 )
 def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
-    slack: SlackEmulator, store: Redis, view: View, shown: list[str]
+    slack: SlackEmulator, store: Redis, view: DigestView, shown: list[str]
 ) -> None:
     both = [
         merged(number, number // 2, files=[changed_file(("engine/a.py", "docs/a.md")[number % 2])])
@@ -164,12 +164,12 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
     assert f"{len(shown)} of 4 shown: {view}" in lead
     assert sorted(linked) == shown
     assert titles == ([TITLES[0], TITLES[2]] if shown else [])
-    assert [file["name"] for file in slack.files] == [f"Engine-{WEEKEND}-{view.mark}.md"][: len(shown)]
+    assert [file["name"] for file in slack.files] == [f"Engine-{WEEKEND}-{view.fingerprint}.md"][: len(shown)]
 
 
 def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, store: Redis) -> None:
     whole = DAILY.digest_spec(MONDAY)
-    for spec in (whole, replace(whole, view=View(only=Only.RISKY)), whole):
+    for spec in (whole, replace(whole, view=DigestView(only=ViewLevel.RISKY)), whole):
         posted(slack, store, composer(SIX), spec)
     assert [message["text"].rpartition(" · ")[2] for message in slack.list_messages(HOME)] == [
         "6 merged",
@@ -182,7 +182,7 @@ def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, sto
 
 def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackEmulator, store: Redis) -> None:
     skipped = Span(FRIDAY - timedelta(days=20), FRIDAY - timedelta(days=1), ZONE)
-    posted(slack, store, composer(SIX), DAILY.digest_spec(MONDAY), skipped_note(REPOSITORY, skipped))
+    posted(slack, store, composer(SIX), DAILY.digest_spec(MONDAY), describe_skipped_days(REPOSITORY, skipped))
     [lead] = slack.list_messages(HOME)
     said, _, _ = read_in(slack)
     found = re.search(r"To see it: /prdigest (.+)$", said, re.M)

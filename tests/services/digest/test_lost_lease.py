@@ -8,9 +8,9 @@ import pytest
 from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import InProgress
+from bot.domain.errors import PostingInProgress
 from bot.ports import RecordStore
-from bot.render.digest.post import Rendered
+from bot.render.digest.post import RenderedDigest
 from bot.services.slack.answered_request import AnsweredRequest
 from bot.services.slack.replies import Answer, Replies
 from tests.helpers.records import answer_store, memory_answers, memory_digests
@@ -38,7 +38,7 @@ def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audien
         replies.give(asked, "summary", audience, lambda: ANSWER)
         return ANSWER
 
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         replies.give(asked, "summary", audience, slowly)
     replies.give(asked, "summary", audience, lambda: ANSWER)
     assert [text for *_, text in messenger.messages] == ["For everybody"]
@@ -48,11 +48,11 @@ def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audien
 def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() -> None:
     messenger, records = MemoryMessenger(), memory_digests()
 
-    def slowly() -> Rendered:
+    def slowly() -> RenderedDigest:
         publish(messenger, records, Build())
         return rendered("Engine 2")
 
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         publish(messenger, records, slowly)
     assert publish(messenger, records, Build()).already
     assert [text for *_, text in messenger.messages] == ["Engine 1", *PARTS]
@@ -70,7 +70,7 @@ def claim(records: RecordStore[AnsweredRequest], key: str, at: datetime) -> None
 def test_a_field_is_claimed_once(records: RecordStore[AnsweredRequest]) -> None:
     later = MORNING + timedelta(seconds=1)
     claim(records, "answer:1", MORNING)
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         claim(records, "answer:1", later)
     claim(records, "answer:2", later)
     assert [records.load(key).begun_at for key in ("answer:1", "answer:2")] == [MORNING, later]

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.digest.models import Digest
-from bot.domain.digest.multi_day import Unknown
+from bot.domain.digest.multi_day import UnknownDay
 from bot.domain.errors import (
     DayUnavailable,
     GitHubUnavailable,
@@ -55,13 +55,13 @@ def test_every_day_is_built_once_and_in_order(last: int) -> None:
     dates = [str(day.date) for day in span(1, last).days]
     assert days.built == [("octo/engine", date, "Engine") for date in dates]
     assert [str(each.day.date) for each in found.digests] == dates
-    assert (found.span, found.name, found.merged) == (span(1, last), "Engine", last)
+    assert (found.span, found.name, found.merged_count) == (span(1, last), "Engine", last)
 
 
 def test_days_of_which_nothing_is_known_are_named_as_such() -> None:
     found = catch_up(Days(2, UNKNOWN), REPOSITORY, span(1, 3), "Engine")
-    assert [each.merged for each in found.digests] == [1, 1]
-    assert found.unknown == (Unknown(span(2, 2).first, "not in the sample"),)
+    assert [each.merged_count for each in found.digests] == [1, 1]
+    assert found.unknown_days == (UnknownDay(span(2, 2).first, "not in the sample"),)
 
 
 def test_where_nothing_is_known_of_any_day_that_is_said() -> None:
@@ -80,8 +80,8 @@ def test_no_patches_are_held_and_all_else_is() -> None:
 
 def test_a_revert_on_another_day_is_known() -> None:
     found = catch_up(Days(), REPOSITORY, span(1, 3), "Engine")
-    assert pairs(found.whole.outcomes) == [(1, 2)]
-    assert [each.number for each in found.whole.riskiest] == [3]
+    assert pairs(found.combined.outcomes) == [(1, 2)]
+    assert [each.number for each in found.combined.riskiest_entries] == [3]
 
 
 ERRORS = [

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from bot.adapters.claude import CLAUDE
-from bot.domain.digest.models import OVERVIEW_LIMIT, Overview, Theme
-from bot.domain.errors import ModelBusy, ModelRejected
+from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Overview, Theme
+from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.models import ChangeType
 from bot.services.digest.overview import Overviewer
@@ -87,7 +87,7 @@ def test_a_day_of_trivial_changes_names_no_area() -> None:
 
 
 def test_a_model_that_fails_leaves_counts_the_reason_and_its_cost() -> None:
-    found = Bench(ModelRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
+    found = Bench(ModelRequestRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
     assert found.fallback == "the key is refused"
     assert found.text.startswith("Most of it in")
     assert found.cost == CLAUDE.prices.cost(MODEL, Usage(1_000, 0))
@@ -102,7 +102,7 @@ def test_a_failure_is_not_kept() -> None:
 def test_an_overview_that_is_too_long_is_cut_after_one_call() -> None:
     bench = Bench(answer(overview="word " * 200))
     text = bench.of(entry(1)).text
-    assert (len(text) <= OVERVIEW_LIMIT, text.endswith("word…"), len(bench.model.prompts)) == (True, True, 1)
+    assert (len(text) <= MAX_OVERVIEW_LENGTH, text.endswith("word…"), len(bench.model.prompts)) == (True, True, 1)
 
 
 def test_one_title_that_is_too_long_costs_neither_the_overview_nor_a_call() -> None:

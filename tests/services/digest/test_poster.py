@@ -10,13 +10,13 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.digest.view import View
-from bot.domain.errors import InProgress, SlackRefused, UsageError
+from bot.domain.digest.view import DigestView
+from bot.domain.errors import PostingInProgress, SlackCallRefused, UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.ports import Messenger, RecordStore
-from bot.render.digest.post import Rendered
+from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import Published
 from tests.emulators.slack.server import SCOPES, SlackEmulator
@@ -98,7 +98,7 @@ def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Dige
 def test_days_repositories_and_channels_are_digests_of_their_own(ends: Ends) -> None:
     build, subject = Build(), poster_of(*ends)
     eve = DAY.date - timedelta(days=1)
-    bots = View(Filters(not_authors=("bots",)))
+    bots = DigestView(Filters(not_authors=("bots",)))
     if isinstance(ends[0], MemoryMessenger):
         assert not subject.post(replace(SPEC, channel="C0OTHER"), build).already
     assert not subject.post(SPEC, build).already
@@ -125,7 +125,7 @@ def test_a_day_that_has_just_ended_is_posted() -> None:
 
 
 def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(ends: Ends) -> None:
-    def fail() -> Rendered:
+    def fail() -> RenderedDigest:
         raise KeyError("no list today")
 
     with pytest.raises(KeyError):
@@ -138,7 +138,7 @@ def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(end
 
 def test_a_digest_that_another_process_posts_is_left_to_it() -> None:
     messenger, build = MemoryMessenger(), Build()
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         publish(messenger, memory_digests(busy=True), build)
     assert (messenger.messages, build.count) == ([], 0)
 
@@ -175,7 +175,7 @@ def test_a_channel_that_can_not_be_posted_to_is_told_in_a_sentence(
 ) -> None:
     slack.add_channel("C0OUT", "out", member=False)
     slack.add_channel("C0OLD", "old", archived=True)
-    with pytest.raises(SlackRefused, match=channel) as caught:
+    with pytest.raises(SlackCallRefused, match=channel) as caught:
         poster_of(messenger_of(slack), records).post(replace(SPEC, channel=channel), Build())
     assert (caught.value.code, hint in str(caught.value)) == (code, True)
 
@@ -183,7 +183,7 @@ def test_a_channel_that_can_not_be_posted_to_is_told_in_a_sentence(
 def test_a_bot_that_is_invited_later_posts_what_was_built(slack: SlackEmulator, records: Digests) -> None:
     slack.workspace.channels[HOME].member = False
     build = Build()
-    with pytest.raises(SlackRefused):
+    with pytest.raises(SlackCallRefused):
         publish(messenger_of(slack), records, build)
     slack.workspace.channels[HOME].member = True
     assert not publish(messenger_of(slack), records, build).already
@@ -213,6 +213,6 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(reco
     with SlackEmulator(scopes=UNREAD) as slack:
         slack.fail_next("chat.postMessage", hang_up=True, after_effect=True)
         for _ in range(2):
-            with pytest.raises(SlackRefused, match="channels:history"):
+            with pytest.raises(SlackCallRefused, match="channels:history"):
                 publish(messenger_of(slack), records, Build())
         assert standing(slack).leads == ["Engine 1"]

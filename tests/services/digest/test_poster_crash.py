@@ -11,7 +11,7 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.domain.errors import SlackRefused, SlackUnavailable
+from bot.domain.errors import SlackCallRefused, SlackUnavailable
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import Digests, digest_store
 from tests.services.digest.posting import (
@@ -147,7 +147,7 @@ def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records:
 def test_what_was_planned_and_never_posted_is_built_anew(slack: SlackEmulator, records: Digests) -> None:
     build = Build(rendered("Facts alone"), rendered("With a model"))
     slack.fail_next("chat.postMessage", error="restricted_action")
-    with pytest.raises(SlackRefused):
+    with pytest.raises(SlackCallRefused):
         publish(messenger_of(slack), records, build)
     publish(messenger_of(slack), records, build)
     assert standing(slack).leads == ["With a model"]

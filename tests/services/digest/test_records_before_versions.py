@@ -22,11 +22,11 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
-from bot.render.digest.post import Rendered, render
+from bot.render.digest.post import RenderedDigest, render_digest
 from bot.services.digest.posted_digest import DigestState
 from bot.services.digest.posting_plan import PostingPlan
 from bot.services.history.outcome_watcher import EVERY
-from bot.services.risk.track_record import Kept, Scoring
+from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY, digest, entry, summary
 from tests.helpers.records import digest_store, plant_hash, read_hash
@@ -54,10 +54,10 @@ def plant_digest(slack: SlackEmulator, store: Redis, name: str) -> tuple[str, li
     fields, key = HASHES[name], spec_of(name).key("T0TEAM")
     plan = json.loads(fields.get("posted") or fields["plan"])
     messenger = messenger_of(slack)
-    lead = messenger.post(HOME, plan["lead"], key)
+    lead = messenger.post_message(HOME, plan["lead"], key)
     # of the half one there is no part yet
     parts = plan["thread"] if fields.get("done") else []
-    stamps = [messenger.post(HOME, part, f"{key}#{place}", lead) for place, part in enumerate(parts, 1)]
+    stamps = [messenger.post_message(HOME, part, f"{key}#{place}", lead) for place, part in enumerate(parts, 1)]
     plant_hash(store, key, **{**fields, "lead": lead})
     return key, [lead, *stamps]
 
@@ -67,11 +67,11 @@ def writes(slack: SlackEmulator) -> list[str]:
     return [method for method, _ in slack.calls if method in changing]
 
 
-def shown(*, busy: bool = False) -> Rendered:
+def shown(*, busy: bool = False) -> RenderedDigest:
     entries = [entry(**fields) for fields in SHOWN]
     if busy:
         entries[1] = replace(entries[1], summary=summary(fallback="the model is busy"))
-    return render(digest(*entries))
+    return render_digest(digest(*entries))
 
 
 @pytest.mark.parametrize("name", STANDING)
@@ -125,7 +125,7 @@ def test_one_that_broke_off_is_finished_as_it_was_recorded(slack: SlackEmulator,
 # --- mending
 
 
-def mended(slack: SlackEmulator, store: Redis, *made: Rendered) -> scheduled.Desk:
+def mended(slack: SlackEmulator, store: Redis, *made: RenderedDigest) -> scheduled.Desk:
     """A worker that mends it, as often as something was made."""
     desk = scheduled.Desk(slack, store, kitchen=scheduled.Kitchen(*made))
     desk.agenda.put(DigestRepair(KEY), DUE)
@@ -216,8 +216,8 @@ def test_a_revert_of_what_was_told_is_told(
 
 def test_its_ratings_are_scored(watched: posted_worlds.Desk, store: Redis) -> None:
     plant_hash(store, KEY, **HASHES["complete"])
-    kept = Kept(RedisPostedDigestIndex(store), watched.digests, RedisHistory(store))
-    score = Scoring(lambda: kept, RedisCache(store), watched.wall).score(REPOSITORY, SPEC.span)
+    kept = TrackRecordStores(RedisPostedDigestIndex(store), watched.digests, RedisHistory(store))
+    score = TrackRecordScorer(lambda: kept, RedisCache(store), watched.wall).score_lists(REPOSITORY, SPEC.span)
     assert (score.digests, score.unrated) == (1, 0)
 
 

@@ -13,9 +13,9 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.adapters.slack.messenger import slack_client
-from bot.domain.errors import InProgress, SlackRefused, SlackUnavailable
-from bot.render.digest.post import Rendered
+from bot.adapters.slack.messenger import make_slack_client
+from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
+from bot.render.digest.post import RenderedDigest
 from bot.services.digest.poster import Published
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import Digests, digest_store, memory_digests, read_hash
@@ -58,7 +58,9 @@ def posted(slack: SlackEmulator, records: Digests) -> SlackEmulator:
     return slack
 
 
-def revise(slack: SlackEmulator, records: Any, made: Rendered = AFTER, fuse: Fuse | None = None) -> Published:
+def revise(
+    slack: SlackEmulator, records: Any, made: RenderedDigest = AFTER, fuse: Fuse | None = None
+) -> Published:
     messenger: Any = messenger_of(slack)
     ends = (messenger, records) if fuse is None else (Fragile(messenger, fuse), Fragile(records, fuse))
     return poster_of(*ends).revise(SPEC, lambda: made)
@@ -209,7 +211,7 @@ LATER = rendered("Later", ("One", "Two", "Three", "Four"))
 )
 @pytest.mark.slow
 def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
-    posted: SlackEmulator, records: Digests, step: int, again: Rendered
+    posted: SlackEmulator, records: Digests, step: int, again: RenderedDigest
 ) -> None:
     with pytest.raises(Crash):
         revise(posted, records, AFTER, Fuse(step, with_effect=True))
@@ -276,7 +278,7 @@ def test_a_channel_that_is_closed_is_left_alone_until_it_is_open(
     before = standing(posted)
     getattr(posted, closed)(HOME)
     for _ in range(2):
-        with pytest.raises(SlackRefused):
+        with pytest.raises(SlackCallRefused):
             revise(posted, records)
     assert standing(posted) == before
     getattr(posted, opened)(HOME)
@@ -285,14 +287,14 @@ def test_a_channel_that_is_closed_is_left_alone_until_it_is_open(
 
 
 def delete(slack: SlackEmulator, ts: str) -> None:
-    slack_client(slack.token, slack.url).chat_delete(channel=HOME, ts=ts)
+    make_slack_client(slack.token, slack.url).chat_delete(channel=HOME, ts=ts)
 
 
 def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records: Digests) -> None:
     [lead] = posted.list_messages(HOME)
     delete(posted, lead["ts"])
     before = len(posted.list_calls_to("chat.postMessage"))
-    with pytest.raises(SlackRefused):
+    with pytest.raises(SlackCallRefused):
         revise(posted, records)
     assert publish(messenger_of(posted), records, Build()).already
     assert len(posted.list_calls_to("chat.postMessage")) == before
@@ -321,7 +323,7 @@ def test_what_another_process_revises_is_left_to_it() -> None:
     messenger, records = MemoryMessenger(), memory_digests()
     publish(messenger, records, Build(BEFORE))
     records.busy = True
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         poster_of(messenger, records).revise(SPEC, lambda: AFTER)
     assert [text for *_, text in messenger.messages] == ["Before", *PARTS]
 

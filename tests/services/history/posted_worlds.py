@@ -16,10 +16,10 @@ from bot.adapters.redis.history import RedisHistory
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec
-from bot.render.digest.post import render
+from bot.render.digest.post import render_digest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
-from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_watcher import EVERY, Aftermath
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
@@ -56,7 +56,7 @@ class Desk:
             self._fragile(made(self.store)) for made in (RedisPostedDigestIndex, RedisAgenda, RedisCache)
         )
         history = self._fragile(RedisHistory(self.store))
-        chronicle = Chronicle(lambda: history, self._fragile(self.pulls).merged_on, self.wall)
+        chronicle = MergeTimeline(lambda: history, self._fragile(self.pulls).merged_on, self.wall)
         messenger = self._fragile(messenger_of(self.slack))
         digests = DigestRecords(self.records, messenger.team)
         self.poster = DigestPoster(messenger, digests, self.wall, Sleeps(), self.begin)
@@ -76,7 +76,7 @@ class Desk:
         entries = [entry(**fields) for fields in SHOWN]
         RedisHistory(self.store).record([found.pull for found in entries])
         found = self.digests.track(SPEC)
-        made = self.poster.post(found, lambda: render(digest(*entries))).record
+        made = self.poster.post(found, lambda: render_digest(digest(*entries))).record
         self.records.save(found.key, made, made.note_posting(SPEC, ""))
         return found.key
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.changed_files import CachedFiles
+from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.history import RedisBackfilled, RedisHistory
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
     PullRequestNotFound,
@@ -26,14 +26,14 @@ from bot.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
-from bot.domain.history.backfill import Fill, Outcome
-from bot.domain.operations.rate_allowance import Allowance
+from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
+from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.ports import History
-from bot.services.history.backfill import Backfill, BackfillEnded, CostLimit, Summaries
-from bot.services.history.throttle import Pace
+from bot.services.history.backfill import Backfill, BackfillAborted, CostLimit, SummaryService
+from bot.services.history.throttle import Throttle
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
 from bot.services.summaries.summarizer import Summarised
@@ -79,9 +79,9 @@ class Clock:
 class SlowFirst(KnownPulls):
     """The newest of forty takes long to read, and each other a moment."""
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         time.sleep(0.3 if pull.number == 40 else 0.01)
-        return super().with_files(pull)
+        return super().load_files(pull)
 
 
 @dataclass
@@ -94,22 +94,22 @@ class Rig:
     clock: Clock = field(default_factory=Clock)
     model: str = "haiku"
     workers: int = 1
-    allowances: Callable[[], list[Allowance]] = list
+    allowances: Callable[[], list[RateAllowance]] = list
     heard: list[str] = field(default_factory=list)
 
     @property
     def history(self) -> History:
         return RedisHistory(self.store)
 
-    def fill(self, limit: CostLimit | None = None, span: Span = SPAN) -> list[Outcome]:
-        return list(self.service().fill(REPOSITORY, span, limit, self.heard.append))
+    def fill(self, limit: CostLimit | None = None, span: Span = SPAN) -> list[BackfillOutcome]:
+        return list(self.service().fill_days(REPOSITORY, span, limit, self.heard.append))
 
     def service(self) -> Backfill:
         cache = RedisCache(self.store)
-        pulls = CachedFiles(self.pulls, cache)
+        pulls = FileCache(self.pulls, cache)
         entries = Entries(pulls, Reader(pulls, self.said), cache, self.model)
-        summaries = Summaries(entries.read, self.model, dearest=0.25) if self.model else None
-        pace = Pace(self.allowances, self.clock, self.clock.sleep)
+        summaries = SummaryService(entries.read, self.model, max_cost=0.25) if self.model else None
+        pace = Throttle(self.allowances, self.clock, self.clock.sleep)
         marks = RedisBackfilled(self.store)
         return Backfill(pulls, summaries, self.history, marks, pace, self.clock, self.workers)
 
@@ -137,7 +137,7 @@ def plenty() -> CostLimit:
 class TestFilling:
     def test_days_are_filled_newest_first(self, rig: Rig) -> None:
         found = rig.fill()
-        assert found == [Outcome(FIRST, 2), Outcome(SECOND, 1), Outcome(THIRD, 3)]
+        assert found == [BackfillOutcome(FIRST, 2), BackfillOutcome(SECOND, 1), BackfillOutcome(THIRD, 3)]
         assert [call for call in rig.pulls.calls if call.startswith("day")] == [
             "day 2026-02-28",
             "day 2026-02-27",
@@ -166,11 +166,11 @@ class TestFilling:
 
     def test_a_day_without_merges_is_filled_too(self, rig: Rig) -> None:
         rig.pulls.pulls = ()
-        assert rig.fill(plenty()) == [Outcome(FIRST), Outcome(SECOND), Outcome(THIRD)]
+        assert rig.fill(plenty()) == [BackfillOutcome(FIRST), BackfillOutcome(SECOND), BackfillOutcome(THIRD)]
         assert len(rig.marks()) == 3
 
     def test_nothing_is_asked_before_the_first_day_is_wanted(self, rig: Rig) -> None:
-        days = rig.service().fill(REPOSITORY, SPAN, None, rig.heard.append)
+        days = rig.service().fill_days(REPOSITORY, SPAN, None, rig.heard.append)
         assert rig.pulls.calls == []
         next(days)
         assert rig.pulls.calls == ["day 2026-02-28", "files 2", "files 1"]
@@ -185,14 +185,14 @@ class TestFilling:
 
     def test_a_day_that_is_not_over_is_refused_before_anything_is_asked(self, rig: Rig) -> None:
         with pytest.raises(UsageError, match="2026-03-01 is not over in America/Los_Angeles") as caught:
-            rig.service().fill(REPOSITORY, replace(SPAN, last=date(2026, 3, 1)), None, rig.heard.append)
+            rig.service().fill_days(REPOSITORY, replace(SPAN, last=date(2026, 3, 1)), None, rig.heard.append)
         assert is_one_sentence(str(caught.value))
         assert "up to 2026-02-28" in str(caught.value)
         assert rig.pulls.calls == []
 
     def test_a_day_may_be_filled_the_moment_it_is_over(self, rig: Rig) -> None:
         rig.clock.now = DAY.end
-        assert rig.fill()[0] == Outcome(FIRST, 2)
+        assert rig.fill()[0] == BackfillOutcome(FIRST, 2)
         rig.clock.now = DAY.end - timedelta(microseconds=1)
         with pytest.raises(UsageError):
             rig.fill()
@@ -203,23 +203,23 @@ class TestAgain:
         rig.fill(plenty())
         rig.pulls.calls.clear()
         again = rig.fill(plenty())
-        assert again == [Outcome(day, already=True) for day in (FIRST, SECOND, THIRD)]
+        assert again == [BackfillOutcome(day, was_filled=True) for day in (FIRST, SECOND, THIRD)]
         assert (rig.pulls.calls, len(rig.said.numbers)) == ([], 6)
 
     def test_more_days_ask_for_the_new_ones_alone(self, rig: Rig) -> None:
         rig.fill(span=replace(SPAN, first=SPAN.last))
         rig.pulls.calls.clear()
-        assert [outcome.already for outcome in rig.fill()] == [True, False, False]
+        assert [outcome.was_filled for outcome in rig.fill()] == [True, False, False]
         assert "day 2026-02-28" not in rig.pulls.calls
 
     def test_summaries_after_facts_are_made(self, rig: Rig) -> None:
         rig.fill()
-        assert [outcome.already for outcome in rig.fill(plenty())] == [False] * 3
+        assert [outcome.was_filled for outcome in rig.fill(plenty())] == [False] * 3
         assert set(rig.marks().values()) == {"haiku"}
 
     def test_facts_after_summaries_are_there(self, rig: Rig) -> None:
         rig.fill(plenty())
-        assert all(outcome.already for outcome in rig.fill())
+        assert all(outcome.was_filled for outcome in rig.fill())
         assert set(rig.marks().values()) == {"haiku"}
 
     def test_another_model_reads_again(self, rig: Rig) -> None:
@@ -232,8 +232,8 @@ class TestAgain:
     def test_summaries_that_are_gone_are_made_again_and_facts_are_not(self, rig: Rig) -> None:
         rig.fill(plenty())
         rig.clock.now += timedelta(days=91)
-        assert all(outcome.already for outcome in rig.fill())
-        assert not any(outcome.already for outcome in rig.fill(plenty()))
+        assert all(outcome.was_filled for outcome in rig.fill())
+        assert not any(outcome.was_filled for outcome in rig.fill(plenty()))
 
     def test_an_interrupted_day_is_begun_again_and_the_ones_before_are_not(self, rig: Rig) -> None:
         rig.pulls.failing["files 3"] = KeyboardInterrupt()  # type: ignore[assignment]
@@ -241,7 +241,7 @@ class TestAgain:
             rig.fill()
         assert (rig.marks(), rig.recorded()) == ({"2026-02-28": ""}, [1, 2])
         rig.pulls.failing.clear()
-        assert [outcome.already for outcome in rig.fill()] == [True, False, False]
+        assert [outcome.was_filled for outcome in rig.fill()] == [True, False, False]
         assert rig.recorded() == [1, 2, 3, 4, 5, 6]
 
     def test_after_an_interrupt_what_has_not_begun_never_begins(self, rig: Rig) -> None:
@@ -265,22 +265,24 @@ class TestNotFilled:
     def test_a_day_whose_count_is_in_doubt_is_named_and_tried_again(self, rig: Rig) -> None:
         rig.pulls.counted = {"2026-02-27": 2}
         found = rig.fill()
-        assert found[1] == Outcome(SECOND, 1, missing="incomplete? the commits of main name 2 merges, not 1")
+        assert found[1] == BackfillOutcome(
+            SECOND, 1, failure_reason="incomplete? the commits of main name 2 merges, not 1"
+        )
         assert [outcome.is_filled for outcome in found] == [True, False, True]
         assert rig.recorded() == [1, 2, 3, 4, 5, 6]
         rig.pulls.counted.clear()
-        assert [outcome.already for outcome in rig.fill()] == [True, False, True]
+        assert [outcome.was_filled for outcome in rig.fill()] == [True, False, True]
         assert len(rig.marks()) == 3
 
     def test_so_is_a_day_whose_count_was_not_checked(self, rig: Rig) -> None:
         rig.pulls.counted = {"2026-02-27": None}
-        assert "count not checked" in rig.fill()[1].missing
+        assert "count not checked" in rig.fill()[1].failure_reason
 
     def test_a_pull_request_that_is_gone_is_named(self, rig: Rig) -> None:
         for number in (4, 6):
             rig.pulls.failing[f"files {number}"] = PullRequestNotFound("It is gone.")
         found = rig.fill()
-        assert found[2] == Outcome(THIRD, 3, missing="not readable: #6, #4")
+        assert found[2] == BackfillOutcome(THIRD, 3, failure_reason="not readable: #6, #4")
         assert "2026-02-26" not in rig.marks()
         assert (rig.clock.pauses, len(rig.store.hkeys("history:octo/engine:2026-02-26"))) == ([], 3)
 
@@ -300,7 +302,7 @@ class TestNotFilled:
     def test_one_that_stays_is_named_and_the_next_day_goes_on(self, rig: Rig, call: str) -> None:
         rig.pulls.failing[call] = AWAY
         found = rig.fill()
-        assert found[1] == Outcome(SECOND, missing="GitHub can't be reached: check the network")
+        assert found[1] == BackfillOutcome(SECOND, failure_reason="GitHub can't be reached: check the network")
         assert [outcome.is_filled for outcome in found] == [True, False, True]
         assert rig.clock.pauses == [5, 10, 20, 40]
         assert set(rig.marks()) == {"2026-02-26", "2026-02-28"}
@@ -311,14 +313,14 @@ class TestNotFilled:
 
     @pytest.mark.parametrize(
         "error",
-        [GitHubRefused("The token."), RepositoryNotFound("No such repository."), StoreUnavailable("Away.")],
+        [GitHubAccessDenied("The token."), RepositoryNotFound("No such repository."), StoreUnavailable("Away.")],
         ids=lambda error: type(error).__name__,
     )
     @pytest.mark.parametrize("call", ["day 2026-02-27", "files 3"])
     def test_what_no_other_day_would_help_ends_it_at_once(self, rig: Rig, call: str, error: PrdigestError) -> None:
         rig.pulls.failing[call] = error
-        days = rig.service().fill(REPOSITORY, SPAN, None, rig.heard.append)
-        assert next(days) == Outcome(FIRST, 2)
+        days = rig.service().fill_days(REPOSITORY, SPAN, None, rig.heard.append)
+        assert next(days) == BackfillOutcome(FIRST, 2)
         with pytest.raises(type(error)) as caught:
             next(days)
         assert (caught.value, rig.clock.pauses) == (error, [])
@@ -359,21 +361,21 @@ class TestLimits:
         assert len(asked) < 10
 
     def test_the_last_tenth_is_left_to_the_bot(self, rig: Rig) -> None:
-        short = Allowance(480, 5_000, NOW + timedelta(minutes=10))
-        other = Allowance(9_000, 10_000, NOW + timedelta(minutes=50))
+        short = RateAllowance(480, 5_000, NOW + timedelta(minutes=10))
+        other = RateAllowance(9_000, 10_000, NOW + timedelta(minutes=50))
         rig.allowances = lambda: [other, short] if not rig.clock.pauses else [other]
         rig.fill()
         assert rig.clock.pauses == [601.0]
         assert rig.heard == ["480 of 5,000 GitHub calls are left for others: waiting until 17:10:01 UTC", ""]
 
     def test_of_two_limits_the_later_one_counts(self, rig: Rig) -> None:
-        both = [Allowance(1, 5_000, NOW + timedelta(minutes=minutes)) for minutes in (3, 7)]
+        both = [RateAllowance(1, 5_000, NOW + timedelta(minutes=minutes)) for minutes in (3, 7)]
         rig.allowances = lambda: both if not rig.clock.pauses else []
         rig.fill()
         assert rig.clock.pauses == [421.0]
 
     def test_a_limit_that_was_reset_a_moment_ago_is_no_long_wait(self, rig: Rig) -> None:
-        gone = Allowance(1, 5_000, NOW - timedelta(seconds=5))
+        gone = RateAllowance(1, 5_000, NOW - timedelta(seconds=5))
         rig.allowances = lambda: [gone] if not rig.clock.pauses else []
         rig.fill()
         assert rig.clock.pauses == [1.0]
@@ -381,7 +383,7 @@ class TestLimits:
     def test_it_looks_before_each_day_and_each_fifty_pull_requests(self, rig: Rig) -> None:
         looks: list[int] = []
 
-        def look() -> list[Allowance]:
+        def look() -> list[RateAllowance]:
             looks.append(len(rig.pulls.calls))
             return []
 
@@ -417,25 +419,25 @@ class TestLimits:
 class TestCost:
     def test_a_limit_that_is_reached_ends_it_and_a_higher_one_goes_on(self, rig: Rig) -> None:
         limit = CostLimit(1.5)
-        days = rig.service().fill(REPOSITORY, SPAN, limit, rig.heard.append)
+        days = rig.service().fill_days(REPOSITORY, SPAN, limit, rig.heard.append)
         assert [next(days).day, next(days).day] == [FIRST, SECOND]
-        with pytest.raises(BackfillEnded, match=r"limit of \$1\.50 is reached") as caught:
+        with pytest.raises(BackfillAborted, match=r"limit of \$1\.50 is reached") as caught:
             next(days)
         assert is_one_sentence(str(caught.value).replace("$1.50", ""))
         assert (limit.spent, rig.marks()) == (1.5, {"2026-02-27": "haiku", "2026-02-28": "haiku"})
-        assert [outcome.already for outcome in rig.fill(plenty())] == [True, True, False]
+        assert [outcome.was_filled for outcome in rig.fill(plenty())] == [True, True, False]
         assert len(rig.said.numbers) == 6
 
     def test_calls_under_way_are_all_that_exceeds_it(self, rig: Rig) -> None:
         rig.workers, rig.said.latency = 2, 0.01
         limit = CostLimit(0.1)
-        with pytest.raises(BackfillEnded):
+        with pytest.raises(BackfillAborted):
             rig.fill(limit)
         assert limit.spent <= 1.0
 
     @pytest.mark.parametrize("most", [0.0, float("nan")])
     def test_a_limit_of_nothing_asks_no_model(self, rig: Rig, most: float) -> None:
-        with pytest.raises(BackfillEnded):
+        with pytest.raises(BackfillAborted):
             rig.fill(CostLimit(most))
         assert rig.said.numbers == []
 
@@ -456,14 +458,14 @@ class TestCost:
     def test_a_pull_request_without_a_summary_is_named_and_its_day_has_facts(self, rig: Rig) -> None:
         self._refuse(rig, 3)
         found = rig.fill(plenty())
-        assert found[1] == Outcome(SECOND, 1, missing="without a summary: #3")
+        assert found[1] == BackfillOutcome(SECOND, 1, failure_reason="without a summary: #3")
         assert rig.marks() == {"2026-02-26": "haiku", "2026-02-27": "", "2026-02-28": "haiku"}
-        assert [outcome.already for outcome in rig.fill()] == [True] * 3
+        assert [outcome.was_filled for outcome in rig.fill()] == [True] * 3
 
     def test_a_model_that_is_away_is_not_asked_for_ever(self, rig: Rig) -> None:
         rig.pulls.pulls = tuple(merged(n) for n in range(1, 41))
         rig.said.away = True
-        with pytest.raises(BackfillEnded, match=r"no summary 5 times in a row \(no model is set up\)") as caught:
+        with pytest.raises(BackfillAborted, match=r"no summary 5 times in a row \(no model is set up\)") as caught:
             rig.fill(plenty())
         assert len(rig.said.numbers) == 5
         assert is_one_sentence(str(caught.value))
@@ -471,7 +473,7 @@ class TestCost:
     def test_failures_in_between_are_no_end(self, rig: Rig) -> None:
         rig.pulls.pulls = tuple(merged(n) for n in range(1, 41))
         self._refuse(rig, *range(2, 41, 2))
-        assert rig.fill(plenty())[0].missing.count("#") == 20
+        assert rig.fill(plenty())[0].failure_reason.count("#") == 20
 
     def _refuse(self, rig: Rig, *numbers: int) -> None:
         willing, away = rig.said, SummariesDouble(away=True)
@@ -487,4 +489,4 @@ def test_what_was_recorded_before_an_error_stays(rig: Rig) -> None:
 
 def test_a_mark_tells_when(rig: Rig) -> None:
     rig.fill(plenty())
-    assert RedisBackfilled(rig.store).get(REPOSITORY, FIRST) == Fill(NOW.astimezone(UTC), "haiku")
+    assert RedisBackfilled(rig.store).get(REPOSITORY, FIRST) == BackfillRecord(NOW.astimezone(UTC), "haiku")

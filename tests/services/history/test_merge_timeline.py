@@ -13,16 +13,16 @@ from redis import Redis
 from bot.adapters.redis.connection import HURRIED, connect
 from bot.adapters.redis.history import RedisHistory
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
     RateLimited,
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.domain.history.file_history import REVERTS_WITHIN
+from bot.domain.history.file_history import REVERT_WINDOW
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.services.history.merge_timeline import BACK, ON, Chronicle
+from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull
 from tests.helpers.checks import closed_port
 from tests.services.doubles import KnownPulls
@@ -58,12 +58,12 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.history = Read(self.store)
-        self.chronicle = Chronicle(lambda: self.history, self.pulls.merged_on, lambda: self.now)
+        self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
 
     def around(self, *merged: PullRequest) -> list[int]:
         """The numbers of what was merged on the day, before it and since."""
-        found = self.chronicle.around(REPOSITORY, DAY, merged)
-        assert found.doubt == ""
+        found = self.chronicle.load_day_context(REPOSITORY, DAY, merged)
+        assert found.caveat == ""
         return [each.number for each in found.pulls]
 
 
@@ -92,14 +92,14 @@ def numbers(pulls: Sequence[PullRequest]) -> list[int]:
 @pytest.mark.parametrize(
     ("instant", "is_around"),
     [
-        pytest.param(DAY.start - BACK - SECOND, False, id="too-long-before"),
-        pytest.param(DAY.start - BACK, True, id="as-long-as-reverts-count-and-a-month"),
+        pytest.param(DAY.start - LOOK_BACK - SECOND, False, id="too-long-before"),
+        pytest.param(DAY.start - LOOK_BACK, True, id="as-long-as-reverts-count-and-a-month"),
         pytest.param(DAY.start - SECOND, True, id="the-day-before"),
         pytest.param(DAY.start, False, id="the-day-begins"),
         pytest.param(DAY.end - SECOND, False, id="the-day-ends"),
         pytest.param(DAY.end, True, id="the-next-day"),
-        pytest.param(DAY.end + ON - SECOND, True, id="in-two-weeks"),
-        pytest.param(DAY.end + ON, False, id="after-two-weeks"),
+        pytest.param(DAY.end + LOOK_AHEAD - SECOND, True, id="in-two-weeks"),
+        pytest.param(DAY.end + LOOK_AHEAD, False, id="after-two-weeks"),
     ],
 )
 def test_what_was_recorded_before_a_day_and_since_is_around_it(
@@ -108,7 +108,7 @@ def test_what_was_recorded_before_a_day_and_since_is_around_it(
     desk.history.record([at(7, instant)])
     desk.now = DAY.end + 60 * DAYS
     assert desk.around() == ([7] if is_around else [])
-    assert BACK > REVERTS_WITHIN
+    assert LOOK_BACK > REVERT_WINDOW
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_the_merges_say_of_each_other_is_known(desk: Desk) -> None:
     desk.history.record([at(6, DAY.start - HOUR, title="Count once")])
     desk.pulls.pulls = (at(8, DAY.end + HOUR, title="Revert #7"),)
     merged = (at(9, NOON, title="Revert #6"), at(7, NOON))
-    found = desk.chronicle.around(REPOSITORY, DAY, merged)
+    found = desk.chronicle.load_day_context(REPOSITORY, DAY, merged)
     assert (numbers(found.pulls), sorted(pairs(found.outcomes))) == ([8, 9, 7, 6], [(6, 9), (7, 8)])
 
 
@@ -157,7 +157,7 @@ def test_channels_with_the_same_day_share_a_look(
 
 def test_a_doubt_is_not_shared(desk: Desk) -> None:
     desk.pulls.failing[NEXT] = GitHubUnavailable("GitHub is away.")
-    assert desk.chronicle.around(REPOSITORY, DAY, ()).doubt
+    assert desk.chronicle.load_day_context(REPOSITORY, DAY, ()).caveat
     desk.pulls.failing.clear()
     assert desk.around() == []
 
@@ -166,7 +166,7 @@ def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
     core = (changed_file("engine/core.py"),)
     desk.history.record([at(7, DAY.end + HOUR, files=core), at(6, DAY.start - HOUR, files=core)])
     desk.pulls.pulls = (at(8, DAY.end + 2 * HOUR), at(7, DAY.end + HOUR))
-    found = desk.chronicle.around(REPOSITORY, DAY, ()).pulls
+    found = desk.chronicle.load_day_context(REPOSITORY, DAY, ()).pulls
     paths = {each.number: [file.path for file in each.files or ()] for each in found}
     assert paths == {8: [], 7: ["engine/core.py"], 6: ["engine/core.py"]}
     assert numbers(found) == [8, 7, 6], "newest first"
@@ -174,15 +174,19 @@ def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [GitHubUnavailable("GitHub is away."), GitHubRefused("GitHub is away."), RateLimited("GitHub is away.", 60.0)],
+    [
+        GitHubUnavailable("GitHub is away."),
+        GitHubAccessDenied("GitHub is away."),
+        RateLimited("GitHub is away.", 60.0),
+    ],
     ids=lambda error: type(error).__name__,
 )
 def test_a_next_day_that_can_not_be_had_is_a_doubt(desk: Desk, error: PrdigestError) -> None:
     desk.history.record([at(6, DAY.start - HOUR)])
     desk.pulls.failing[NEXT] = error
-    found = desk.chronicle.around(REPOSITORY, DAY, ())
+    found = desk.chronicle.load_day_context(REPOSITORY, DAY, ())
     assert numbers(found.pulls) == [6]
-    assert found.doubt == "what was reverted since is not known (GitHub is away)"
+    assert found.caveat == "what was reverted since is not known (GitHub is away)"
 
 
 def test_other_repositories_are_none_of_its_business(desk: Desk) -> None:
@@ -203,9 +207,9 @@ def test_without_the_store_only_what_github_says_is_around(away: Desk, caplog: p
 
 
 def test_without_the_store_nothing_is_recorded_and_nothing_fails(away: Desk) -> None:
-    away.chronicle.record([pull(7)])
-    assert away.chronicle.recorded(REPOSITORY, DAY.start, DAY.end) == ()
-    assert away.chronicle.rate(pull(7)).without_history
+    away.chronicle.record_merges([pull(7)])
+    assert away.chronicle.read_merges_or_none(REPOSITORY, DAY.start, DAY.end) == ()
+    assert away.chronicle.assess_risk(pull(7)).without_history
 
 
 @pytest.mark.parametrize(
@@ -216,7 +220,7 @@ def test_without_the_store_nothing_is_recorded_and_nothing_fails(away: Desk) -> 
     ],
     ids=["read", "follow"],
 )
-def test_who_must_know_is_told(away: Desk, act: Callable[[Chronicle], object]) -> None:
+def test_who_must_know_is_told(away: Desk, act: Callable[[MergeTimeline], object]) -> None:
     away.pulls.pulls = (pull(7),)
     with pytest.raises(StoreUnavailable):
         act(away.chronicle)
@@ -227,14 +231,14 @@ def test_who_must_know_is_told(away: Desk, act: Callable[[Chronicle], object]) -
 
 def test_a_day_that_is_followed_is_recorded(desk: Desk) -> None:
     desk.pulls.pulls = (at(8, NOON), at(7, DAY.start), at(6, DAY.end))
-    desk.chronicle.follow(REPOSITORY, DAY)
-    assert numbers(desk.chronicle.read(REPOSITORY, DAY.start - DAYS, DAY.end + DAYS)) == [8, 7]
+    desk.chronicle.record_day(REPOSITORY, DAY)
+    assert numbers(desk.chronicle.read_merges(REPOSITORY, DAY.start - DAYS, DAY.end + DAYS)) == [8, 7]
 
 
 def test_a_list_that_can_not_be_had_is_not_followed(desk: Desk) -> None:
     desk.pulls.failing["day 2026-02-28"] = RepositoryNotFound("No such repository.")
     with pytest.raises(RepositoryNotFound):
-        desk.chronicle.follow(REPOSITORY, DAY)
+        desk.chronicle.record_day(REPOSITORY, DAY)
 
 
 # --- single pull requests
@@ -249,20 +253,20 @@ def of_long_ago(repository: Repository = REPOSITORY) -> list[PullRequest]:
 
 
 def fired(desk: Desk, made: PullRequest) -> set[str]:
-    return {rule.rule for rule in desk.chronicle.rate(made).fired}
+    return {rule.rule for rule in desk.chronicle.assess_risk(made).fired}
 
 
 def test_rules_that_look_back_see_what_was_recorded(desk: Desk) -> None:
     made = at(9, NOON, files=CORE)
-    assert (desk.chronicle.rate(made).without_history, "fixes" in fired(desk, made)) == (True, False)
+    assert (desk.chronicle.assess_risk(made).without_history, "fixes" in fired(desk, made)) == (True, False)
     desk.now += 11 * MINUTE
     desk.history.record(of_long_ago())
-    assert (desk.chronicle.rate(made).without_history, "fixes" in fired(desk, made)) == (False, True)
+    assert (desk.chronicle.assess_risk(made).without_history, "fixes" in fired(desk, made)) == (False, True)
 
 
 def test_an_open_pull_request_is_rated_without_a_look_back(desk: Desk) -> None:
     desk.history.record(of_long_ago())
-    assert desk.chronicle.rate(pull(9, files=CORE, merged_at=None)).without_history
+    assert desk.chronicle.assess_risk(pull(9, files=CORE, merged_at=None)).without_history
     assert desk.history.spans == []
 
 
@@ -281,12 +285,12 @@ def test_the_history_is_read_once_in_ten_minutes(
     desk: Desk, passes: timedelta, instant: datetime, reads: int
 ) -> None:
     desk.history.record(of_long_ago())
-    desk.chronicle.rate(at(8, NOON, files=CORE))
+    desk.chronicle.assess_risk(at(8, NOON, files=CORE))
     desk.now += passes
-    desk.chronicle.rate(at(9, instant, files=CORE))
+    desk.chronicle.assess_risk(at(9, instant, files=CORE))
     assert len(desk.history.spans) == reads
     since, until = desk.history.spans[-1]
-    assert since <= instant - BACK < instant <= until, "all that the rules look back at"
+    assert since <= instant - LOOK_BACK < instant <= until, "all that the rules look back at"
 
 
 def test_repositories_are_kept_apart_and_four_are_kept(desk: Desk) -> None:
@@ -299,9 +303,9 @@ def test_repositories_are_kept_apart_and_four_are_kept(desk: Desk) -> None:
     assert "fixes" in fired(desk, at(9, NOON, files=CORE, repository=Repository("Octo", "One")))
     assert len(desk.history.spans) == 4
     for repository in (named[4], named[3], named[0]):
-        desk.chronicle.rate(at(9, NOON, files=CORE, repository=repository))
+        desk.chronicle.assess_risk(at(9, NOON, files=CORE, repository=repository))
     assert len(desk.history.spans) == 6, "the fifth took the place of the first"
     desk.now += 11 * MINUTE
     for repository in (named[2], named[1], named[2]):
-        desk.chronicle.rate(at(9, NOON, files=CORE, repository=repository))
+        desk.chronicle.assess_risk(at(9, NOON, files=CORE, repository=repository))
     assert len(desk.history.spans) == 8, "what was read again stays longest"

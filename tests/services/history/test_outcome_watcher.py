@@ -15,7 +15,7 @@ from bot.adapters.redis.connection import RedisCache
 from bot.adapters.redis.history import RedisHistory
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.record_store import RedisRecordStore
-from bot.domain.digest.view import WHOLE, View
+from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -25,7 +25,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_watcher import EVERY, Aftermath
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
@@ -89,7 +89,7 @@ def told(made: Bot, channel: str = HOME) -> list[str]:
 
 
 def subscribe(
-    made: Bot, channel: str, view: View = WHOLE, timing: Timing = TIMING, repository: Repository = ENGINE
+    made: Bot, channel: str, view: DigestView = FULL_VIEW, timing: Timing = TIMING, repository: Repository = ENGINE
 ) -> datetime:
     """A channel gets digests too; when the next one is due."""
     made.slack.add_channel(channel, channel.lower())
@@ -308,7 +308,7 @@ def test_each_channel_is_told_and_github_is_asked_once(bot: Callable[..., Bot]) 
 def test_only_what_a_digest_shows_is_told_there(bot: Callable[..., Bot]) -> None:
     made = bot()
     add_large(made)
-    subscribe(made, "C0PART", View(Filters(paths=("csrc",))))
+    subscribe(made, "C0PART", DigestView(Filters(paths=("csrc",))))
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
     assert (len(told(made)), told(made, "C0PART")) == (1, [])
@@ -460,7 +460,7 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
         subscribe(made, channel)
     made.turn(timedelta(0))
     scheduling = made.wiring.scheduling
-    chronicle = Chronicle(lambda: history, made.wiring.pulls.merged_on, made.wall)
+    chronicle = MergeTimeline(lambda: history, made.wiring.pulls.list_merged, made.wall)
     index, cache = RedisPostedDigestIndex(store), RedisCache(store)
     aftermath = Aftermath(
         chronicle, cache, index, scheduling.digests, scheduling.poster, scheduling.agenda, made.wall

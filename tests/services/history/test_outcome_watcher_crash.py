@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
 from bot.adapters.redis.posted_digests import RedisPostedDigestIndex
-from bot.domain.errors import InProgress, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.services.history.outcome_watcher import EVERY
@@ -217,7 +217,7 @@ def test_one_at_a_time(desk: Desk) -> None:
     desk.look()
     desk.records.exclusive = memory_digests(busy=True).exclusive
     before = standing(desk)
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         desk.aftermath.amend(KEY)
     assert standing(desk) == before
     other(desk).aftermath.amend(KEY)

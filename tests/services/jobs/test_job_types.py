@@ -19,9 +19,9 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
 )
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
-from bot.domain.operations.lost_job import Loss, LostJob
+from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
@@ -45,7 +45,9 @@ FILTERS = Filters(("engine/", "*.cu"), ("ada",), ("good first issue",), ("bots",
 ASKER = visit(response_url="https://hooks.slack.test/1", thread="100.1", message="100.2", trigger="1.2.3")
 CONTEXT = ParseContext(Repositories(ENGINE), lambda zone=None: LocalDay(dt.date(2026, 3, 1), zone or BERLIN))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-WISH = Wish(ENGINE, dt.time(9, 30), BERLIN, weekdays=True, view=View(FILTERS, Only.RISKY), is_personal=True)
+WISH = Wish(
+    ENGINE, dt.time(9, 30), BERLIN, weekdays=True, view=DigestView(FILTERS, ViewLevel.RISKY), is_personal=True
+)
 
 CASES: list[tuple[JobType[Any], Any]] = [
     (SUMMARY, made.CommandPayload(ASKER, SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))))),
@@ -73,8 +75,8 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (kinds.WATCH, made.RepositoryPayload(ENGINE)),
     (kinds.AMEND, made.AmendPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
     (kinds.AMEND, made.AmendPayload("digest:T:C:octo/engine:2026-02-28")),
-    (kinds.END, made.LostJobPayload(LostJob("id", "summary", Loss.FAILED, NOON), ASKER)),
-    (kinds.END, made.LostJobPayload(LostJob("id", "questions", Loss.ENDLESS, NOON), place="C0DIGEST:100.1")),
+    (kinds.END, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),
+    (kinds.END, made.LostJobPayload(LostJob("id", "questions", LossReason.ENDLESS, NOON), place="C0DIGEST:100.1")),
 ]
 
 

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.errors import BudgetSpent, StoreUnavailable
-from bot.domain.operations.budget import PEOPLES_SHARE, Hold, Need
-from bot.domain.time.day import LocalDay, today, zone_of
+from bot.domain.errors import BudgetExceeded, StoreUnavailable
+from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
+from bot.domain.time.day import LocalDay, get_today, parse_zone
 from bot.services.operations.budget import Budget
 from bot.services.operations.payer import name_payer
 from tests.helpers.checks import is_one_sentence
@@ -37,11 +37,11 @@ class MemorySpending:
             raise self.error
         return self.dollars[name]
 
-    def hold(self, hold: Hold, caps: Sequence[tuple[str, float]]) -> int | None:
+    def hold(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
         places = (place for place, (name, dollars) in enumerate(caps) if self.spent(name) >= dollars)
         return next(places, None)
 
-    def settle(self, hold: Hold, dollars: float) -> None:
+    def settle(self, hold: BudgetHold, dollars: float) -> None:
         if self.error:
             raise self.error
         for name in hold.names:
@@ -56,7 +56,7 @@ class Now:
     zone: str = "America/Los_Angeles"
 
     def __call__(self) -> LocalDay:
-        return today(self.at, zone_of(self.zone))
+        return get_today(self.at, parse_zone(self.zone))
 
 
 def budget(daily: float = 5.0, personal: float = 1.0, now: Now | None = None) -> Budget:
@@ -64,16 +64,16 @@ def budget(daily: float = 5.0, personal: float = 1.0, now: Now | None = None) ->
 
 
 def spend(there: Budget, asked: Visit, dollars: float) -> None:
-    there.settle(there.hold(name_payer(asked), Need.USUAL, dollars), dollars)
+    there.settle_cost(there.reserve_cost(name_payer(asked), CallPurpose.USUAL, dollars), dollars)
 
 
 def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
     there = budget()
-    assert there.refusal(ADA) == ""
+    assert there.explain_refusal(ADA) == ""
     spend(there, ADA, 0.5)
-    assert there.refusal(ADA) == ""
+    assert there.explain_refusal(ADA) == ""
     spend(there, ADA, 0.5)
-    assert there.refusal(ADA) == (
+    assert there.explain_refusal(ADA) == (
         "You have used up your budget for today; it begins anew at midnight (America/Los_Angeles)."
     )
 
@@ -81,19 +81,19 @@ def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
 def test_one_persons_budget_is_not_anothers() -> None:
     there = budget()
     spend(there, ADA, 1.0)
-    assert there.refusal(ADA)
-    assert there.refusal(GRACE) == ""
-    assert there.refusal(NAMESAKE) == "", "of another workspace"
+    assert there.explain_refusal(ADA)
+    assert there.explain_refusal(GRACE) == ""
+    assert there.explain_refusal(NAMESAKE) == "", "of another workspace"
 
 
 def test_all_together_have_one_too() -> None:
     there = budget(daily=2.0)
     spend(there, ADA, 0.7)
     spend(there, GRACE, 0.7)
-    assert there.refusal(NAMESAKE) == ""
+    assert there.explain_refusal(NAMESAKE) == ""
     spend(there, NAMESAKE, 0.2)
     for somebody in (ADA, GRACE, NAMESAKE, visit(user="U0NEW")):
-        said = there.refusal(somebody)
+        said = there.explain_refusal(somebody)
         assert said.startswith("Today's budget for the model is used up; it begins anew at midnight")
         assert is_one_sentence(said)
 
@@ -101,12 +101,12 @@ def test_all_together_have_one_too() -> None:
 def test_an_answer_may_go_over_it_but_not_the_next() -> None:
     there = budget()
     spend(there, ADA, 40.0)
-    assert there.refusal(GRACE)
+    assert there.explain_refusal(GRACE)
 
 
 @pytest.mark.parametrize(("daily", "personal"), [(0.0, 1.0), (5.0, 0.0)])
 def test_no_budget_is_no_answer(daily: float, personal: float) -> None:
-    assert budget(daily, personal).refusal(ADA)
+    assert budget(daily, personal).explain_refusal(ADA)
 
 
 @pytest.mark.parametrize(
@@ -126,33 +126,33 @@ def test_it_begins_anew_at_midnight_there(zone: str, minutes: int, is_anew: bool
     there = budget(now=now)
     spend(there, ADA, 9.0)
     now.at += timedelta(minutes=minutes)
-    assert (there.refusal(ADA) == "") == is_anew
+    assert (there.explain_refusal(ADA) == "") == is_anew
 
 
 def test_the_sentence_names_the_zone() -> None:
     there = budget(now=Now(zone="Asia/Tokyo"))
     spend(there, ADA, 9.0)
-    assert "midnight (Asia/Tokyo)" in there.refusal(ADA)
+    assert "midnight (Asia/Tokyo)" in there.explain_refusal(ADA)
 
 
 def test_nobody_guesses_where_the_store_is_away() -> None:
     there = Budget(MemorySpending(error=StoreUnavailable("away")), Now(), 5.0, 1.0)
     with pytest.raises(StoreUnavailable):
-        there.refusal(ADA)
+        there.explain_refusal(ADA)
     with pytest.raises(StoreUnavailable):
-        there.hold("", Need.USUAL, 0.1)
+        there.reserve_cost("", CallPurpose.USUAL, 0.1)
     with pytest.raises(StoreUnavailable):
-        there.settle(Hold("a", 0.1, ("b",)), 0.1)
+        there.settle_cost(BudgetHold("a", 0.1, ("b",)), 0.1)
 
 
 # --- who gets how much of it, and what is given up first
 
 
-def why(there: Budget, payer: str, need: Need = Need.USUAL) -> str:
+def why(there: Budget, payer: str, need: CallPurpose = CallPurpose.USUAL) -> str:
     """Why there is no such call; empty where there is."""
     try:
-        there.hold(payer, need, 0.01)
-    except BudgetSpent as error:
+        there.reserve_cost(payer, need, 0.01)
+    except BudgetExceeded as error:
         return str(error)
     return ""
 
@@ -170,9 +170,12 @@ OWN, NEARLY, ALL = (
 )
 def test_what_can_be_missed_most_easily_is_given_up_first(spent: float, given_up: int) -> None:
     there = budget(daily=10.0)
-    there.settle(there.hold("", Need.USUAL, spent), spent)
-    refused = [need for need in Need if why(there, "", need)]
-    assert refused == [Need.SECOND_READING, Need.OVERVIEW, Need.SMALL, Need.USUAL][:given_up]
+    there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, spent), spent)
+    refused = [need for need in CallPurpose if why(there, "", need)]
+    assert (
+        refused
+        == [CallPurpose.SECOND_READING, CallPurpose.OVERVIEW, CallPurpose.SMALL, CallPurpose.USUAL][:given_up]
+    )
     assert {why(there, "", need) for need in refused} == (
         {NEARLY} if 0 < given_up < 4 else {ALL} if given_up else set()
     )
@@ -182,11 +185,11 @@ def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
     there = budget(daily=10.0, personal=1.0)
     for number in range(40):
         asked = visit(user=f"U{number}")
-        if not there.refusal(asked):
+        if not there.explain_refusal(asked):
             spend(there, asked, 0.99)
-    assert there.spent_today()[0] == pytest.approx(10.0 * PEOPLES_SHARE, abs=1.0)
+    assert there.read_spending_today()[0] == pytest.approx(10.0 * PEOPLE_SHARE, abs=1.0)
     assert (why(there, name_payer(ADA)), why(there, "")) == (ALL, "")
-    assert there.refusal(ADA).startswith("Today's budget for the model is used up")
+    assert there.explain_refusal(ADA).startswith("Today's budget for the model is used up")
 
 
 def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:

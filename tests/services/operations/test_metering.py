@@ -13,22 +13,22 @@ from redis import Redis
 from bot.adapters.claude import CLAUDE
 from bot.adapters.redis.question_queue import RedisSpending
 from bot.adapters.redis.rate_limiter import RedisLimiter
-from bot.domain.errors import BudgetSpent, ModelBusy, SlackUnavailable
-from bot.domain.operations.budget import OWN_SPENT, TOO_MANY, Need, name_own
+from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
+from bot.domain.operations.budget import PERSONAL_EXHAUSTED, TOO_MANY_CALLS, CallPurpose, build_payer_name
 from bot.domain.operations.usage import Usage
-from bot.domain.time.day import LocalDay, zone_of
+from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import Chat, ChatEvent, Completion, Prompt, Text, TextDelta, Turn, TurnEnd, TurnUsage
 from bot.services.operations import deadlines
 from bot.services.operations.budget import Budget
 from bot.services.operations.metering import Meter, MeteredChat, MeteredModel
 from bot.services.operations.payer import OPERATOR, bill_to
-from bot.services.operations.worker_threads import Crew
+from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps
 
 HAIKU = "claude-haiku-5-5"
 ADA, BEN = "T0TEAM:U0ADA", "T0TEAM:U0BEN"
-DAY = LocalDay(datetime(2026, 3, 2).date(), zone_of("UTC"))  # noqa: DTZ001 (a date)
+DAY = LocalDay(datetime(2026, 3, 2).date(), parse_zone("UTC"))  # noqa: DTZ001 (a date)
 # ten cents by haiku's price
 USED = Usage(input=50_000, output=190_000)
 DIME = CLAUDE.prices.cautious_cost(HAIKU, USED)
@@ -70,17 +70,17 @@ class Till:
         self.budget = Budget(RedisSpending(self.store), lambda: DAY, 1.0, 0.3)
         self.meter = Meter(self.budget, CountingLimiter(self.limit), CLAUDE.prices, self.sleeps)
 
-    def call(self, payer: str = ADA, need: Need = Need.USUAL) -> None:
+    def call(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> None:
         with bill_to(payer):
             MeteredModel(self.model, self.meter).complete(replace(PROMPT, need=need))
 
-    def refused(self, payer: str = ADA, need: Need = Need.USUAL) -> str:
-        with pytest.raises(BudgetSpent) as caught:
+    def refused(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> str:
+        with pytest.raises(BudgetExceeded) as caught:
             self.call(payer, need)
         return str(caught.value)
 
     def spent_by(self, payer: str) -> float:
-        return RedisSpending(self.store).spent(name_own(DAY.date, payer))
+        return RedisSpending(self.store).spent(build_payer_name(DAY.date, payer))
 
     def reserved(self) -> int:
         return len(list(self.store.scan_iter("held:*")))
@@ -97,9 +97,9 @@ def test_a_person_pays_what_was_reported_until_theirs_is_used_up(till: Till) -> 
     for _ in range(3):
         till.call()
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
-    assert (till.refused(), till.model.calls) == (OWN_SPENT, 3)
+    assert (till.refused(), till.model.calls) == (PERSONAL_EXHAUSTED, 3)
     till.call(BEN)
-    assert till.budget.spent_today()[0] == pytest.approx(4 * DIME)
+    assert till.budget.read_spending_today()[0] == pytest.approx(4 * DIME)
 
 
 def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
@@ -107,7 +107,7 @@ def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
         chat = MeteredChat(till.model, till.meter)
         for _ in range(3):
             converse(chat, CHAT)
-        with pytest.raises(BudgetSpent):
+        with pytest.raises(BudgetExceeded):
             converse(chat, CHAT)
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
 
@@ -158,9 +158,9 @@ def test_a_talk_that_is_refused_at_once_costs_nothing(till: Till) -> None:
 def test_whoever_runs_the_bot_is_asked_for_nothing_and_nobody_pays_as_the_bot(till: Till) -> None:
     for _ in range(20):
         till.call(OPERATOR)
-    assert till.budget.spent_today()[0] == 0.0
+    assert till.budget.read_spending_today()[0] == 0.0
     MeteredModel(till.model, till.meter).complete(PROMPT)
-    assert till.budget.spent_today()[0] == pytest.approx(DIME)
+    assert till.budget.read_spending_today()[0] == pytest.approx(DIME)
 
 
 def failing(error: BaseException) -> Callable[[], Usage]:
@@ -180,7 +180,7 @@ ENDS: dict[str, tuple[BaseException, float]] = {
     "refused before anything was read": (busy(Usage()), 0.0),
     "broken off": (busy(USED), DIME),
     "what is outside the model": (SlackUnavailable("away"), CLAUDE.prices.cautious_cost(HAIKU, Usage(input=4))),
-    "the end of the process": (deadlines.Stopping(), CLAUDE.prices.cautious_cost(HAIKU, Usage(input=4))),
+    "the end of the process": (deadlines.ProcessShutdown(), CLAUDE.prices.cautious_cost(HAIKU, Usage(input=4))),
 }
 
 
@@ -195,20 +195,20 @@ def test_however_a_call_ends_it_is_settled(till: Till, error: BaseException, pai
 def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: Till) -> None:
     for _ in range(3):
         till.call()
-    with bill_to(ADA) as account, Crew(2, "test") as crew:
+    with bill_to(ADA) as account, DeadlineExecutor(2, "test") as crew:
         model = MeteredModel(till.model, till.meter)
-        with pytest.raises(BudgetSpent):
-            crew.each(model.complete, [PROMPT, PROMPT])
-    assert account.refusals == {OWN_SPENT}
+        with pytest.raises(BudgetExceeded):
+            crew.map_items(model.complete, [PROMPT, PROMPT])
+    assert account.refusals == {PERSONAL_EXHAUSTED}
 
 
 def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> None:
     till.meter = Meter(till.budget, CountingLimiter(2), CLAUDE.prices, till.sleeps)
     till.model.outcome = Usage
-    with deadlines.within(120.0):
+    with deadlines.bound_work(120.0):
         till.call()
         till.call()
-        assert till.refused() == TOO_MANY
+        assert till.refused() == TOO_MANY_CALLS
         till.call(BEN)
     assert (till.model.calls, list(till.sleeps)) == (3, [])
 
@@ -223,7 +223,7 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
             return len(waits) >= 3
 
     meter = Meter(Budget(RedisSpending(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append)
-    with deadlines.within(1_200.0), bill_to(ADA):
+    with deadlines.bound_work(1_200.0), bill_to(ADA):
         MeteredModel(Model(), meter).complete(PROMPT)
     assert waits == [1.0] * 3
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.thread_subject import Subject
-from bot.domain.errors import AnswerStopped, ModelBusy, PrdigestError
+from bot.domain.errors import AnswerCancelled, ModelBusy, PrdigestError
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
-from bot.domain.time.date_range import Span, span_of
-from bot.domain.time.day import LocalDay, date_of
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.questions.archive import Archive
 from bot.services.questions.tools.toolbox import Result, Toolbox
@@ -26,7 +26,7 @@ from bot.services.summaries.reader import Reader
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.services.doubles import KnownPulls, MemoryCache, Summaries
 
-TODAY = LocalDay(date_of("2026-03-01"), DAY.zone)
+TODAY = LocalDay(parse_date("2026-03-01"), DAY.zone)
 TOOLS = Repository("octo", "tools")
 REPOSITORIES = Repositories(REPOSITORY, (TOOLS,))
 VLLM = Repository("vllm-project", "vllm")
@@ -35,7 +35,7 @@ REPLAYED = ("2026-02-22", "2026-02-24", "2026-02-28")
 
 def days(text: str) -> Span:
     """Days as people name them on the first of March."""
-    return span_of(text, TODAY, 366)
+    return parse_span(text, TODAY, 366)
 
 
 ABOUT_DAY = Subject(REPOSITORY, days("2026-02-28"))
@@ -244,7 +244,8 @@ class ScriptedTalk:
 
 @dataclass
 class RecordingDisplay:
-    """``Display`` in a list. After ``most`` pieces the asker wants no more; ``error`` is raised by any piece."""
+    """``AnswerDisplay`` in a list. After ``most`` pieces the asker wants no more; ``error`` is "
+    "raised by any piece."""
 
     most: int = 1_000
     error: PrdigestError | None = None
@@ -256,13 +257,13 @@ class RecordingDisplay:
         """What the asker sees now."""
         return self.seen[-1] if self.seen else ""
 
-    def status(self, doing: str) -> None:
+    def show_status(self, doing: str) -> None:
         self.statuses.append(doing)
 
-    def show(self, text: str) -> None:
+    def append_text(self, text: str) -> None:
         self._see(self.visible + text)
 
-    def replace(self, text: str) -> None:
+    def replace_text(self, text: str) -> None:
         self._see(text)
 
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
@@ -272,7 +273,7 @@ class RecordingDisplay:
         if self.error:
             raise self.error
         if len(self.seen) >= self.most:
-            raise AnswerStopped("no more")
+            raise AnswerCancelled("no more")
         self.seen.append(text)
 
 
@@ -283,6 +284,6 @@ class SlowPulls(KnownPulls):
     clock: Clock = field(default_factory=Clock)
     seconds: float = 0.0
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         self.clock.now += self.seconds
-        return super().with_files(pull)
+        return super().load_files(pull)

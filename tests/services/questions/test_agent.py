@@ -12,8 +12,8 @@ from bot.domain.errors import (
     ModelAnswerInvalid,
     ModelBusy,
     ModelError,
-    ModelRefused,
-    ModelRejected,
+    ModelRefusal,
+    ModelRequestRejected,
     PrdigestError,
     SlackUnavailable,
     StoreUnavailable,
@@ -451,7 +451,7 @@ def test_usage_of_rounds_before_counts_where_there_is_no_answer() -> None:
     assert there.fails(ModelBusy).usage == ONE + Usage(15, 0)
 
 
-REFUSALS = [ModelRejected("the key is refused"), ModelRefused("the model declined to answer")]
+REFUSALS = [ModelRequestRejected("the key is refused"), ModelRefusal("the model declined to answer")]
 
 
 @pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
@@ -471,7 +471,7 @@ def test_one_that_says_no_in_the_middle_leaves_what_it_said(error: ModelError) -
 
 
 def test_one_that_says_no_after_a_busy_try_leaves_what_that_said() -> None:
-    there = stage(breaks("One. ", "Two. "), breaks(error=ModelRefused("the model declined to answer")))
+    there = stage(breaks("One. ", "Two. "), breaks(error=ModelRefusal("the model declined to answer")))
     written = there.answer()
     assert written.text.split() == ["One.", "Two."]
     assert written.usage == ONE + ONE

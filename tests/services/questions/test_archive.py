@@ -10,19 +10,19 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
     RepositoryNotFound,
 )
-from bot.domain.pull_requests.areas import area_of
+from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess
+from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.day import LocalDay
-from bot.ports import Merged
+from bot.ports import DayMerges
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.doubles import KnownPulls
 from tests.services.questions.archives import Shelf, days, shelf
@@ -44,7 +44,7 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
     assert entry.pull == SEVEN
     assert entry.summary.fallback == "nobody asked for it before"
     assert entry.summary.headline == "Count retries"
-    assert (entry.risk, entry.area) == (assess(SEVEN), area_of(SEVEN))
+    assert (entry.risk, entry.area) == (assess_pull_request(SEVEN), determine_area(SEVEN))
 
 
 def test_a_summary_that_is_there_is_used_with_the_patches() -> None:
@@ -74,7 +74,7 @@ def test_what_is_kept_is_known_without_asking_anybody() -> None:
     before = len(calls(there))
     known = there.archive.known(SEVENTH)
     assert known
-    assert known.pull == SEVEN.without_patches()
+    assert known.pull == SEVEN.remove_patches()
     assert len(calls(there)) == before
 
 
@@ -121,13 +121,13 @@ class Together(KnownPulls):
     def __post_init__(self) -> None:
         self.gate = threading.Barrier(self.parties, timeout=10)
 
-    def merged_on(self, repository: Repository, day: LocalDay) -> Merged:
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         self.gate.wait()
-        return super().merged_on(repository, day)
+        return super().list_merged(repository, day)
 
-    def with_files(self, pull: PullRequest) -> PullRequest:
+    def load_files(self, pull: PullRequest) -> PullRequest:
         self.gate.wait()
-        return super().with_files(pull)
+        return super().load_files(pull)
 
 
 def test_days_and_files_are_fetched_together() -> None:
@@ -151,7 +151,7 @@ def test_doubts_are_told_once_each() -> None:
 
 FAILURES: list[PrdigestError] = [
     GitHubUnavailable("GitHub did not answer."),
-    GitHubRefused("GitHub refuses."),
+    GitHubAccessDenied("GitHub refuses."),
     RateLimited("A pause."),
     PullRequestNotFound("There is none."),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.domain.conversations.thread import Memory, Question, Said
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.ports import ThreadMessage
 from bot.services.questions.thread_memory import Memories, posted
 from tests.services.doubles import MemoryContexts, visit
@@ -21,13 +21,13 @@ ABOUT = "summary octo/engine#7"
 
 @dataclass
 class ScriptedThreads:
-    """``Threads`` over a list; counts the reads."""
+    """``ThreadReader`` over a list; counts the reads."""
 
     messages: Sequence[ThreadMessage] = ()
     error: PrdigestError | None = None
     reads: list[tuple[str, str]] = field(default_factory=list)
 
-    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+    def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
         self.reads.append((channel, thread))
         if self.error:
             raise self.error
@@ -196,7 +196,7 @@ def test_a_file_of_the_bots_is_nothing_said() -> None:
 
 
 def test_a_thread_that_may_not_be_read_begins_anew() -> None:
-    threads = ScriptedThreads(error=SlackRefused("no scope", "missing_scope"))
+    threads = ScriptedThreads(error=SlackCallRefused("no scope", "missing_scope"))
     memories = Memories(MemoryContexts(), threads)
     assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")
     assert memories.of(CHANNEL, THREAD, "900.0") == Memory("")

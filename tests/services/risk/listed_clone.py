@@ -26,10 +26,10 @@ class Listed:
         self._commits = commits
         self._facts = facts or CloneFacts("main", REPOSITORY, is_shallow=False)
 
-    def facts(self) -> CloneFacts:
+    def read_facts(self) -> CloneFacts:
         return self._facts
 
-    def commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
+    def iterate_commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
         for done, commit in enumerate(self._commits, 1):
             progress(done, len(self._commits))
             if commit.committed_at >= since:

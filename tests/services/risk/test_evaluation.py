@@ -8,26 +8,26 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.labels import Window
+from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.models import Evaluation
-from bot.domain.evaluation.verdict import Signal
+from bot.domain.evaluation.verdict import RankingSignal
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
-from bot.domain.risk.assessment import Band
+from bot.domain.risk.assessment import RiskBand
 from bot.ports.git import CloneFacts
-from bot.services.history.clone_history import history_of
-from bot.services.risk.evaluation import evaluate
+from bot.services.history.clone_history import read_clone_history
+from bot.services.risk.evaluation import evaluate_history
 from tests.helpers.builders import REPOSITORY, changed_file
 from tests.helpers.checks import is_one_sentence
 from tests.services.risk.listed_clone import FIRST, LARGE, SMALL, ZONE, Listed, commit
 
 
 def measured(commits: list[Commit], days: int = 365, since: int = 0, **given: object) -> Evaluation:
-    window = Window(FIRST + timedelta(days=since), FIRST + timedelta(days=days), ZONE)
+    window = EvaluationWindow(FIRST + timedelta(days=since), FIRST + timedelta(days=days), ZONE)
     clone = Listed(commits, given.get("facts"))  # type: ignore[arg-type]
     repository = given.get("repository")
-    history = history_of(clone, repository, window, FIRST, lambda done, total: None)  # type: ignore[arg-type]
-    return evaluate(history, window)
+    history = read_clone_history(clone, repository, window, FIRST, lambda done, total: None)  # type: ignore[arg-type]
+    return evaluate_history(history, window)
 
 
 def labels(found: Evaluation) -> dict[str, tuple[int, int]]:
@@ -52,16 +52,16 @@ class TestFigures:
         assert labels(found) == {"R": (30, 30), "H": (30, 30)}
         rules = next(row for row in found.rows if (row.ranking, row.label) == ("rules", "H"))
         assert rules.auc.value == 1.0
-        assert found.verdict.signal is Signal.CLEAR
+        assert found.verdict.signal is RankingSignal.CLEAR
         assert "but not clearly better than the same list by lines added" in found.verdict.sentence
 
     def test_one_that_foresees_the_contrary_is_none(self) -> None:
         found = measured(eventful(large=False))
-        assert found.verdict.signal is Signal.NONE
+        assert found.verdict.signal is RankingSignal.NONE
         assert "don't rely on it" in found.verdict.sentence
 
     def test_few_are_too_few(self) -> None:
-        assert measured(eventful(20)).verdict.signal is Signal.TOO_FEW
+        assert measured(eventful(20)).verdict.signal is RankingSignal.TOO_FEW
 
     def test_rankings_stand_beside_each_other_for_each_label(self) -> None:
         found = measured(eventful())
@@ -72,7 +72,7 @@ class TestFigures:
 
     def test_bands_hold_every_pull_request_once(self) -> None:
         found = measured(eventful())
-        assert [each.band for each in found.bands] == [band.label for band in Band]
+        assert [each.band for each in found.bands] == [band.label for band in RiskBand]
         assert sum(each.share for each in found.bands) == pytest.approx(1)
         hit = sum(each.share * each.rates["R"] for each in found.bands if each.share)
         assert hit * found.pulls == pytest.approx(30)

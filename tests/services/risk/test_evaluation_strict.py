@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.evaluation.labels import Window
+from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.history.commits import Commit
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS
-from bot.domain.risk.assessment import assess
-from bot.services.history.clone_history import history_of
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
+from bot.domain.risk.assessment import assess_pull_request
+from bot.services.history.clone_history import read_clone_history
 from tests.services.risk.listed_clone import FIRST, ZONE, Listed, commit
 
 DAY = dt.timedelta(days=1)
@@ -72,15 +72,17 @@ class TestStrictness:
     def test_a_score_is_that_of_a_past_that_ends_before_it(self, commits: list[Commit]) -> None:
         commits = [commit("Always (#99)", -1), *commits]
         found = self.scores(commits)
-        window = Window(FIRST, dt.date(2026, 12, 31), ZONE)
-        history = history_of(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
+        window = EvaluationWindow(FIRST, dt.date(2026, 12, 31), ZONE)
+        history = read_clone_history(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
         for pull in history.pulls:
             earlier = [each for each in commits if each.committed_at < pull.merge_time]
-            past = history_of(Listed(earlier), None, window, dt.date(2024, 1, 1), lambda done, total: None).past
-            assert found.get(pull.number) == assess(pull, DEFAULT_PATHS, past).points
+            past = read_clone_history(
+                Listed(earlier), None, window, dt.date(2024, 1, 1), lambda done, total: None
+            ).past
+            assert found.get(pull.number) == assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points
 
     def scores(self, commits: list[Commit]) -> dict[int, float]:
-        window = Window(dt.date(2024, 1, 1), dt.date(2027, 12, 31), ZONE)
-        history = history_of(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
+        window = EvaluationWindow(dt.date(2024, 1, 1), dt.date(2027, 12, 31), ZONE)
+        history = read_clone_history(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
         past, pulls = history.past, history.pulls
-        return {pull.number: assess(pull, DEFAULT_PATHS, past).points for pull in pulls}
+        return {pull.number: assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points for pull in pulls}

@@ -13,13 +13,19 @@ from bot.domain.conversations.thread_subject import Subject
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, OwnPaths, PathClass, PathClasses, PathSettings
+from bot.domain.pull_requests.path_classes import (
+    DEFAULT_PATH_CLASSES,
+    CustomPaths,
+    PathClass,
+    PathClasses,
+    PathSettings,
+)
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk, assess
+from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.ports import Cache, History
 from bot.services.digest.builder import DailyDigest
-from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.questions.archive import Archive
 from bot.services.questions.initial_context import opening
 from bot.services.questions.tools.toolbox import Toolbox
@@ -35,7 +41,7 @@ from tests.services.questions.archives import REPOSITORIES
 
 # this repository ships what lies in examples/, and its engine/ is a sample
 SHIPPED = PathClasses(
-    own=OwnPaths(((PathClass.DOCS, ("engine/",)), (PathClass.PRODUCT, ("examples/",))), ("examples/auth/",))
+    custom=CustomPaths(((PathClass.DOCS, ("engine/",)), (PathClass.PRODUCT, ("examples/",))), ("examples/auth/",))
 )
 SETTINGS = PathSettings({str(REPOSITORY): SHIPPED})
 ELSEWHERE = Repository("octo", "elsewhere")
@@ -46,18 +52,18 @@ ELSE = replace(OWN, repository=ELSEWHERE)
 
 
 def reader(pulls: KnownPulls) -> Reader:
-    return Reader(pulls, Summaries(), SETTINGS.of)
+    return Reader(pulls, Summaries(), SETTINGS.get_path_classes)
 
 
 def entries(pulls: KnownPulls, cache: Cache) -> Entries:
     def rate(of: PullRequest) -> Risk:
-        return assess(of, SETTINGS.of(of.repository))
+        return assess_pull_request(of, SETTINGS.get_path_classes(of.repository))
 
-    return Entries(pulls, reader(pulls), cache, "v1", rate, SETTINGS.of)
+    return Entries(pulls, reader(pulls), cache, "v1", rate, SETTINGS.get_path_classes)
 
 
 def archive(pulls: KnownPulls) -> Archive:
-    return Archive(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.of)
+    return Archive(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.get_path_classes)
 
 
 WAYS: dict[str, Callable[[PullRequest], Entry]] = {
@@ -70,22 +76,26 @@ WAYS: dict[str, Callable[[PullRequest], Entry]] = {
 def test_areas_and_risk_go_by_the_classes_of_the_repository(way: Callable[[PullRequest], Entry]) -> None:
     own, other = way(OWN), way(ELSE)
     assert (own.area, other.area) == ("examples/auth", "Engine and scheduling")
-    assert (own.risk, other.risk) == (assess(OWN, SHIPPED), assess(ELSE))
+    assert (own.risk, other.risk) == (assess_pull_request(OWN, SHIPPED), assess_pull_request(ELSE))
     assert own.risk.reasons != other.risk.reasons
 
 
 def test_a_list_of_risks_goes_by_the_classes_of_the_repository() -> None:
     pulls = KnownPulls((OWN, ELSE))
-    lister = RiskLister(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.of)
-    lists = [lister.build(RisksRequest(each, SPAN), "Engine", DAY).riskiest for each in (REPOSITORY, ELSEWHERE)]
+    lister = RiskLister(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.get_path_classes)
+    lists = [
+        lister.build_list(RisksRequest(each, SPAN), "Engine", DAY).riskiest for each in (REPOSITORY, ELSEWHERE)
+    ]
     assert [len(each) for each in lists] == [0, 1]
 
 
 def test_a_digest_goes_by_the_classes_of_the_repository() -> None:
     pulls = KnownPulls((OWN, ELSE))
     read = reader(pulls)
-    made = DailyDigest(pulls, read.read, lambda *_: Overview(""), read.with_files, 2, classes_of=SETTINGS.of)
-    lists = [made.build(each, DAY, "Engine").riskiest for each in (REPOSITORY, ELSEWHERE)]
+    made = DailyDigest(
+        pulls, read.read, lambda *_: Overview(""), read.with_files, 2, classes_of=SETTINGS.get_path_classes
+    )
+    lists = [made.build(each, DAY, "Engine").riskiest_entries for each in (REPOSITORY, ELSEWHERE)]
     assert [len(each) for each in lists] == [0, 1]
 
 
@@ -93,14 +103,14 @@ def test_a_rating_with_the_past_goes_by_the_classes_of_the_repository() -> None:
     def away() -> History:
         raise StoreUnavailable("The store is away.")
 
-    chronicle = Chronicle(away, KnownPulls().merged_on, lambda: NOON, SETTINGS.of)
-    own, other = chronicle.rate(OWN), chronicle.rate(ELSE)
+    chronicle = MergeTimeline(away, KnownPulls().list_merged, lambda: NOON, SETTINGS.get_path_classes)
+    own, other = chronicle.assess_risk(OWN), chronicle.assess_risk(ELSE)
     assert own.points < other.points
     assert own.reasons != other.reasons
 
 
 def test_a_fallback_counts_files_by_the_classes_of_the_repository() -> None:
-    subject = Summariser(None, "no-model", 30_000, SETTINGS.of)
+    subject = Summariser(None, "no-model", 30_000, SETTINGS.get_path_classes)
     only = (changed_file("engine/core.py", 900),)
     kinds = [subject.summarise(replace(of, files=only)).summary.technical_impact for of in (OWN, ELSE)]
     assert [kind.rpartition(": ")[2] for kind in kinds] == ["1 docs.", "1 product."]
@@ -110,7 +120,7 @@ def test_a_fallback_counts_files_by_the_classes_of_the_repository() -> None:
 
 def test_a_model_sees_first_what_the_repository_calls_product() -> None:
     answers = ScriptedModel.of(*[json.dumps(summary_answer())] * 2)
-    subject = Summariser(Asker(answers, MemoryCache(), Sleeps()), "no-model", 30_000, SETTINGS.of)
+    subject = Summariser(Asker(answers, MemoryCache(), Sleeps()), "no-model", 30_000, SETTINGS.get_path_classes)
     for of in (OWN, ELSE):
         subject.summarise(of)
     assert [first_file(prompt.user) for prompt in answers.prompts] == ["examples/auth/serve.py", "engine/core.py"]
@@ -161,5 +171,5 @@ def test_an_entry_that_was_made_with_other_classes_is_not_answered() -> None:
 def test_those_who_say_nothing_of_paths_have_the_defaults() -> None:
     pulls, cache = KnownPulls((OWN,)), MemoryCache()
     Entries(pulls, Reader(pulls, Summaries()), cache, "v1").read(OWN)
-    of_defaults = Entries(pulls, reader(pulls), cache, "v1", classes_of=lambda _: DEFAULT_PATHS)
+    of_defaults = Entries(pulls, reader(pulls), cache, "v1", classes_of=lambda _: DEFAULT_PATH_CLASSES)
     assert of_defaults.known(Reference(REPOSITORY, 7)) is not None

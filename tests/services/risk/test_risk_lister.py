@@ -12,8 +12,8 @@ from bot.adapters.redis.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.risk_list import RiskList
 from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
-from bot.domain.history.outcomes import Fate
-from bot.domain.pull_requests.filters import EVERYTHING, Filters
+from bot.domain.history.outcomes import OutcomeKind
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
@@ -57,12 +57,12 @@ def lister(pulls: KnownPulls, said: Summaries | None = None, workers: int = 4) -
 def build(
     *merges: PullRequest,
     days: Span | None = None,
-    filters: Filters = EVERYTHING,
+    filters: Filters = NO_FILTERS,
     top: int | None = None,
     today: int = 30,
 ) -> RiskList:
     request = RisksRequest(REPOSITORY, days or span(), filters, top)
-    return lister(KnownPulls(merges)).build(request, "Engine", after(today))
+    return lister(KnownPulls(merges)).build_list(request, "Engine", after(today))
 
 
 def listed(found: RiskList) -> list[int]:
@@ -70,7 +70,7 @@ def listed(found: RiskList) -> list[int]:
 
 
 def pairs(found: RiskList) -> list[tuple[int, int, bool]]:
-    return [(pair.pull.number, pair.by.number, pair.fate is Fate.REPAIRED) for pair in found.taken_back]
+    return [(pair.pull.number, pair.by.number, pair.kind is OutcomeKind.REPAIRED) for pair in found.taken_back]
 
 
 # --- what is listed
@@ -79,7 +79,7 @@ def pairs(found: RiskList) -> list[tuple[int, int, bool]]:
 def test_a_list_has_its_name_days_and_counts() -> None:
     found = build(made(1), made(2), made(3, files=LIGHT), made(4, days=1), filters=Filters(authors=("ADA-dev",)))
     assert (found.name, found.span, found.filters) == ("Engine", span(), "author:ADA-dev")
-    assert (found.merged, found.matching, found.unread, found.doubts) == (3, 3, (), ())
+    assert (found.merged, found.matching, found.unread, found.caveats) == (3, 3, (), ())
     assert listed(found) == [2, 1]
 
 
@@ -108,7 +108,7 @@ WHO: dict[int, dict[str, Any]] = {
     3: {"author": Account("bob"), "labels": (), "files": (changed_file("csrc/moe/top.cu", 500, 500),)},
 }
 FITTING = [
-    (EVERYTHING, {1, 2, 3}),
+    (NO_FILTERS, {1, 2, 3}),
     (Filters(paths=("vllm/v1",)), {1}),
     (Filters(paths=("vllm",)), {1, 2}),
     (Filters(paths=("*.cu",)), {3}),
@@ -134,7 +134,7 @@ def test_only_those_that_fit_the_filters_are_listed(filters: Filters, expected: 
 def test_what_does_not_fit_by_author_or_label_is_not_read() -> None:
     pulls = KnownPulls(tuple(made(number, **fields) for number, fields in WHO.items()))
     request = RisksRequest(REPOSITORY, span(), Filters(authors=("bob",), labels=("bug",)))
-    lister(pulls).build(request, "Engine", after(30))
+    lister(pulls).build_list(request, "Engine", after(30))
     assert {call for call in pulls.calls if call.startswith("files")} == {"files 2"}
 
 
@@ -159,7 +159,7 @@ def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_descrip
     reader = Reader(pulls, summarise)
     entries = Entries(pulls, reader, MemoryCache(), "v1")
     recorded = (made(1, body="Short."), replace(whole, body="Long."))
-    found = RiskLister(pulls, reader, entries, 1, recorded=lambda *_: recorded).build(
+    found = RiskLister(pulls, reader, entries, 1, recorded=lambda *_: recorded).build_list(
         RisksRequest(REPOSITORY, span()), "Engine", after(30)
     )
     assert pairs(found) == [(1, 2, True)]
@@ -197,14 +197,14 @@ def test_a_repair_counts_likewise(days: float, expected: list[tuple[int, int, bo
 @pytest.mark.parametrize(("today", "last"), [(0, 0), (1, 1), (6, 6), (7, 7), (8, 7), (300, 7)])
 def test_no_day_after_today_is_asked_for(today: int, last: int) -> None:
     pulls = KnownPulls((made(1),))
-    lister(pulls).build(RisksRequest(REPOSITORY, span(-1)), "Engine", after(today))
+    lister(pulls).build_list(RisksRequest(REPOSITORY, span(-1)), "Engine", after(today))
     asked = sorted(call for call in pulls.calls if call.startswith("day"))
     assert asked == [f"day {after(n).date}" for n in range(-1, last + 1)]
 
 
 def test_the_merges_of_the_week_after_are_neither_counted_nor_read_nor_listed() -> None:
     pulls = KnownPulls((made(1), made(2, days=1), made(3, days=2), reverting(4, 2, 3)))
-    found = lister(pulls).build(RisksRequest(REPOSITORY, span()), "Engine", after(30))
+    found = lister(pulls).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(30))
     assert (found.merged, found.matching, listed(found), pairs(found), found.older) == (1, 1, [1], [], ())
     assert "files 2" not in pulls.calls
     assert "files 4" not in pulls.calls
@@ -242,7 +242,7 @@ def test_what_was_taken_back_must_fit_the_filters_itself() -> None:
 
 def test_how_long_a_change_lasted_is_known() -> None:
     (pair,) = build(made(1), reverting(9, 1, 2)).taken_back
-    assert pair.lasted == timedelta(days=2, seconds=8)
+    assert pair.lifetime == timedelta(days=2, seconds=8)
 
 
 # --- what could not be known
@@ -251,28 +251,28 @@ def test_how_long_a_change_lasted_is_known() -> None:
 @pytest.mark.parametrize("error", [GitHubUnavailable("Away."), RateLimited("Later.", 60.0)])
 def test_files_that_can_not_be_read_are_told_and_end_nothing(error: PrdigestError) -> None:
     pulls = KnownPulls((made(1), made(2), made(3)), failing={"files 2": error})
-    found = lister(pulls).build(RisksRequest(REPOSITORY, span()), "Engine", after(30))
+    found = lister(pulls).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(30))
     assert (found.unread, listed(found), found.matching) == ((2,), [3, 1], 3)
 
 
 def test_files_that_can_not_be_read_fit_no_path() -> None:
     pulls = KnownPulls((made(1), made(2)), failing={"files 2": GitHubUnavailable("Away.")})
     request = RisksRequest(REPOSITORY, span(), Filters(paths=("engine",)))
-    found = lister(pulls).build(request, "Engine", after(30))
+    found = lister(pulls).build_list(request, "Engine", after(30))
     assert (listed(found), found.matching, found.merged) == ([1], 1, 2)
 
 
 def test_files_that_can_not_be_read_are_told_with_a_path_too() -> None:
     pulls = KnownPulls((made(1), made(2)), failing={"files 2": GitHubUnavailable("Away.")})
     request = RisksRequest(REPOSITORY, span(), Filters(paths=("engine",)))
-    assert lister(pulls).build(request, "Engine", after(30)).unread == (2,)
+    assert lister(pulls).build_list(request, "Engine", after(30)).unread == (2,)
 
 
 def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
     counted = {str(after(0).date): 3, str(after(1).date): None, str(after(2).date): 9}
     pulls = KnownPulls((made(1),), counted=counted)
-    found = lister(pulls).build(RisksRequest(REPOSITORY, span(0, 1)), "Engine", after(30))
-    assert found.doubts == (
+    found = lister(pulls).build_list(RisksRequest(REPOSITORY, span(0, 1)), "Engine", after(30))
+    assert found.caveats == (
         "incomplete? the commits of main name 3 merges, not 1",
         "count not checked: the commits of main gave none",
     )
@@ -283,7 +283,7 @@ def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
 def test_a_day_that_can_not_be_had_ends_the_list_with_its_error(error: PrdigestError, day: int) -> None:
     pulls, said = KnownPulls((made(1),), failing={f"day {after(day).date}": error}), Summaries()
     with pytest.raises(type(error)) as caught:
-        lister(pulls, said).build(RisksRequest(REPOSITORY, span(-1)), "Engine", after(30))
+        lister(pulls, said).build_list(RisksRequest(REPOSITORY, span(-1)), "Engine", after(30))
     assert (caught.value is error, said.numbers) == (True, [])
     assert not [call for call in pulls.calls if call.startswith("files")]
 
@@ -292,7 +292,7 @@ def test_a_day_that_can_not_be_had_ends_the_list_with_its_error(error: PrdigestE
 def test_after_an_error_what_has_not_begun_never_begins(error: Exception) -> None:
     pulls = KnownPulls(tuple(made(n) for n in range(1, 101)), failing={"files 97": error}, latency=0.01)
     with pytest.raises(type(error)):
-        lister(pulls, workers=2).build(RisksRequest(REPOSITORY, span()), "Engine", after(0))
+        lister(pulls, workers=2).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(0))
     assert sum(call.startswith("files") for call in pulls.calls) < 40
 
 
@@ -345,7 +345,7 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
     reader = Reader(pulls, Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
     sparing = RiskLister(pulls, reader, entries, 4, is_sparing=lambda _: True)
-    found = sparing.build(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
+    found = sparing.build_list(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
     assert len(listed(found)) <= 1
     assert listed(found) + below(found) == [3, 1, 2]
 
@@ -357,7 +357,7 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
 def test_no_more_than_the_workers_work_at_a_time(workers: int) -> None:
     pulls = KnownPulls(tuple(made(n) for n in range(1, 13)), latency=0.02)
     said = Summaries(latency=0.02)
-    lister(pulls, said, workers).build(RisksRequest(REPOSITORY, span(), top=10), "Engine", after(3))
+    lister(pulls, said, workers).build_list(RisksRequest(REPOSITORY, span(), top=10), "Engine", after(3))
     assert (pulls.busy.peak, said.busy.peak) == (workers, workers)
 
 
@@ -367,10 +367,10 @@ def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: M
     reader = Reader(pulls, Summariser(Asker(model, cache, Sleeps()), "claude-haiku-5-5", 30_000).summarise)
     subject = RiskLister(pulls, reader, Entries(pulls, reader, cache, "v1"), 4)
     request = RisksRequest(REPOSITORY, span(), top=3)
-    found = subject.build(request, "Engine", after(30))
+    found = subject.build_list(request, "Engine", after(30))
     assert (set(listed(found)) <= {8, 12, 16, 20, 24}, len(listed(found))) == (True, 3)
     assert len(claude.requests) == 3
-    again = subject.build(request, "Engine", after(30))
+    again = subject.build_list(request, "Engine", after(30))
     assert (listed(again), len(claude.requests)) == (listed(found), 3)
     assert all(entry.from_cache for entry in again.riskiest)
     assert claude.problems == []
@@ -381,7 +381,7 @@ def test_an_entry_that_is_known_is_not_read_again() -> None:
     reader = Reader(pulls, said)
     known = Entries(pulls, reader, cache, "v1")
     known.read(made(1))
-    found = RiskLister(pulls, reader, known, 4).build(RisksRequest(REPOSITORY, span()), "Engine", after(0))
+    found = RiskLister(pulls, reader, known, 4).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(0))
     assert (said.numbers, listed(found)) == ([1, 2], [2, 1])
 
 

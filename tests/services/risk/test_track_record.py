@@ -19,11 +19,11 @@ from bot.adapters.redis.record_store import RedisRecordStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
-from bot.domain.track_record.posted_ratings import Rated, Ratings
-from bot.domain.track_record.score import Score, Tally, Verdict
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.domain.track_record.score import Tally, TrackRecordScore, TrackRecordVerdict
 from bot.services.digest.posted_digest import POSTED_DIGEST, PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.risk.track_record import Kept, Scoring
+from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.records import Digests, digest_store, plant
@@ -32,7 +32,7 @@ HOUR, DAYS = timedelta(hours=1), timedelta(days=1)
 OTHER = Repository("octo", "other")
 NOW = NOON + 40 * DAYS
 WEEK = Span(DAY.date - 6 * DAYS, DAY.date, DAY.zone)
-_RATINGS = TypeAdapter(Ratings)
+_RATINGS = TypeAdapter(PostedRatings)
 
 
 def merge(number: int, days: float = 0, **fields: Any) -> PullRequest:
@@ -43,8 +43,8 @@ def reverting(number: int, of: int, days: float) -> PullRequest:
     return merge(number, days, title=f'Revert "Change number {of}" (#{of})')
 
 
-def rated(number: int, days: float = 0, *, listed: bool = False) -> Rated:
-    return Rated(number, NOON + days * DAYS, 14.0, 100, listed, ("rewrites",))
+def rated(number: int, days: float = 0, *, listed: bool = False) -> RatedPullRequest:
+    return RatedPullRequest(number, NOON + days * DAYS, 14.0, 100, listed, ("rewrites",))
 
 
 @dataclass
@@ -75,26 +75,28 @@ class Bot:
         self.history = RedisHistory(self.store)
 
     @property
-    def scoring(self) -> Scoring:
+    def scoring(self) -> TrackRecordScorer:
         return self.scoring_on(self.records)
 
-    def scoring_on(self, records: Digests) -> Scoring:
-        kept = Kept(RedisPostedDigestIndex(self.store), DigestRecords(records, lambda: "T0TEAM"), self.history)
-        return Scoring(lambda: kept, self.cache, lambda: self.now)
+    def scoring_on(self, records: Digests) -> TrackRecordScorer:
+        kept = TrackRecordStores(
+            RedisPostedDigestIndex(self.store), DigestRecords(records, lambda: "T0TEAM"), self.history
+        )
+        return TrackRecordScorer(lambda: kept, self.cache, lambda: self.now)
 
     def posted(
-        self, *shown: Rated, days: int = 0, channel: str = "C1", repository: Repository = REPOSITORY
+        self, *shown: RatedPullRequest, days: int = 0, channel: str = "C1", repository: Repository = REPOSITORY
     ) -> str:
         """A digest of so many days after DAY, posted nine hours after its end."""
         day = replace(DAY, date=DAY.date + days * DAYS)
         key = f"digest:T1:{channel}:{repository}:{day.date}"
-        ratings = _RATINGS.dump_json(Ratings("rules.v2", shown)).decode()
+        ratings = _RATINGS.dump_json(PostedRatings("rules.v2", shown)).decode()
         plant(self.records, key, ratings_json=ratings, posted_at=day.end + 9 * HOUR, text="Engine")
         RedisPostedDigestIndex(self.store).add(repository, day.end, key)
         return key
 
-    def score(self, span: Span = WEEK, repository: Repository = REPOSITORY) -> Score:
-        return self.scoring.score(repository, span)
+    def score(self, span: Span = WEEK, repository: Repository = REPOSITORY) -> TrackRecordScore:
+        return self.scoring.score_lists(repository, span)
 
 
 @pytest.fixture
@@ -133,7 +135,7 @@ def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, .
 
 def test_without_digests_nothing_is_read_of_the_past(bot: Bot) -> None:
     bot.history.record([merge(1), reverting(7, 1, 2)])
-    assert bot.score() == Score()
+    assert bot.score() == TrackRecordScore()
 
 
 @pytest.mark.parametrize(("days", "counted"), [(-7, 0), (-6, 1), (0, 1), (1, 0)])
@@ -164,7 +166,7 @@ def test_records_are_read_some_at_a_time(bot: Bot) -> None:
     for number in range(120):
         bot.posted(rated(number), channel=f"C{number}")
     records = Counting(bot.store)
-    assert bot.scoring_on(records).score(REPOSITORY, WEEK).digests == 120
+    assert bot.scoring_on(records).score_lists(REPOSITORY, WEEK).digests == 120
     assert (sum(records.asked), max(records.asked)) == (120, 50)
 
 
@@ -199,38 +201,38 @@ def without_signal(bot: Bot, days: int = 60) -> None:
 
 def test_lists_that_find_nothing_where_others_would_are_spared(bot: Bot) -> None:
     without_signal(bot)
-    assert bot.scoring.is_sparing(REPOSITORY)
-    assert bot.score(Span(DAY.date - 60 * DAYS, DAY.date, DAY.zone)).verdict is Verdict.NOT_BETTER
-    assert not bot.scoring.is_sparing(OTHER)
+    assert bot.scoring.is_reduced(REPOSITORY)
+    assert bot.score(Span(DAY.date - 60 * DAYS, DAY.date, DAY.zone)).verdict is TrackRecordVerdict.NOT_BETTER
+    assert not bot.scoring.is_reduced(OTHER)
 
 
 def test_what_is_older_than_half_a_year_is_forgiven(bot: Bot) -> None:
     without_signal(bot)
     bot.now = NOON + 182 * DAYS
-    assert not bot.scoring.is_sparing(REPOSITORY)
+    assert not bot.scoring.is_reduced(REPOSITORY)
 
 
 def test_it_is_looked_at_once_a_day(bot: Bot) -> None:
-    assert not bot.scoring.is_sparing(REPOSITORY)
+    assert not bot.scoring.is_reduced(REPOSITORY)
     without_signal(bot)
-    assert not bot.scoring.is_sparing(Repository("Octo", "ENGINE"))
+    assert not bot.scoring.is_reduced(Repository("Octo", "ENGINE"))
     assert 0 < bot.store.ttl("sparing:octo/engine") <= 24 * 60 * 60
     bot.store.delete("sparing:octo/engine")
-    assert bot.scoring.is_sparing(REPOSITORY)
+    assert bot.scoring.is_reduced(REPOSITORY)
     bot.store.delete(*bot.store.keys("issued:*"))
-    assert bot.scoring.is_sparing(REPOSITORY)
+    assert bot.scoring.is_reduced(REPOSITORY)
 
 
 def test_a_store_that_is_away_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
     away = connect(f"redis://127.0.0.1:{closed_port()}", patience=Patience(retries=0))
     with away:
-        assert not Bot(away).scoring.is_sparing(REPOSITORY)
+        assert not Bot(away).scoring.is_reduced(REPOSITORY)
     assert "how good the lists of octo/engine were is not known" in caplog.text
 
 
 def test_a_store_that_may_drop_records_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
-    def kept() -> Kept:
+    def kept() -> TrackRecordStores:
         raise StoreUnavailable("The store may drop records.")
 
-    assert not Scoring(kept, bot.cache, lambda: NOW).is_sparing(REPOSITORY)
+    assert not TrackRecordScorer(kept, bot.cache, lambda: NOW).is_reduced(REPOSITORY)
     assert "not known: The store may drop records." in caplog.text

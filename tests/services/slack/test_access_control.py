@@ -6,18 +6,18 @@ import pytest
 
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import StoreUnavailable
-from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.access_control import AccessControl, AccessRules
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import CountingLimiter, visit
 
-OWN = Allowed(frozenset({"T0TEAM"}))
-SHARED = Allowed(frozenset({"T0TEAM", "T0PARTNER", "E0GRID"}))
-CHANNELS = Allowed(frozenset({"T0TEAM"}), channels=frozenset({"C0DIGEST", "C0OTHER"}))
-USERS = Allowed(frozenset({"T0TEAM"}), users=frozenset({"U0ASKER"}))
-BOTH = Allowed(frozenset({"T0TEAM"}), frozenset({"C0DIGEST"}), frozenset({"U0ASKER"}))
+OWN = AccessRules(frozenset({"T0TEAM"}))
+SHARED = AccessRules(frozenset({"T0TEAM", "T0PARTNER", "E0GRID"}))
+CHANNELS = AccessRules(frozenset({"T0TEAM"}), channels=frozenset({"C0DIGEST", "C0OTHER"}))
+USERS = AccessRules(frozenset({"T0TEAM"}), users=frozenset({"U0ASKER"}))
+BOTH = AccessRules(frozenset({"T0TEAM"}), frozenset({"C0DIGEST"}), frozenset({"U0ASKER"}))
 PARTNER = {"team": "T0PARTNER"}
 
-ADMITTED: dict[str, tuple[Allowed, Visit]] = {
+ADMITTED: dict[str, tuple[AccessRules, Visit]] = {
     "own workspace": (OWN, visit()),
     "own workspace in an organisation": (OWN, visit(enterprise="E0ELSE")),
     "an allowed workspace": (SHARED, visit(**PARTNER)),
@@ -30,7 +30,7 @@ ADMITTED: dict[str, tuple[Allowed, Visit]] = {
     "an allowed person in any channel": (USERS, visit(channel="D0DIRECT")),
     "an allowed person in an allowed channel": (BOTH, visit()),
 }
-REFUSED: dict[str, tuple[Allowed, Visit, str]] = {
+REFUSED: dict[str, tuple[AccessRules, Visit, str]] = {
     "another workspace": (OWN, visit(**PARTNER), "workspace"),
     "no workspace": (OWN, visit(team=""), "workspace"),
     "another organisation": (OWN, visit(team="T0ELSE", enterprise="E0GRID"), "workspace"),
@@ -44,48 +44,48 @@ REFUSED: dict[str, tuple[Allowed, Visit, str]] = {
     "an allowed person in another channel": (BOTH, visit(channel="C0ELSE"), "channel"),
     "another person in an allowed channel": (BOTH, visit(user="U0ELSE"), "you"),
     "an allowed person of another workspace": (BOTH, visit(**PARTNER), "workspace"),
-    "nobody at all is allowed": (Allowed(frozenset()), visit(), "workspace"),
+    "nobody at all is allowed": (AccessRules(frozenset()), visit(), "workspace"),
 }
 
 
 @pytest.mark.parametrize(("allowed", "asked"), ADMITTED.values(), ids=ADMITTED)
-def test_those_who_may_ask_are_told_nothing(allowed: Allowed, asked: Visit) -> None:
-    assert Admission(allowed, CountingLimiter()).refusal(asked) == ""
+def test_those_who_may_ask_are_told_nothing(allowed: AccessRules, asked: Visit) -> None:
+    assert AccessControl(allowed, CountingLimiter()).explain_refusal(asked) == ""
 
 
 @pytest.mark.parametrize(("allowed", "asked", "hint"), REFUSED.values(), ids=REFUSED)
-def test_those_who_may_not_ask_are_told_why_in_one_sentence(allowed: Allowed, asked: Visit, hint: str) -> None:
-    found = Admission(allowed, CountingLimiter()).refusal(asked)
+def test_those_who_may_not_ask_are_told_why_in_one_sentence(allowed: AccessRules, asked: Visit, hint: str) -> None:
+    found = AccessControl(allowed, CountingLimiter()).explain_refusal(asked)
     assert (hint in found, is_one_sentence(found)) == (True, True)
 
 
 @pytest.mark.parametrize(("allowed", "asked", "hint"), REFUSED.values(), ids=REFUSED)
-def test_those_who_may_not_ask_are_not_counted(allowed: Allowed, asked: Visit, hint: str) -> None:
+def test_those_who_may_not_ask_are_not_counted(allowed: AccessRules, asked: Visit, hint: str) -> None:
     limiter = CountingLimiter()
-    Admission(allowed, limiter).refusal(asked)
+    AccessControl(allowed, limiter).explain_refusal(asked)
     assert limiter.names == []
 
 
 def test_who_asks_too_much_is_told_to_wait_in_one_sentence() -> None:
-    subject = Admission(OWN, CountingLimiter(limit=2))
-    found = [subject.refusal(visit(key=str(n))) for n in range(3)]
+    subject = AccessControl(OWN, CountingLimiter(limit=2))
+    found = [subject.explain_refusal(visit(key=str(n))) for n in range(3)]
     assert found[:2] == ["", ""]
     assert ("moment" in found[2], is_one_sentence(found[2])) == (True, True)
 
 
 def test_people_are_counted_apart_and_each_in_all_channels() -> None:
-    subject = Admission(SHARED, CountingLimiter(limit=1))
-    assert not subject.refusal(visit())
-    assert not subject.refusal(visit(user="U0ELSE"))
-    assert not subject.refusal(visit(**PARTNER))
-    assert subject.refusal(visit(channel="C0OTHER"))
+    subject = AccessControl(SHARED, CountingLimiter(limit=1))
+    assert not subject.explain_refusal(visit())
+    assert not subject.explain_refusal(visit(user="U0ELSE"))
+    assert not subject.explain_refusal(visit(**PARTNER))
+    assert subject.explain_refusal(visit(channel="C0OTHER"))
 
 
 def test_a_store_that_is_away_is_passed_on() -> None:
     with pytest.raises(StoreUnavailable):
-        Admission(OWN, CountingLimiter(error=StoreUnavailable("The store is away."))).refusal(visit())
+        AccessControl(OWN, CountingLimiter(error=StoreUnavailable("The store is away."))).explain_refusal(visit())
 
 
 def test_a_refusal_needs_no_store() -> None:
     away = CountingLimiter(error=StoreUnavailable("The store is away."))
-    assert Admission(OWN, away).refusal(visit(**PARTNER))
+    assert AccessControl(OWN, away).explain_refusal(visit(**PARTNER))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.adapters.slack.ephemeral import SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.commands import (
     DigestRequest,
     Repositories,
@@ -21,22 +21,22 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
 )
 from bot.domain.digest.models import Entry, Overview
-from bot.domain.digest.multi_day import CatchUp
+from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
-from bot.domain.history.outcomes import TakenBack
+from bot.domain.history.outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.domain.track_record.score import Score, Tally
+from bot.domain.track_record.score import Tally, TrackRecordScore
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers import Answers
+from bot.services.slack.answers import AnswerBuilder
 from bot.services.slack.replies import Answer
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
@@ -60,23 +60,23 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
     return Overview(f"{len(entries)} on {day.date}.") if entries else Overview("Nothing was merged.")
 
 
-def scored(repository: Repository, span: Span) -> Score:
+def scored(repository: Repository, span: Span) -> TrackRecordScore:
     """A score of a list that found one."""
     assert (repository, span) == (REPOSITORY, WEEK)
-    hit = TakenBack(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
-    return Score(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
+    hit = MergeOutcome(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
+    return TrackRecordScore(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
 
 
-def days_by(daily: DailyDigest) -> Callable[[DigestSpec], CatchUp]:
+def days_by(daily: DailyDigest) -> Callable[[DigestSpec], MultiDayDigest]:
     """What builds overviews for readers who expect the zone of these tests."""
     return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).days
 
 
-def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
+def answers(*merges: PullRequest, said: Summaries | None = None) -> AnswerBuilder:
     pulls = KnownPulls(merges)
     reader = Reader(pulls, said or Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
-    return Answers(
+    return AnswerBuilder(
         entries,
         RiskLister(pulls, reader, entries, 4),
         days_by(DailyDigest(pulls, entries.read, overview, reader.with_files, 4)),
@@ -88,7 +88,7 @@ def answers(*merges: PullRequest, said: Summaries | None = None) -> Answers:
 
 def row(post: Post) -> list[dict[str, Any]]:
     """The elements of the one row of buttons, which is last."""
-    *others, last = post.payload()["blocks"]
+    *others, last = post.build_payload()["blocks"]
     assert [block["type"] for block in (*others, last)].count("actions") == 1
     elements: list[dict[str, Any]] = list(last["elements"])
     return elements
@@ -108,18 +108,18 @@ def options(post: Post) -> list[str]:
 
 
 REVERT = merge(9, 1, title='Revert "Change number 3" (#3)')
-Ask = Callable[[Answers, str], Answer]
+Ask = Callable[[AnswerBuilder, str], Answer]
 ASKED: dict[str, tuple[Ask, str]] = {
-    "summary": (lambda found, asker: found.summary(Reference(REPOSITORY, 1), asker), "share_summary"),
-    "risks": (lambda found, asker: found.risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
+    "summary": (lambda found, asker: found.build_summary(Reference(REPOSITORY, 1), asker), "share_summary"),
+    "risks": (lambda found, asker: found.build_risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
     "overview": (
-        lambda found, asker: found.overview(DigestRequest(REPOSITORY, WEEK), asker, HOME),
+        lambda found, asker: found.build_overview(DigestRequest(REPOSITORY, WEEK), asker, HOME),
         "share_digest",
     ),
 }
 EACH: dict[str, tuple[Ask, str]] = {
     **ASKED,
-    "score": (lambda found, asker: found.score(ScoreRequest(REPOSITORY, WEEK), asker), "share_risks"),
+    "score": (lambda found, asker: found.build_score(ScoreRequest(REPOSITORY, WEEK), asker), "share_risks"),
 }
 
 
@@ -138,9 +138,9 @@ def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, ask
     unsigned, found = ask(answers(merge(1)), ""), ask(answers(merge(1)), asker)
     (line,) = [block for block in found.public.blocks if block not in unsigned.public.blocks]
     assert f"Asked for by {asker}" in json.dumps(line)
-    assert (find_links(found.public.payload()), find_mentions(found.public.payload())) == (
-        find_links(unsigned.public.payload()),
-        find_mentions(unsigned.public.payload()),
+    assert (find_links(found.public.build_payload()), find_mentions(found.public.build_payload())) == (
+        find_links(unsigned.public.build_payload()),
+        find_mentions(unsigned.public.build_payload()),
     )
     assert found.private == unsigned.private
 
@@ -152,31 +152,31 @@ def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text
     many = [merge(n, -(n % 7), title=f"{text} {n}") for n in range(1, 60)]
     said = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks"), text * 12))
     found = ask(answers(*many, REVERT, said=Summaries(said)), text)
-    client = slack_client(slack.token, slack.url)
-    SlackMessenger(client).post(HOME, found.public.payload(), "key")
+    client = make_slack_client(slack.token, slack.url)
+    SlackMessenger(client).post_message(HOME, found.public.build_payload(), "key")
     asked = visit(response_url=slack.make_response_url(HOME, "U0ASKER"))
-    SlackWhispers(client).whisper(asked, found.private)
+    SlackEphemeralMessenger(client).send(asked, found.private)
     assert (len(slack.list_messages(HOME)), len(slack.ephemerals)) == (1, 1)
     assert slack.list_calls_to("chat.postEphemeral") == []
 
 
 def test_a_summary_is_of_the_pull_request_that_was_named() -> None:
-    found = answers(merge(1), merge(2)).summary(Reference(REPOSITORY, 2), "ada")
+    found = answers(merge(1), merge(2)).build_summary(Reference(REPOSITORY, 2), "ada")
     assert found.public.text == "#2 Change number 2"
     assert value(found.public, "details") == "2|octo/engine#2"
 
 
 def test_an_open_pull_request_has_a_summary_too() -> None:
     opened = merge(1, merged_at=None, merge_commit=None, state="OPEN")
-    assert answers(opened).summary(Reference(REPOSITORY, 1), "ada").public.text == "#1 Change number 1"
+    assert answers(opened).build_summary(Reference(REPOSITORY, 1), "ada").public.text == "#1 Change number 1"
 
 
 def test_what_can_not_be_summarised_is_passed_on() -> None:
     closed = merge(1, merged_at=None, merge_commit=None, state="CLOSED")
     with pytest.raises(UsageError):
-        answers(closed).summary(Reference(REPOSITORY, 1), "ada")
+        answers(closed).build_summary(Reference(REPOSITORY, 1), "ada")
     with pytest.raises(PullRequestNotFound):
-        answers(closed).summary(Reference(REPOSITORY, 2), "ada")
+        answers(closed).build_summary(Reference(REPOSITORY, 2), "ada")
 
 
 SHARED_RISKS: list[type[RisksRequest | ScoreRequest]] = [RisksRequest, ScoreRequest]
@@ -189,26 +189,26 @@ RISKS = [
 
 @pytest.mark.parametrize("request_", RISKS, ids=str)
 def test_sharing_a_risk_list_asks_the_same_again(request_: RisksRequest) -> None:
-    found = answers(merge(1, labels=("needs review",))).risks(replace(request_, is_private=True), "ada")
+    found = answers(merge(1, labels=("needs review",))).build_risks(replace(request_, is_private=True), "ada")
     typed = value(found.private, "share_risks")
     assert read_request(typed, SHARED_RISKS) == request_
 
 
 @pytest.mark.parametrize("days", [WEEK, ONE_DAY], ids=str)
 def test_sharing_an_overview_asks_the_same_again(days: Span) -> None:
-    found = answers(merge(1)).overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
+    found = answers(merge(1)).build_overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
     typed = value(found.private, "share_digest")
     assert read_request(typed, [DigestRequest]) == DigestRequest(REPOSITORY, days)
 
 
 def test_sharing_a_score_asks_the_same_again() -> None:
-    found = answers().score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
+    found = answers().build_score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
     typed = value(found.private, "share_risks")
     assert read_request(typed, SHARED_RISKS) == ScoreRequest(REPOSITORY, WEEK)
 
 
 def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None:
-    found = answers().score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    found = answers().build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
     assert (found.about, options(found.public)) == ("summary octo/engine#3", ["2|octo/engine#3"])
 
 
@@ -217,34 +217,39 @@ def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> 
     reader = Reader(pulls, Summaries())
     entries = Entries(pulls, reader, MemoryCache(), "v1")
     daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 1)
-    subject = Answers(
-        entries, RiskLister(pulls, reader, entries, 1), days_by(daily), str, lambda: TODAY, lambda *_: Score()
+    subject = AnswerBuilder(
+        entries,
+        RiskLister(pulls, reader, entries, 1),
+        days_by(daily),
+        str,
+        lambda: TODAY,
+        lambda *_: TrackRecordScore(),
     )
-    found = subject.score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    found = subject.build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
     assert (found.about, actions(found.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
 
 
 def test_sharing_a_summary_asks_the_same_again() -> None:
-    found = answers(merge(1)).summary(Reference(REPOSITORY, 1), "ada")
+    found = answers(merge(1)).build_summary(Reference(REPOSITORY, 1), "ada")
     typed = value(found.private, "share_summary")
     assert read_request(typed, [SummaryRequest]) == SummaryRequest((Reference(REPOSITORY, 1),))
 
 
 def test_a_risk_list_is_named_and_its_menu_has_what_it_lists() -> None:
-    found = answers(merge(1), merge(2), merge(3), REVERT).risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
+    found = answers(merge(1), merge(2), merge(3), REVERT).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
     assert found.public.text.startswith("Risky changes · The engine · Saturday 28 February 2026")
     assert options(found.public) == ["2|octo/engine#2", "2|octo/engine#1", "2|octo/engine#3"]
 
 
 def test_a_pull_request_that_is_risky_and_was_repaired_is_in_the_menu_once() -> None:
     repair = merge(9, 1, title="Fix retries", body="Fixes a bug caused by #1.")
-    found = answers(merge(1), repair).risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
+    found = answers(merge(1), repair).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
     assert options(found.public) == ["2|octo/engine#1"]
 
 
 def test_an_overview_is_named_and_its_menu_has_the_riskiest_of_all_days() -> None:
     merges = [merge(n, -n) for n in range(4)]
-    found = answers(*(replace(each, number=each.number + 1) for each in merges)).overview(
+    found = answers(*(replace(each, number=each.number + 1) for each in merges)).build_overview(
         DigestRequest(REPOSITORY, WEEK), "ada", HOME
     )
     assert found.public.text == "The engine · 22 – 28 February 2026 · 4 merged"  # noqa: RUF001 (a dash)
@@ -268,7 +273,9 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     daily = DailyDigest(pulls, entries.read, overview, reader.with_files, 2)
     with pytest.raises(RepositoryNotFound):
         ask(
-            Answers(entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, scored),
+            AnswerBuilder(
+                entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, scored
+            ),
             "ada",
         )
 
@@ -276,7 +283,7 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
 def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:
     said = Summaries()
     subject = answers(merge(1), merge(2, -1), said=said)
-    subject.overview(DigestRequest(REPOSITORY, WEEK), "ada", HOME)
-    subject.summary(Reference(REPOSITORY, 1), "ada")
-    subject.risks(RisksRequest(REPOSITORY, WEEK), "ada")
+    subject.build_overview(DigestRequest(REPOSITORY, WEEK), "ada", HOME)
+    subject.build_summary(Reference(REPOSITORY, 1), "ada")
+    subject.build_risks(RisksRequest(REPOSITORY, WEEK), "ada")
     assert sorted(said.numbers) == [1, 2]

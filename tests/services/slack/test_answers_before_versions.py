@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience
 from bot.services.slack.answered_request import RequestState
 from bot.services.slack.replies import Answer, Replies
@@ -28,8 +28,8 @@ QUESTION = {**BEGUN, "message": "100.5", "tries": "3", "draft": json.dumps({"tex
 
 def give(slack: SlackEmulator, store: Redis) -> list[str]:
     """Answer the request; what stands in the channel then."""
-    client = slack_client(slack.token, slack.url)
-    replies = Replies(SlackMessenger(client), SlackWhispers(client), answer_store(store), lambda: NOON)
+    client = make_slack_client(slack.token, slack.url)
+    replies = Replies(SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(store), lambda: NOON)
     answer = Answer(post("For everybody"), post("For you"))
     replies.give(visit(key="command:1", channel=HOME), "risks", Audience.CHANNEL, lambda: answer)
     return [message["text"] for message in slack.list_messages(HOME)]
@@ -56,7 +56,9 @@ def test_a_request_is_answered_once(
 
 
 def test_one_that_may_have_been_answered_is_looked_for(slack: SlackEmulator, store: Redis) -> None:
-    SlackMessenger(slack_client(slack.token, slack.url)).post(HOME, post("Before").payload(), KEY)
+    SlackMessenger(make_slack_client(slack.token, slack.url)).post_message(
+        HOME, post("Before").build_payload(), KEY
+    )
     plant_hash(store, KEY, **BEGUN)
     assert give(slack, store) == ["Before"]
 

@@ -16,11 +16,11 @@ from localslack.state.workspace import START
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
     PullRequestNotFound,
@@ -28,7 +28,7 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.pull_requests.reference import Reference
-from bot.services.slack.details import Details
+from bot.services.slack.details import DetailsModal
 from bot.services.slack.replies import Replies
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
@@ -55,13 +55,13 @@ class Desk:
     def entries(self) -> Entries:
         return Entries(self.pulls, Reader(self.pulls, self.said), RedisCache(self.store), "v1")
 
-    def details(self, fuse: Fuse | None = None, entries: Any = None) -> Details:
-        client = slack_client(self.slack.token, self.slack.url)
+    def details(self, fuse: Fuse | None = None, entries: Any = None) -> DetailsModal:
+        client = make_slack_client(self.slack.token, self.slack.url)
         views: Any = SlackViews(client)
         records = answer_store(self.store)
         now = datetime.fromtimestamp(START, UTC)
-        replies = Replies(SlackMessenger(client), SlackWhispers(client), records, lambda: now)
-        return Details(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
+        replies = Replies(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
+        return DetailsModal(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
 
     def clicked(self, **fields: Any) -> tuple[Visit, str]:
         trigger = self.slack.make_trigger_id()
@@ -90,7 +90,7 @@ def test_a_known_pull_request_is_shown_at_once(desk: Desk) -> None:
     desk.entries().named(SEVEN)
     calls = list(desk.pulls.calls)
     asked, trigger = desk.clicked()
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert ("Count retries once" in shown, summary().technical_impact in shown) == (True, True)
     assert (desk.view_calls(), desk.pulls.calls, desk.whispered()) == (["views.open"], calls, [])
@@ -106,7 +106,7 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
 
     reader = Reader(desk.pulls, summarise)
     entries = Entries(desk.pulls, reader, RedisCache(desk.store), "v1")
-    desk.details(entries=entries).show(asked, trigger, SEVEN)
+    desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     ((loading,),) = opened
     (shown,) = desk.shown()
     assert ("Reading octo/engine#7" in loading, "Reading" in shown, "Count retries once" in shown) == (
@@ -120,7 +120,7 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
 
 def test_the_window_names_the_pull_request_and_can_be_found_again(desk: Desk) -> None:
     asked, trigger = desk.clicked()
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (view,) = desk.slack.views
     assert (view["external_id"], view["title"]["text"], view["type"]) == (asked.key, "#7", "modal")
 
@@ -131,7 +131,7 @@ def test_what_is_whole_and_large_is_taken_by_slack(desk: Desk) -> None:
     desk.pulls.pulls = (replace(MERGED, title="T" * 400, files=files, changed_files=300),)
     desk.said.said = long
     asked, trigger = desk.clicked()
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert "280 more files" in shown
 
@@ -142,7 +142,7 @@ def test_what_is_whole_and_large_is_taken_by_slack(desk: Desk) -> None:
 def test_who_clicks_a_button_that_took_too_long_is_told_so(desk: Desk) -> None:
     asked, trigger = desk.clicked()
     desk.slack.triggers.seconds = -1.0
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (told,) = desk.whispered()
     assert ("again" in told, is_one_sentence(told), desk.shown()) == (True, True, [])
 
@@ -151,7 +151,7 @@ def test_who_clicks_too_late_is_told_once(desk: Desk) -> None:
     asked, trigger = desk.clicked()
     desk.slack.triggers.seconds = -1.0
     for _ in range(2):
-        desk.details().show(asked, trigger, SEVEN)
+        desk.details().open_modal(asked, trigger, SEVEN)
     assert len(desk.whispered()) == 1
 
 
@@ -161,14 +161,14 @@ def test_the_same_click_again_fills_the_same_window(desk: Desk, known: bool) -> 
         desk.entries().named(SEVEN)
     asked, trigger = desk.clicked()
     for _ in range(3):
-        desk.details().show(asked, trigger, SEVEN)
+        desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert ("Count retries once" in shown, desk.whispered(), desk.said.numbers) == (True, [], [7])
 
 
 def test_another_click_opens_another_window(desk: Desk) -> None:
     for _ in range(2):
-        desk.details().show(*desk.clicked(), SEVEN)
+        desk.details().open_modal(*desk.clicked(), SEVEN)
     assert len(desk.shown()) == 2
 
 
@@ -177,8 +177,8 @@ def test_another_click_opens_another_window(desk: Desk) -> None:
 def test_a_process_that_dies_at_any_step_is_finished_by_the_next(desk: Desk, step: int, with_effect: bool) -> None:
     asked, trigger = desk.clicked()
     with pytest.raises(Crash):
-        desk.details(Fuse(step, with_effect)).show(asked, trigger, SEVEN)
-    desk.details().show(asked, trigger, SEVEN)
+        desk.details(Fuse(step, with_effect)).open_modal(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert ("Count retries once" in shown, desk.whispered()) == (True, [])
 
@@ -192,8 +192,8 @@ def test_a_call_that_fails_is_passed_on_and_mended_by_the_next_try(
     asked, trigger = desk.clicked()
     desk.slack.fail_next(method, after_effect=after_effect, **failure)
     with pytest.raises(SlackUnavailable):
-        desk.details().show(asked, trigger, SEVEN)
-    desk.details().show(asked, trigger, SEVEN)
+        desk.details().open_modal(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert "Count retries once" in shown
 
@@ -201,10 +201,10 @@ def test_a_call_that_fails_is_passed_on_and_mended_by_the_next_try(
 def test_a_second_try_that_comes_after_the_trigger_expired_fills_the_window_of_the_first(desk: Desk) -> None:
     asked, trigger = desk.clicked()
     with pytest.raises(Crash):
-        desk.details(Fuse(1, with_effect=True)).show(asked, trigger, SEVEN)
+        desk.details(Fuse(1, with_effect=True)).open_modal(asked, trigger, SEVEN)
     # Slack does not say whether a trigger that was used and is too old is "exchanged" or "expired"
     desk.slack.fail_next("views.open", error="expired_trigger_id")
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert ("Count retries once" in shown, desk.whispered()) == (True, [])
 
@@ -216,7 +216,7 @@ def test_two_who_run_the_same_click_at_once_open_one_window(desk: Desk) -> None:
 
     def run(_: int) -> None:
         start.wait()
-        desk.details().show(asked, trigger, SEVEN)
+        desk.details().open_modal(asked, trigger, SEVEN)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, range(2)))
@@ -227,7 +227,7 @@ def test_two_who_run_the_same_click_at_once_open_one_window(desk: Desk) -> None:
 def test_a_window_that_was_closed_meanwhile_is_no_error(desk: Desk) -> None:
     asked, trigger = desk.clicked()
     entries = Entries(desk.pulls, Reader(desk.pulls, _closing(desk)), RedisCache(desk.store), "v1")
-    desk.details(entries=entries).show(asked, trigger, SEVEN)
+    desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     assert (desk.shown(), desk.whispered(), desk.view_calls()) == ([], [], ["views.open", "views.update"])
     assert desk.entries().known(SEVEN)
 
@@ -244,7 +244,7 @@ def _closing(desk: Desk) -> Callable[[Any], Any]:
 def test_who_gets_no_window_for_another_reason_is_told_something(desk: Desk, code: str) -> None:
     asked, trigger = desk.clicked()
     desk.slack.fail_next("views.open", error=code)
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     assert len(desk.whispered()) == 1
 
 
@@ -254,7 +254,7 @@ def test_who_gets_no_window_for_another_reason_is_told_something(desk: Desk, cod
 ERRORS: list[tuple[PrdigestError, str]] = [
     (PullRequestNotFound("octo/engine has no pull request #7."), "no pull request #7"),
     (GitHubUnavailable("No answer from GITHUB_API_URL."), "GitHub does not answer"),
-    (GitHubRefused("GitHub refused GITHUB_TOKEN."), "GitHub does not let me"),
+    (GitHubAccessDenied("GitHub refused GITHUB_TOKEN."), "GitHub does not let me"),
 ]
 
 
@@ -264,7 +264,7 @@ def test_what_can_not_be_read_is_told_in_the_window_with_the_reference_that_the_
 ) -> None:
     desk.pulls.failing = {"pull 7": error}
     asked, trigger = desk.clicked()
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert (hint in shown, f"[{asked.reference}]" in shown, "GITHUB_" in shown) == (True, True, False)
     (record,) = [found for found in caplog.records if found.levelno >= logging.WARNING]
@@ -273,7 +273,7 @@ def test_what_can_not_be_read_is_told_in_the_window_with_the_reference_that_the_
 
 def test_a_number_that_nobody_knows_is_told_in_the_window(desk: Desk) -> None:
     asked, trigger = desk.clicked()
-    desk.details().show(asked, trigger, Reference(REPOSITORY, 8))
+    desk.details().open_modal(asked, trigger, Reference(REPOSITORY, 8))
     (view,) = desk.slack.views
     (shown,) = desk.shown()
     assert (view["title"]["text"], "no pull request #8" in shown, f"[{asked.reference}]" in shown) == (
@@ -285,7 +285,7 @@ def test_a_number_that_nobody_knows_is_told_in_the_window(desk: Desk) -> None:
 
 def test_one_that_was_closed_without_being_merged_is_told_in_the_window(desk: Desk) -> None:
     desk.pulls.pulls = (replace(MERGED, merged_at=None, merge_commit=None, state="CLOSED"),)
-    desk.details().show(*desk.clicked(), SEVEN)
+    desk.details().open_modal(*desk.clicked(), SEVEN)
     assert "closed without being merged" in desk.shown()[0]
 
 
@@ -293,15 +293,15 @@ def test_a_store_that_is_away_is_passed_on_and_mended_by_the_next_try(desk: Desk
     desk.pulls.failing = {"files 7": StoreUnavailable("The store is away.")}
     asked, trigger = desk.clicked()
     with pytest.raises(StoreUnavailable):
-        desk.details().show(asked, trigger, SEVEN)
+        desk.details().open_modal(asked, trigger, SEVEN)
     desk.pulls.failing = {}
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     assert "Count retries once" in desk.shown()[0]
 
 
 def test_a_defect_is_told_in_the_window_in_kind_words(desk: Desk) -> None:
     desk.pulls.failing = {"pull 7": KeyError("GITHUB_SECRET")}
     asked, trigger = desk.clicked()
-    desk.details().show(asked, trigger, SEVEN)
+    desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
     assert ("on my side" in shown, f"[{asked.reference}]" in shown, "SECRET" in shown) == (True, True, False)

@@ -10,11 +10,11 @@ import pytest
 from localslack.state.workspace import START, Json
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.errors import SlackUnavailable
-from bot.services.slack.forms import Forms
+from bot.services.slack.forms import FormOpener
 from bot.services.slack.replies import Replies
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator
@@ -30,11 +30,13 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
     return Team(slack, store)
 
 
-def forms(team: Team) -> Forms:
-    client = slack_client(team.slack.token, team.slack.url)
+def forms(team: Team) -> FormOpener:
+    client = make_slack_client(team.slack.token, team.slack.url)
     now = datetime.fromtimestamp(START, UTC)
-    replies = Replies(SlackMessenger(client), SlackWhispers(client), answer_store(team.store), lambda: now)
-    return Forms(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
+    replies = Replies(
+        SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(team.store), lambda: now
+    )
+    return FormOpener(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
 
 
 def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> Visit:
@@ -44,7 +46,7 @@ def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> Visit:
 
 
 def opened(team: Team, name: str = "", channel: str = HOME, user: str = "U0ADA") -> Json:
-    forms(team).open(clicked(team, channel, user), name)
+    forms(team).open_form(clicked(team, channel, user), name)
     found = team.slack.get_modal(user)
     assert found
     return found
@@ -105,7 +107,7 @@ def test_a_personal_one_is_for_its_owner_alone(team: Team) -> None:
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
     made = team.subscribe("me")
     assert held(opened(team, made.id))["zone"] == "mine"
-    forms(team).open(clicked(team, OTHERS, "U0BEN"), made.id)
+    forms(team).open_form(clicked(team, OTHERS, "U0BEN"), made.id)
     assert team.slack.get_modal("U0BEN") is None
     assert told(team) == ["That subscription is somebody's own: only they can change it."]
 
@@ -120,7 +122,7 @@ def test_the_zone_of_somebody_else_does_not_become_ones_own_by_being_saved(team:
 @pytest.mark.parametrize("where", [HOME, ""], ids=["elsewhere", "home"])
 def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, where: str) -> None:
     made = team.subscribe(channel=PRIVATE)
-    forms(team).open(clicked(team, where, "U0BEN"), made.id)
+    forms(team).open_form(clicked(team, where, "U0BEN"), made.id)
     assert team.slack.get_modal("U0BEN") is None
     # who is in App Home is told by direct message
     said = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
@@ -130,7 +132,7 @@ def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, wher
 
 
 def test_one_that_is_gone_is_told(team: Team) -> None:
-    forms(team).open(clicked(team), "deadbeef")
+    forms(team).open_form(clicked(team), "deadbeef")
     assert told(team) == ["That subscription is not there any more."]
 
 
@@ -138,15 +140,15 @@ def test_a_window_that_comes_too_late_is_told_once(team: Team) -> None:
     asked = clicked(team)
     team.slack.triggers.seconds = -1.0
     for _ in range(2):
-        forms(team).open(asked, "")
+        forms(team).open_form(asked, "")
     assert told(team) == ["The window did not open in time: try again."]
 
 
 def test_the_same_click_again_opens_one_window_and_says_nothing(team: Team) -> None:
     asked = clicked(team)
-    forms(team).open(asked, "")
+    forms(team).open_form(asked, "")
     team.slack.fail_next("views.open", error="duplicate_external_id")
-    forms(team).open(asked, "")
+    forms(team).open_form(asked, "")
     assert (len(team.slack.views), told(team)) == (1, [])
 
 
@@ -154,13 +156,13 @@ def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
     asked = clicked(team)
     team.slack.fail_next("views.open", status=503)
     with pytest.raises(SlackUnavailable):
-        forms(team).open(asked, "")
-    forms(team).open(asked, "")
+        forms(team).open_form(asked, "")
+    forms(team).open_form(asked, "")
     assert team.slack.get_modal("U0ADA")
 
 
 def test_each_time_that_it_is_sent_counts(team: Team) -> None:
-    forms(team).open(clicked(team), "")
+    forms(team).open_form(clicked(team), "")
     (view,) = team.slack.views
     sent = [{"user": {"id": "U0ADA"}, "view": view, "trigger_id": trigger} for trigger in ("1", "1", "2")]
     first, again, second = [requests.of_form(body) for body in sent]
@@ -170,6 +172,6 @@ def test_each_time_that_it_is_sent_counts(team: Team) -> None:
 
 def test_it_knows_where_it_was_opened_and_how_to_answer_there(team: Team) -> None:
     asked = clicked(team)
-    forms(team).open(asked, "")
+    forms(team).open_form(asked, "")
     (view,) = team.slack.views
     assert json.loads(view["private_metadata"]) == {"version": 2, "channel": HOME, "answer": asked.response_url}

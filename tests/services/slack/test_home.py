@@ -9,18 +9,18 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.question_queue import RedisSpending
-from bot.adapters.slack.directory import SlackHomes
-from bot.adapters.slack.messenger import slack_client
+from bot.adapters.slack.directory import SlackHomePublisher
+from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import SlackUnavailable
 from bot.domain.keyspace.keys import TICKED
-from bot.domain.operations.budget import Need
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.budget import CallPurpose
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
-from bot.ports.probes import Server
+from bot.ports.probes import ServerStatus
 from bot.services.operations.budget import Budget
-from bot.services.operations.health import Healths
+from bot.services.operations.health import HealthReader
 from bot.services.slack.home import Home
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant
@@ -50,18 +50,18 @@ def budget(team: Team) -> Budget:
     return Budget(RedisSpending(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
 
 
-def small_store() -> Server:
+def small_store() -> ServerStatus:
     """What a store says of itself that takes what it needs."""
-    return Server("noeviction", 2_000_000, 0, None, datetime(2026, 3, 2, tzinfo=UTC))
+    return ServerStatus("noeviction", 2_000_000, 0, None, datetime(2026, 3, 2, tzinfo=UTC))
 
 
-def healths(team: Team, **model: Any) -> Healths:
-    return Healths(team.journal, team.cache, budget(team), small_store, **{"has_model": True, **model})
+def healths(team: Team, **model: Any) -> HealthReader:
+    return HealthReader(team.journal, team.cache, budget(team), small_store, **{"has_model": True, **model})
 
 
 def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[str]:
     """What the person reads after it was shown, by paragraphs."""
-    homes = SlackHomes(slack_client(team.slack.token, team.slack.url))
+    homes = SlackHomePublisher(make_slack_client(team.slack.token, team.slack.url))
     found = healths(team, **model)
     Home(team.subscribing, team.digests, found, homes, lambda: team.now).show(user, note)
     view = team.slack.get_home(user)
@@ -187,10 +187,10 @@ def test_whether_the_clock_runs_is_seen(team: Team, age: timedelta, line: str) -
 
 def test_the_last_run_and_the_last_failure_are_seen(team: Team) -> None:
     runs = [
-        Run(at(1, 9), "a", Outcome.FAILED, "Slack refused the call: <!here>"),
-        Run(at(1, 10), "a", Outcome.POSTED, "2 of 9 could not be read"),
-        Run(at(2, 9), "b", Outcome.MENDED),
-        Run(at(2, 10), "c", Outcome.SKIPPED, "nothing was running at its time"),
+        Run(at(1, 9), "a", RunOutcome.FAILED, "Slack refused the call: <!here>"),
+        Run(at(1, 10), "a", RunOutcome.POSTED, "2 of 9 could not be read"),
+        Run(at(2, 9), "b", RunOutcome.MENDED),
+        Run(at(2, 10), "c", RunOutcome.SKIPPED, "nothing was running at its time"),
     ]
     for run in runs:
         team.journal.note(run)
@@ -201,13 +201,13 @@ def test_the_last_run_and_the_last_failure_are_seen(team: Team) -> None:
 
 
 def test_what_is_missing_in_the_last_one_is_said(team: Team) -> None:
-    team.journal.note(Run(at(2, 9), "a", Outcome.POSTED, "2 of 9 could not be read"))
+    team.journal.note(Run(at(2, 9), "a", RunOutcome.POSTED, "2 of 9 could not be read"))
     assert health(team)[1] == "Last digest: 2026-03-02 17:00 UTC, incomplete: 2 of 9 could not be read"
 
 
 def test_what_was_spent_is_seen(team: Team) -> None:
     spent = budget(team)
-    spent.settle(spent.hold("", Need.USUAL, 2.0), 1.234)
+    spent.settle_cost(spent.reserve_cost("", CallPurpose.USUAL, 2.0), 1.234)
     assert health(team)[-1] == "Model budget today: $1.23 of $20.00 used"
     assert health(team, has_model=False)[-1] == "Model: none is set up, what you read are facts alone"
     assert health(team, stands_in="No model is asked here.")[-1] == "No model is asked here."

@@ -14,19 +14,19 @@ from localslack.methods.response_urls import RESPONSE, USES
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
-    InProgress,
-    ModelRejected,
+    ModelRequestRejected,
+    PostingInProgress,
     PrdigestError,
     PullRequestNotFound,
     RateLimited,
     RepositoryNotFound,
-    SlackRefused,
+    SlackCallRefused,
     SlackUnavailable,
     StoreUnavailable,
     UsageError,
@@ -65,9 +65,9 @@ class Office:
     store: Redis
 
     def replies(self, now: datetime = NOW) -> Replies:
-        client = slack_client(self.slack.token, self.slack.url)
+        client = make_slack_client(self.slack.token, self.slack.url)
         records = answer_store(self.store)
-        return Replies(SlackMessenger(client), SlackWhispers(client), records, lambda: now)
+        return Replies(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
 
     def asked(self, channel: str = HOME, **fields: Any) -> Visit:
         """A visit with a ``response_url``."""
@@ -92,7 +92,7 @@ def office(slack: SlackEmulator, store: Redis) -> Office:
 
 def only_text(whispers: MemoryWhispers) -> str:
     ((_, told),) = whispers.said
-    (block,) = told.payload()["blocks"]
+    (block,) = told.build_payload()["blocks"]
     return "".join(part["text"] for section in block["elements"] for part in section["elements"])
 
 
@@ -246,7 +246,7 @@ def test_threads_that_run_different_visits_do_not_wait_for_each_other(office: Of
 def test_a_visit_that_another_process_answers_is_left_to_it() -> None:
     messenger, make = MemoryMessenger(), Make()
     busy = Replies(messenger, MemoryWhispers(), memory_answers(busy=True), lambda: NOW)
-    with pytest.raises(InProgress):
+    with pytest.raises(PostingInProgress):
         busy.give(visit(), "summary", Audience.CHANNEL, make)
     assert (messenger.messages, make.count) == ([], 0)
 
@@ -266,10 +266,10 @@ ERRORS: list[tuple[Exception, str]] = [
     (PullRequestNotFound("octo/engine has no pull request #7."), "#7"),
     (RepositoryNotFound("GitHub knows no octo/motor."), "octo/motor"),
     (RateLimited("GitHub asks for a pause of 40 minutes.", 2_400.0), "40 minutes"),
-    (GitHubRefused("GitHub refused GITHUB_TOKEN: x-request 12."), "GitHub"),
+    (GitHubAccessDenied("GitHub refused GITHUB_TOKEN: x-request 12."), "GitHub"),
     (GitHubUnavailable("No answer from GITHUB_API_URL https://10.0.0.1."), "GitHub"),
-    (SlackRefused("The bot lacks the scope chat:write: add it to the app.", "missing_scope"), "permissions"),
-    (ModelRejected("The model refused ANTHROPIC_API_KEY."), "my side"),
+    (SlackCallRefused("The bot lacks the scope chat:write: add it to the app.", "missing_scope"), "permissions"),
+    (ModelRequestRejected("The model refused ANTHROPIC_API_KEY."), "my side"),
     (PrdigestError("REDIS_URL something Error."), "my side"),
     (KeyError("GITHUB_SECRET"), "my side"),
     (RuntimeError("Traceback of a model"), "my side"),
@@ -317,7 +317,7 @@ def test_an_error_is_told_once_and_not_made_again(office: Office) -> None:
 
 PASSED_ON = [
     StoreUnavailable("The store is away."),
-    InProgress("Another process is posting this."),
+    PostingInProgress("Another process is posting this."),
     KeyboardInterrupt(),
 ]
 
@@ -472,7 +472,7 @@ def test_a_notice_is_what_is_typed_and_nothing_more() -> None:
 class BusyMessenger(MemoryMessenger):
     """Slack's rate limit, which the client has waited out in vain."""
 
-    def post(self, *_arguments: Any, **_more: Any) -> str:
+    def post_message(self, *_arguments: Any, **_more: Any) -> str:
         raise SlackUnavailable("Slack asked for a pause, more than once: try again in a few minutes.")
 
 

@@ -14,10 +14,10 @@ from localslack.methods.response_urls import RESPONSE
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.slack.ephemeral import SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience, Visit
-from bot.domain.errors import PrdigestError, SlackRefused, SlackUnavailable, StoreUnavailable
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.services.slack.replies import Answer, Replies
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import answer_store, memory_answers
@@ -55,9 +55,9 @@ class Office:
     store: Redis
 
     def replies(self, fuse: Fuse | None = None, now: datetime = NOW) -> Replies:
-        client = slack_client(self.slack.token, self.slack.url)
+        client = make_slack_client(self.slack.token, self.slack.url)
         records = answer_store(self.store)
-        ports: list[Any] = [SlackMessenger(client), SlackWhispers(client), records]
+        ports: list[Any] = [SlackMessenger(client), SlackEphemeralMessenger(client), records]
         messenger, whispers, kept = (Fragile(port, fuse) if fuse else port for port in ports)
         return Replies(messenger, whispers, kept, lambda: now)
 
@@ -256,12 +256,12 @@ class Unread(MemoryMessenger):
 
     code = "missing_scope"
 
-    def post(self, *arguments: Any, **more: Any) -> str:
-        super().post(*arguments, **more)
+    def post_message(self, *arguments: Any, **more: Any) -> str:
+        super().post_message(*arguments, **more)
         raise SlackUnavailable("Slack answered with a server error: try again in a few minutes.")
 
     def find_posts(self, *_arguments: Any, **_more: Any) -> dict[str, str]:
-        raise SlackRefused("Slack does not let the bot read.", self.code)
+        raise SlackCallRefused("Slack does not let the bot read.", self.code)
 
 
 @pytest.mark.parametrize("code", ["missing_scope", "ratelimited", "restricted_action", "invalid_cursor"])

@@ -12,12 +12,12 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import RedisCache
-from bot.domain.operations.incident import Incident, Kind
+from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.ports import Messenger
-from bot.render.digest.post import Rendered
+from bot.render.digest.post import RenderedDigest
 from bot.services.digest.builder import DailyDigest
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
@@ -68,12 +68,12 @@ class Outbox(list[tuple[Any, ...]]):
 class Kitchen(DigestComposer):
     """Builds what is on its list, the last one again and again; what is an error is raised."""
 
-    def __init__(self, *made: Rendered | BaseException) -> None:
+    def __init__(self, *made: RenderedDigest | BaseException) -> None:
         super().__init__(cast("DailyDigest", None), str, lambda _: None)
         self.made = list(made) or [rendered()]
         self.built: list[tuple[DigestSpec, tuple[str, ...]]] = []
 
-    def build(self, edition: DigestSpec, notes: Any = ()) -> Rendered:
+    def build(self, edition: DigestSpec, notes: Any = ()) -> RenderedDigest:
         self.built.append((edition, tuple(notes)))
         next_one = self.made[0] if len(self.made) == 1 else self.made.pop(0)
         if isinstance(next_one, BaseException):
@@ -81,11 +81,11 @@ class Kitchen(DigestComposer):
         return next_one
 
 
-def with_gaps(made: Rendered, *gaps: str, merged: int = 3) -> Rendered:
+def with_gaps(made: RenderedDigest, *gaps: str, merged: int = 3) -> RenderedDigest:
     return replace(made, gaps=gaps, merged=merged)
 
 
-def full(lead: str = "Engine", **fields: Any) -> Rendered:
+def full(lead: str = "Engine", **fields: Any) -> RenderedDigest:
     """A digest of three merges without a gap."""
     return with_gaps(rendered(lead, **fields))
 
@@ -185,7 +185,7 @@ def trouble(number: int = 0, **fields: Any) -> Incident:
     channel = f"C{number:04}"
     made = Incident(
         key=f"digest:T0TEAM:{channel}:octo/engine:2026-02-28",
-        kind=Kind.MISSING,
+        kind=IncidentKind.MISSING,
         title=f"octo/engine, part {number}",
         reason="GitHub is away: try again in a few minutes.",
         at=DUE,

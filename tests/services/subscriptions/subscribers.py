@@ -12,9 +12,9 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import RedisCache
-from bot.adapters.slack.directory import SlackPlaces
-from bot.adapters.slack.ephemeral import SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.directory import SlackWorkspaceDirectory
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
 from bot.domain.pull_requests.models import Repository
@@ -25,7 +25,7 @@ from bot.ports import Post
 from bot.render.blocks import terminal
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.replies import Replies
 from bot.services.subscriptions.editor import Subscribing
 from bot.services.subscriptions.incidents import Watchdog
@@ -55,7 +55,7 @@ def at(day: int, hour: int, minute: int = 0, zone: ZoneInfo = ANGELES, month: in
 
 # a Monday
 NOON = at(2, 12)
-EVERYBODY = Allowed(frozenset({TEAM}))
+EVERYBODY = AccessRules(frozenset({TEAM}))
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Team:
     slack: SlackEmulator
     store: Redis
     now: datetime = NOON
-    allowed: Allowed = EVERYBODY
+    allowed: AccessRules = EVERYBODY
     fixed: Subscription | None = FIXED
     records: MemoryRecords[PostedDigest] = field(default_factory=memory_digests)
 
@@ -82,8 +82,8 @@ class Team:
 
     @property
     def subscribing(self) -> Subscribing:
-        places = SlackPlaces(slack_client(self.slack.token, self.slack.url))
-        admission = Admission(self.allowed, CountingLimiter(1_000))
+        places = SlackWorkspaceDirectory(make_slack_client(self.slack.token, self.slack.url))
+        admission = AccessControl(self.allowed, CountingLimiter(1_000))
         rights = Rights(places, lambda: TEAM)
         return Subscribing(
             self.directory, self.kept, self.agenda, places, rights, admission, USUAL, lambda: self.now
@@ -91,8 +91,10 @@ class Team:
 
     @property
     def replies(self) -> Replies:
-        client = slack_client(self.slack.token, self.slack.url)
-        return Replies(SlackMessenger(client), SlackWhispers(client), answer_store(self.store), lambda: self.now)
+        client = make_slack_client(self.slack.token, self.slack.url)
+        return Replies(
+            SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(self.store), lambda: self.now
+        )
 
     def subscribe(
         self, text: str = "", channel: str = HOME, user: str = "U0ADA", target: str = "", replaces: str = ""
@@ -158,4 +160,4 @@ def which(text: str = "") -> Which:
 
 def read(post: Post) -> str:
     """As a person reads it."""
-    return terminal.message(post)
+    return terminal.format_message(post)

@@ -13,20 +13,20 @@ from localslack.loopback import HangUp
 from redis import Redis
 
 from bot.domain.errors import (
+    ConfigurationError,
     DayUnavailable,
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
-    NotSetUp,
     RateLimited,
     RepositoryNotFound,
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.domain.operations.run import Outcome
+from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
-from bot.render.digest.post import Rendered
+from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import DigestState, PostedDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
@@ -96,7 +96,7 @@ def test_a_digest_that_is_due_is_posted_and_written_down(desk: Desk) -> None:
     desk.deliver()
     assert standing(desk.slack) == POSTED
     [run] = desk.runs
-    assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, Outcome.POSTED, "")
+    assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, RunOutcome.POSTED, "")
     record = desk.record
     assert (record.state, record.spec, bool(record.lead and record.address)) == (DigestState.POSTED, SPEC, True)
     assert desk.planned(DigestRepair(KEY)) is None
@@ -241,9 +241,9 @@ FAILURES = {
     "rate-limited-for-long": (builds(RateLimited("Used up.", 1_800)), "Used up.", 30, ""),
     "rate-limited-for-a-moment": (builds(RateLimited("Used up.", 5)), "Used up.", 1, ""),
     "rate-limited": (builds(RateLimited("Used up.")), "Used up.", 1, ""),
-    "token-is-refused": (builds(GitHubRefused("Refused.")), "Refused.", 15, "1"),
+    "token-is-refused": (builds(GitHubAccessDenied("Refused.")), "Refused.", 15, "1"),
     "no-repository": (builds(RepositoryNotFound("No such.")), "No such.", 15, "1"),
-    "not-set-up": (builds(NotSetUp("Set it.")), "Set it.", 15, "1"),
+    "not-set-up": (builds(ConfigurationError("Set it.")), "Set it.", 15, "1"),
     "a-defect": (builds(KeyError("x")), "a defect: the log of the worker has it", 1, ""),
     "left": (left, "The bot is not in channel C0DIGEST: invite it there with /invite.", 15, "1"),
     "archived": (archived, "Channel C0DIGEST is archived: choose another one.", 15, "1"),
@@ -291,7 +291,7 @@ def test_what_goes_wrong_is_written_down_and_the_digest_is_posted_once_by_a_late
     assert record.retry_at == DUE + minutes * MINUTE
     assert not record.is_posted
     [run] = desk.runs
-    assert (run.outcome, run.detail) == (Outcome.FAILED, sentence)
+    assert (run.outcome, run.detail) == (RunOutcome.FAILED, sentence)
     undo()
     desk.wall.passes(HOUR)
     for _ in range(2):
@@ -316,7 +316,7 @@ def test_a_digest_that_slack_puts_off_is_posted_once_when_the_pause_is_over(desk
     [
         pytest.param(AWAY, [1, 2, 5, 10, 15, 15, 15], id="what-mends-itself"),
         pytest.param(KeyError("x"), [1, 2, 5, 10, 15, 15, 15], id="a-defect"),
-        pytest.param(GitHubRefused("Refused."), [15] * 7, id="what-a-person-mends"),
+        pytest.param(GitHubAccessDenied("Refused."), [15] * 7, id="what-a-person-mends"),
         pytest.param(RateLimited("Used up.", 240), [4, 4, 5, 10, 15, 15, 15], id="no-sooner-than-asked"),
         pytest.param(RateLimited("Used up.", 3_600), [60] * 7, id="an-hour"),
         pytest.param(SlackUnavailable("Slack asks for a pause.", 720), [12] * 4 + [15] * 3, id="slack-asks"),
@@ -336,7 +336,7 @@ def test_tries_come_at_growing_pauses(desk: Desk, error: Exception, minutes: lis
 
 
 def test_the_journal_has_a_failure_once_until_it_is_another(desk: Desk) -> None:
-    errors: list[Rendered | BaseException] = [AWAY, AWAY, GitHubRefused("Refused."), AWAY, full()]
+    errors: list[RenderedDigest | BaseException] = [AWAY, AWAY, GitHubAccessDenied("Refused."), AWAY, full()]
     desk.kitchen.made = [*errors, full()]
     for _ in errors:
         desk.deliver()
@@ -361,7 +361,7 @@ def test_what_another_worker_is_at_is_no_failure(desk: Desk) -> None:
     """It took longer to build than its right to post lasted, and another has begun."""
 
     class Slow(Kitchen):
-        def build(self, *arguments: Any) -> Rendered:
+        def build(self, *arguments: Any) -> RenderedDigest:
             plant(desk.records, KEY, begun_at=DUE)
             return full()
 

@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.domain.errors import SlackRefused, SlackUnavailable, UsageError
+from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.services.slack.access_control import Allowed
+from bot.services.slack.access_control import AccessRules
 from bot.services.subscriptions.editor import MOST, Change
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY
@@ -325,7 +325,7 @@ def test_in_direct_messages_with_somebody_else_it_comes_from_the_bot(team: Team,
 @pytest.mark.parametrize("code", ["missing_scope", "fatal_error"])
 def test_slack_that_does_not_say_leaves_nothing_behind(team: Team, code: str) -> None:
     team.slack.fail_next("conversations.info", error=code)
-    with pytest.raises(SlackRefused if code == "missing_scope" else SlackUnavailable):
+    with pytest.raises(SlackCallRefused if code == "missing_scope" else SlackUnavailable):
         team.subscribe()
     assert not team.kept.all()
 
@@ -333,15 +333,15 @@ def test_slack_that_does_not_say_leaves_nothing_behind(team: Team, code: str) ->
 @pytest.mark.parametrize(
     ("allowed", "text", "target", "word"),
     [
-        (Allowed(frozenset({TEAM}), channels=frozenset({HOME})), "", OPEN, "I don't answer in this channel"),
-        (Allowed(frozenset({TEAM}), users=frozenset({BEN})), "", OPEN, "I may not answer you here"),
-        (Allowed(frozenset({TEAM}), users=frozenset({BEN})), "me", "", "I may not answer you here"),
-        (Allowed(frozenset({"T0OTHER"})), "", OPEN, "people of my own workspace"),
+        (AccessRules(frozenset({TEAM}), channels=frozenset({HOME})), "", OPEN, "I don't answer in this channel"),
+        (AccessRules(frozenset({TEAM}), users=frozenset({BEN})), "", OPEN, "I may not answer you here"),
+        (AccessRules(frozenset({TEAM}), users=frozenset({BEN})), "me", "", "I may not answer you here"),
+        (AccessRules(frozenset({"T0OTHER"})), "", OPEN, "people of my own workspace"),
     ],
     ids=["channel", "person", "person alone", "workspace"],
 )
 def test_who_and_where_is_allowed_holds_for_the_channel_that_is_meant(
-    team: Team, allowed: Allowed, text: str, target: str, word: str
+    team: Team, allowed: AccessRules, text: str, target: str, word: str
 ) -> None:
     team.allowed = allowed
     assert word in refused(lambda: team.subscribe(text, target=target))

@@ -14,7 +14,7 @@ from localslack.loopback import HangUp
 from localslack.rules.live_text import find_links, find_mentions
 from redis import Redis
 
-from bot.domain.operations.incident import Incident, Kind
+from bot.domain.operations.incident import Incident, IncidentKind
 from bot.ports import Messenger
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import plant
@@ -87,7 +87,7 @@ def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
 
 
 def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
-    for kind in (Kind.MISSING, Kind.SKIPPED, Kind.INCOMPLETE):
+    for kind in (IncidentKind.MISSING, IncidentKind.SKIPPED, IncidentKind.INCOMPLETE):
         desk.watchdog.report(trouble(kind=kind, retry=None))
     desk.watchdog.notify(SOON)
     said = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
@@ -96,8 +96,8 @@ def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
 
 
 def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
-    desk.watchdog.report(trouble(kind=Kind.LOST, retry=None))
-    desk.watchdog.report(trouble(1, kind=Kind.LOST, channel="", retry=None))
+    desk.watchdog.report(trouble(kind=IncidentKind.LOST, retry=None))
+    desk.watchdog.report(trouble(1, kind=IncidentKind.LOST, channel="", retry=None))
     desk.watchdog.report(trouble(2))
     desk.watchdog.notify(SOON)
     said = only(desk.slack)
@@ -215,7 +215,7 @@ def test_those_whom_the_admins_do_not_take_are_told_each_in_their_place(desk: De
 
 
 def settle(desk: Desk, number: int, how: str = "posted after all") -> None:
-    desk.watchdog.resolve(trouble(number).key, Kind.MISSING, how, SOON)
+    desk.watchdog.resolve(trouble(number).key, IncidentKind.MISSING, how, SOON)
 
 
 def test_how_each_ended_is_edited_into_the_message(desk: Desk) -> None:
@@ -293,7 +293,7 @@ class Meanwhile:
 
     def post(self, *arguments: Any, **more: Any) -> str:
         self._happens()
-        return self._behind.post(*arguments, **more)
+        return self._behind.post_message(*arguments, **more)
 
 
 def test_what_ends_while_it_is_told_is_edited(desk: Desk) -> None:
@@ -309,7 +309,7 @@ def test_what_was_noted_as_it_ended_is_not_told(desk: Desk) -> None:
     settle(desk, 0)
     plant(desk.records, trouble().key, posted_at=DUE)
     desk.watchdog.report(trouble())
-    desk.watchdog.report(trouble(kind=Kind.INCOMPLETE))
+    desk.watchdog.report(trouble(kind=IncidentKind.INCOMPLETE))
     for minutes in range(5):
         desk.watchdog.notify(SOON + minutes * MINUTE)
     assert [line[:45] for line in only(desk.slack)] == [TOLD, "octo/engine, part 0 for C0000 was posted inco"]

@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.adapters.redis.agenda import RedisAgenda
 from bot.adapters.redis.connection import RedisCache
-from bot.domain.operations.incident import Kind
+from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
 from bot.render.subscriptions.incidents import incidents_post
 from bot.services.subscriptions.incident_report import ReportState
@@ -54,12 +54,12 @@ def desk(slack: SlackEmulator, store: Redis) -> Desk:
 
 
 def test_how_one_that_was_told_ended_is_edited_into_its_message(desk: Desk, store: Redis) -> None:
-    ts = messenger_of(desk.slack).post(ADMIN, incidents_post([trouble()]).payload(), REPORT)
+    ts = messenger_of(desk.slack).post_message(ADMIN, incidents_post([trouble()]).build_payload(), REPORT)
     plant_hash(store, REPORT, begun=DUE.isoformat(), channel=ADMIN, ts=ts, names=json.dumps([NAME]))
     plant_hash(store, "report:begun", names="[]")
     RedisCache(store).put(f"told:{NAME}", REPORT, MONTH)
     assert report_store(store).load(REPORT).state is ReportState.POSTED
-    desk.watchdog.resolve(DIGEST, Kind.MISSING, "posted after all", DUE + MINUTE)
+    desk.watchdog.resolve(DIGEST, IncidentKind.MISSING, "posted after all", DUE + MINUTE)
     desk.watchdog.notify(DUE + 2 * MINUTE)
     [message] = reports(desk.slack, ADMIN)
     assert shown(message)[1:] == ["✓ octo/engine, part 0 for C0000: posted after all."]
@@ -72,7 +72,7 @@ def test_one_that_was_begun_is_told_once(desk: Desk, store: Redis, is_posted: bo
     assert report_store(store).load(REPORT).state is ReportState.BEGUN
     RedisAgenda(store).put(IncidentReport(NAME), DUE)
     if is_posted:
-        messenger_of(desk.slack).post(ADMIN, incidents_post([trouble()]).payload(), REPORT)
+        messenger_of(desk.slack).post_message(ADMIN, incidents_post([trouble()]).build_payload(), REPORT)
     for minutes in range(3):
         desk.watchdog.notify(DUE + minutes * MINUTE)
     assert len(reports(desk.slack, ADMIN)) == 1

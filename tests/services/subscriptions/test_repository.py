@@ -10,16 +10,16 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.agenda import RedisSubscriptions
-from bot.domain.digest.view import Only, View
+from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.time.day import zone_of
+from bot.domain.time.day import parse_zone
 from bot.services.subscriptions.repository import Directory
 from tests.helpers.builders import REPOSITORY
 
-UTC = zone_of("UTC")
+UTC = parse_zone("UTC")
 FIXED = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), UTC))
-RISKY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(7), UTC), View(only=Only.RISKY), by="U1")
+RISKY = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(7), UTC), DigestView(only=ViewLevel.RISKY), by="U1")
 LATE = Subscription("C0OTHER", REPOSITORY, Timing(dt.time(18), UTC), by="U1")
 ACME = Subscription("C0OTHER", Repository("acme", "web.app"), Timing(dt.time(23), UTC), by="U2")
 
@@ -86,7 +86,7 @@ def test_that_of_the_settings_cant_be_paused(directory: Directory, kept: RedisSu
     assert kept.get(FIXED.id) is None
 
 
-TOKYO = zone_of("Asia/Tokyo")
+TOKYO = parse_zone("Asia/Tokyo")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.operations.run import Outcome
+from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair
 from bot.services.subscriptions.retry_policy import FIRST, next_mend
 from tests.adapters.worlds import REPO
@@ -42,7 +42,7 @@ def test_a_day_without_gaps_is_posted_and_left_alone(bot: Callable[..., Bot]) ->
     made = bot()
     made.turn(timedelta(0))
     assert made.run(60) == []
-    assert (made.outcomes, made.told, made.edits()) == ([Outcome.POSTED], [], 0)
+    assert (made.outcomes, made.told, made.edits()) == ([RunOutcome.POSTED], [], 0)
     assert SUMMARY in made.thread
 
 
@@ -112,7 +112,7 @@ def test_a_count_that_differs_at_first_is_edited_out_when_it_is_right(bot: Calla
     assert standing(made.slack) == before, "one digest, and a report that said nothing wrong"
     [line] = made.told
     assert line.startswith(f"✓ {title} for C0DIGEST: complete now, https://")
-    assert made.outcomes == [Outcome.POSTED, Outcome.MENDED]
+    assert made.outcomes == [RunOutcome.POSTED, RunOutcome.MENDED]
 
 
 def test_pull_requests_that_were_not_listed_at_first_are_in_the_same_digest_later(bot: Callable[..., Bot]) -> None:
@@ -128,7 +128,7 @@ def test_pull_requests_that_were_not_listed_at_first_are_in_the_same_digest_late
     assert "incomplete?" not in made.thread
     assert standing(made.slack).files == ["engine-2026-02-28.md", "engine-2026-02-28-corrected.md"]
     assert made.slack.files[1]["content"].decode().count("**PR Number:**") == 22
-    assert made.outcomes == [Outcome.POSTED, Outcome.MENDED]
+    assert made.outcomes == [RunOutcome.POSTED, RunOutcome.MENDED]
 
 
 def test_files_that_can_not_be_had_at_first_are_read_later(bot: Callable[..., Bot]) -> None:
@@ -138,7 +138,7 @@ def test_files_that_can_not_be_had_at_first_are_read_later(bot: Callable[..., Bo
     assert "facts only: #2" in made.thread
     assert made.run(30) == [5]
     assert FACTS not in made.thread
-    assert made.outcomes == [Outcome.POSTED, Outcome.MENDED]
+    assert made.outcomes == [RunOutcome.POSTED, RunOutcome.MENDED]
 
 
 # --- the model
@@ -164,7 +164,7 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     assert len(_stamps(made)) == len(stamps) + 1
     assert made.told[0].startswith("✓")
     assert (made.outcomes, made.wiring.scheduling.agenda.at(DigestRepair(KEY))) == (
-        [Outcome.POSTED, Outcome.MENDED],
+        [RunOutcome.POSTED, RunOutcome.MENDED],
         None,
     )
 
@@ -192,7 +192,7 @@ def test_a_model_that_is_back_bit_by_bit_is_edited_in_bit_by_bit(bot: Callable[.
         assert made.run(minutes - int((made.wall.now - DUE) / MINUTE)) == [minutes]
         assert made.thread.count(SUMMARY) == limit[0]
     assert len(standing(made.slack).files) == 4, "each correction has a report of its own"
-    assert made.outcomes == [Outcome.POSTED, Outcome.MENDED]
+    assert made.outcomes == [RunOutcome.POSTED, RunOutcome.MENDED]
 
 
 def test_a_model_that_stays_away_is_asked_four_times_and_nothing_is_edited(bot: Callable[..., Bot]) -> None:
@@ -203,7 +203,7 @@ def test_a_model_that_stays_away_is_asked_four_times_and_nothing_is_edited(bot: 
     assert made.run(720) == LOOKS
     assert (made.edits(), (made.thread, standing(made.slack))) == (0, before)
     assert (len(made.told), made.told[0][:1]) == (1, "o")
-    assert made.outcomes == [Outcome.POSTED]
+    assert made.outcomes == [RunOutcome.POSTED]
 
 
 def test_without_a_model_nothing_is_missing(bot: Callable[..., Bot]) -> None:
@@ -211,7 +211,7 @@ def test_without_a_model_nothing_is_missing(bot: Callable[..., Bot]) -> None:
     made.turn(timedelta(0))
     assert made.run(60) == []
     assert "Without the model (no model is set up)" in made.thread
-    assert (made.told, made.edits(), made.outcomes) == ([], 0, [Outcome.POSTED])
+    assert (made.told, made.edits(), made.outcomes) == ([], 0, [RunOutcome.POSTED])
 
 
 def without_a_commit(_number: int, answer: dict[str, Any]) -> None:

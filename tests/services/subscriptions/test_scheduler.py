@@ -18,16 +18,16 @@ from bot.adapters.redis.connection import connect
 from bot.domain.conversations.commands import Repositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import SUBSCRIPTIONS, TICKED
-from bot.domain.operations.run import Outcome
+from bot.domain.operations.run import RunOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import Wish
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import zone_of
+from bot.domain.time.day import parse_zone
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import Subscribing
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.permissions import Rights
@@ -135,7 +135,7 @@ class Tower:
     def skipped(self) -> list[str]:
         """The keys in the journal, oldest first."""
         runs = reversed(self.journal.recent(1_000))
-        return [run.key for run in runs if run.outcome is Outcome.SKIPPED]
+        return [run.key for run in runs if run.outcome is RunOutcome.SKIPPED]
 
     @property
     def told(self) -> list[str]:
@@ -465,7 +465,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
 
 def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: Tower) -> None:
     """Planned for a minute to midnight in Havana, and at nine that date was 33 hours ago in Apia."""
-    usual = (dt.time(9), zone_of("UTC"))
+    usual = (dt.time(9), parse_zone("UTC"))
     tower.now = datetime(2025, 12, 7, 20, 39, tzinfo=UTC)
     people = Subscribing(
         Directory(tower.kept, None),
@@ -473,7 +473,7 @@ def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: 
         tower.agenda,
         Everywhere(),
         Rights(Everywhere(), lambda: TEAM),
-        Admission(Allowed(frozenset({TEAM})), CountingLimiter()),
+        AccessControl(AccessRules(frozenset({TEAM})), CountingLimiter()),
         usual,
         lambda: tower.now,
     )

@@ -88,12 +88,12 @@ def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str =
     """What the asker gets, which nobody else gets."""
     answer = regular(team).answer(ask(channel, user), verb, read_words(verb, text))
     assert answer.public == answer.private
-    assert check_message(answer.private.payload()) is None
+    assert check_message(answer.private.build_payload()) is None
     return answer.private
 
 
 def buttons(post: Post) -> list[tuple[str, str]]:
-    rows = [block["elements"] for block in post.payload()["blocks"] if block["type"] == "actions"]
+    rows = [block["elements"] for block in post.build_payload()["blocks"] if block["type"] == "actions"]
     return [(each["text"]["text"], each["value"]) for row in rows for each in row]
 
 
@@ -183,8 +183,8 @@ def test_the_form_names_its_channel_and_what_it_replaces(team: Team) -> None:
 class DeafOnce(MemoryWhispers):
     """Somebody whom Slack does not reach the first time."""
 
-    def whisper(self, visit: Visit, post: Post) -> None:
-        super().whisper(visit, post)
+    def send(self, visit: Visit, post: Post) -> None:
+        super().send(visit, post)
         if len(self.said) == 1:
             raise SlackUnavailable("Slack did not take the answer: try again in a few minutes.")
 
@@ -215,7 +215,7 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
 def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA") -> str:
     wanted = preview_of(ask(channel, user), text, REPOSITORIES)
     answer = regular(team).preview(wanted.asker, wanted.id, wanted.wish)
-    assert check_message(answer.private.payload()) is None
+    assert check_message(answer.private.build_payload()) is None
     assert not team.records.kept
     return read(answer.private)
 
@@ -295,5 +295,5 @@ def many(count: int) -> tuple[PullRequest, ...]:
 
 def test_a_preview_of_a_busy_day_fits_a_message(team: Team) -> None:
     answer = regular(team, KnownPulls(many(60))).preview(ask())
-    assert check_message(answer.private.payload()) is None
+    assert check_message(answer.private.build_payload()) is None
     assert REPOSITORY.name in answer.private.text

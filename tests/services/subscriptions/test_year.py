@@ -17,8 +17,8 @@ from typing import cast
 
 import pytest
 
-from bot.domain.operations.incident import Kind
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.incident import IncidentKind
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.services.digest.posted_digest import PostedDigest
@@ -61,7 +61,7 @@ class Told:
     @property
     def skipped(self) -> list[str]:
         """The keys of all that were told of as skipped."""
-        ending = f"#{Kind.SKIPPED}"
+        ending = f"#{IncidentKind.SKIPPED}"
         told = [name for names in self.reports.values() for name in names]
         return [name.removesuffix(ending) for name in told if name.endswith(ending)]
 
@@ -203,7 +203,7 @@ def test_each_skipped_digest_is_told_of_once(year: Told) -> None:
 
 def test_each_skipped_digest_is_in_the_journal_at_most_once(year: Told) -> None:
     """A clock that is killed between two calls may leave it out of the journal, never out of the report."""
-    noted = Counter(run.key for run in year.runs if run.outcome is Outcome.SKIPPED)
+    noted = Counter(run.key for run in year.runs if run.outcome is RunOutcome.SKIPPED)
     assert set(noted.values()) == {1}
     assert set(noted) <= set(year.skipped)
     assert len(noted) >= len(year.skipped) - 3

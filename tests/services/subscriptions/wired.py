@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.pace import Pace
+from bot.adapters.slack.pace import PostThrottle
 from bot.container import Wiring
-from bot.domain.operations.run import Outcome
+from bot.domain.operations.run import RunOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.settings import load_settings
 from tests.adapters.worlds import REPO, ScriptedGitHub
@@ -84,7 +84,7 @@ class Bot:
         return [line for message in reports(self.slack, ADMIN) for line in shown(message)[1:]]
 
     @property
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[RunOutcome]:
         return [run.outcome for run in reversed(self.wiring.scheduling.journal.recent(99))]
 
     def edits(self) -> int:
@@ -122,7 +122,7 @@ def make_bot(
             for name, value in settings.items():
                 monkeypatch.setenv(name, value)
             passing = Passing()
-            pace = Pace(passing, passing.sleep)
+            pace = PostThrottle(passing, passing.sleep)
             wiring = stack.enter_context(closing(Wiring(load_settings(), wall, Sleeps(), pace=pace)))
             return Bot(wiring, wall, github, claude, slack)
 

@@ -28,14 +28,14 @@ from redis import Redis
 from bot.adapters.redis.agenda import RedisAgenda, RedisJournal, RedisSubscriptions
 from bot.adapters.redis.connection import packed
 from bot.domain.keyspace.keys import AGENDA
-from bot.domain.operations.incident import Kind
+from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
-from bot.domain.time.day import zone_of
-from bot.ports.slack_directory import Person, Place
+from bot.domain.time.day import parse_zone
+from bot.ports.slack_directory import ChannelInfo, UserInfo
 from bot.services.digest.records import DigestRecords
-from bot.services.slack.access_control import Admission, Allowed
+from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import Subscribing
 from bot.services.subscriptions.incidents import Watchdog
 from bot.services.subscriptions.permissions import Rights
@@ -54,7 +54,7 @@ AWAY, BACK = datetime(2025, 10, 31, 12, 20, tzinfo=UTC), datetime(2025, 11, 2, 1
 WINDOW = 24 * HOUR
 SKEWS = (-40 * SECOND, 0 * SECOND, 70 * SECOND)
 TEAM, ADMIN = "T0TEAM", "C0ADMIN"
-FIXED = Subscription("C0HOME", REPOSITORY, Timing(dt.time(9), zone_of("America/Los_Angeles")))
+FIXED = Subscription("C0HOME", REPOSITORY, Timing(dt.time(9), parse_zone("America/Los_Angeles")))
 
 Action = Callable[[], None]
 Times = Sequence[tuple[datetime, datetime]]
@@ -105,27 +105,27 @@ class Queue:
 
 
 class Everywhere:
-    """``Places`` where every channel is open."""
+    """``WorkspaceDirectory`` where every channel is open."""
 
-    def place(self, channel: str) -> Place:
-        return Place(is_member=True, is_archived=False, is_open=True)
+    def fetch_channel(self, channel: str) -> ChannelInfo:
+        return ChannelInfo(is_member=True, is_archived=False, is_open=True)
 
-    def direct(self, user: str) -> str:
+    def open_direct_messages(self, user: str) -> str:
         return f"D{user[1:]}"
 
-    def team(self, user: str) -> str:
+    def fetch_team(self, user: str) -> str:
         return TEAM
 
-    def person(self, user: str) -> Person:
-        return Person(TEAM)
+    def fetch_user(self, user: str) -> UserInfo:
+        return UserInfo(TEAM)
 
-    def is_in(self, channel: str, user: str) -> bool:
+    def is_channel_member(self, channel: str, user: str) -> bool:
         return True
 
-    def channels_of(self, user: str) -> frozenset[str]:
+    def list_channels(self, user: str) -> frozenset[str]:
         raise AssertionError("every channel is open")
 
-    def zone(self, user: str) -> ZoneInfo:
+    def fetch_time_zone(self, user: str) -> ZoneInfo:
         raise AssertionError(f"nobody follows {user}")
 
 
@@ -142,8 +142,8 @@ class Parts:
         kept = RedisSubscriptions(client)
         self.directory = Directory(kept, FIXED)
         self.watchdog = Watchdog(self.agenda, self.cache, self.reports, self.is_posted, self.messenger, ADMIN)
-        admission = Admission(Allowed(frozenset({TEAM})), CountingLimiter())
-        usual = (dt.time(9), zone_of("UTC"))
+        admission = AccessControl(AccessRules(frozenset({TEAM})), CountingLimiter())
+        usual = (dt.time(9), parse_zone("UTC"))
         places = Everywhere()
         rights = Rights(places, lambda: TEAM)
         self.people = Subscribing(self.directory, kept, self.agenda, places, rights, admission, usual, now)
@@ -224,7 +224,7 @@ class Workers:
             if is_first:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
             if self._now() - job.due > 10 * MINUTE:
-                self._parts.watchdog.resolve(key, Kind.MISSING, "posted after all", self._now())
+                self._parts.watchdog.resolve(key, IncidentKind.MISSING, "posted after all", self._now())
 
     def post_by_hand(self, edition: DigestSpec) -> None:
         """As the job of a command does: the first to ask for a digest posts it."""

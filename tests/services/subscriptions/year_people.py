@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from bot.domain.conversations.commands import Repositories
 from bot.domain.conversations.slack_request import Visit
-from bot.domain.digest.view import WHOLE, View
+from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.subscriptions.request import Which, Wish
 from bot.domain.time.date_range import Span
@@ -151,9 +151,9 @@ class Subscriber:
         return {walls(life.wanted.zone).zone for life in self.lives}
 
     @property
-    def view(self) -> View:
+    def view(self) -> DigestView:
         """What of a day they get."""
-        return self.lives[0].wanted.wish().view if self.lives else WHOLE
+        return self.lives[0].wanted.wish().view if self.lives else FULL_VIEW
 
     def is_calm(self, now: datetime) -> bool:
         return bool(self.lives) and self.lives[-1].is_calm(now)
@@ -215,9 +215,9 @@ class People:
         day = (self._year.now().astimezone(zone) - days * DAY).date()
         who = self._random.choice(self.all)
         edition = DigestSpec(who.channel, REPOSITORY, Span(day, day, zone), who.view)
-        own = {Span(day, day, each).offsets for each in who.zones}
+        own = {Span(day, day, each).utc_offsets for each in who.zones}
         # what has the same content is the channel's own digest, and may come early
-        if edition.span.offsets not in own:
+        if edition.span.utc_offsets not in own:
             self._year.workers.post_by_hand(edition)
 
     def _fixed(self) -> Subscriber:

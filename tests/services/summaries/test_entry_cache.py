@@ -18,7 +18,7 @@ from redis import Redis
 from bot.adapters.redis.connection import RedisCache
 from bot.domain.digest.models import Entry
 from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, UsageError
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.diff_packing import Coverage
@@ -46,7 +46,7 @@ def entries(pulls: KnownPulls, cache: Cache, said: Summaries | None = None, vers
 
 def kept(entry: Entry) -> Entry:
     """What the store gives back of an entry that was read."""
-    return replace(entry, pull=entry.pull.without_patches(), from_cache=True, cost=0.0)
+    return replace(entry, pull=entry.pull.remove_patches(), from_cache=True, cost=0.0)
 
 
 def test_a_merged_pull_request_asked_for_twice_is_read_once(cache: RedisCache) -> None:
@@ -252,7 +252,7 @@ SUMMARIES = st.builds(
     action=TEXT,
     risk_reason=TEXT,
     evidence=st.lists(
-        st.builds(Evidence, TEXT, TEXT, st.sampled_from(Side), st.integers(1, 10**6)), max_size=3
+        st.builds(Evidence, TEXT, TEXT, st.sampled_from(DiffSide), st.integers(1, 10**6)), max_size=3
     ).map(tuple),
     coverage=st.sampled_from(Coverage),
     left_out=st.lists(TEXT, max_size=3).map(tuple),

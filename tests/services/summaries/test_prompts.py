@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
 from bot.ports import Prompt
 from bot.services.summaries.prompts import OVERVIEW, SUMMARY, instructions, overview_prompt, summary_prompt
 from bot.services.summaries.schemas import Answer, OverviewAnswer, SummaryAnswer, schema_of
@@ -113,7 +113,7 @@ def test_the_instructions_say_that_the_data_is_from_strangers(version: str) -> N
 
 def test_a_pull_request_of_one_file_costs_little_more_than_its_diff() -> None:
     loaded = pull(7, body="Because.")
-    diff = pack(loaded.files or (), 30_000, loaded.changed_files)
+    diff = pack_diff(loaded.files or (), 30_000, loaded.changed_files)
     found = summary_prompt(MODEL, loaded, diff)
     assert len(found.user) - len(diff.text) < 300
 

@@ -13,20 +13,20 @@ from redis import Redis
 
 from bot.adapters.redis.connection import HURRIED, RedisCache, connect
 from bot.adapters.redis.history import RedisHistory
-from bot.adapters.slack.ephemeral import SlackViews, SlackWhispers
-from bot.adapters.slack.messenger import SlackMessenger, slack_client
+from bot.adapters.slack.ephemeral import SlackEphemeralMessenger, SlackViews
+from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import default_classes
+from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
-from bot.render.summaries.post import summary_post
-from bot.render.summaries.summary_json import summary_json
+from bot.render.summaries.post import render_summary
+from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DailyDigest, Surroundings
 from bot.services.digest.overview import no_overview
-from bot.services.history.merge_timeline import Chronicle
+from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.questions.archive import Archive
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.slack.details import Details
+from bot.services.slack.details import DetailsModal
 from bot.services.slack.replies import Replies
 from bot.services.summaries.entry_cache import Entries
 from bot.services.summaries.reader import Reader
@@ -66,18 +66,24 @@ class House:
     def __post_init__(self) -> None:
         self.reader = Reader(self.pulls, Summaries())
         self.history = RedisHistory(self.store)
-        self.chronicle = Chronicle(lambda: self.history, self.pulls.merged_on, lambda: self.now)
+        self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
         cache = RedisCache(self.store)
-        self.entries = Entries(self.pulls, self.reader, cache, "v1", self.chronicle.rate)
+        self.entries = Entries(self.pulls, self.reader, cache, "v1", self.chronicle.assess_risk)
         self.archive = Archive(self.pulls, self.reader, self.entries, 2)
 
     def warm(self) -> None:
         self.entries.read(MERGED)
 
     def in_digest(self) -> Risk:
-        surroundings = Surroundings(self.chronicle.around, self.chronicle.record)
+        surroundings = Surroundings(self.chronicle.load_day_context, self.chronicle.record_merges)
         daily = DailyDigest(
-            self.pulls, self.entries.read, no_overview, self.reader.with_files, 2, default_classes, surroundings
+            self.pulls,
+            self.entries.read,
+            no_overview,
+            self.reader.with_files,
+            2,
+            get_default_classes,
+            surroundings,
         )
         [made] = daily.build(REPOSITORY, DAY, "The engine").entries
         return made.risk
@@ -85,7 +91,7 @@ class House:
     # as people see it
 
     def by_prsummary(self) -> str:
-        return json.dumps(summary_post(self.entries.named(SEVEN)).blocks)
+        return json.dumps(render_summary(self.entries.named(SEVEN)).blocks)
 
     def by_question(self) -> str:
         toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
@@ -96,14 +102,14 @@ class House:
         return told(toolbox, "list_pull_requests", days="2026-02-28")
 
     def by_details(self) -> str:
-        client = slack_client(self.slack.token, self.slack.url)
+        client = make_slack_client(self.slack.token, self.slack.url)
         replies = Replies(
-            SlackMessenger(client), SlackWhispers(client), answer_store(self.store), lambda: self.now
+            SlackMessenger(client), SlackEphemeralMessenger(client), answer_store(self.store), lambda: self.now
         )
         trigger = self.slack.make_trigger_id()
         url = self.slack.make_response_url(HOME, "U0ASKER")
         asked = visit(key=f"action:{trigger}", response_url=url)
-        Details(self.entries, SlackViews(client), replies).show(asked, trigger, SEVEN)
+        DetailsModal(self.entries, SlackViews(client), replies).open_modal(asked, trigger, SEVEN)
         return json.dumps(self.slack.views[-1]["blocks"])
 
 
@@ -157,7 +163,7 @@ def test_what_was_kept_without_history_is_rated_with_it_later(house: House, show
 @pytest.mark.parametrize("has_history", [False, True])
 def test_the_command_line_rates_what_it_reads_anew(house: House, *, has_history: bool) -> None:
     house.history.record(HISTORY if has_history else ())
-    risk = summary_json(house.entries.read_and_rate(MERGED))["risk"]
+    risk = build_summary_json(house.entries.read_and_rate(MERGED))["risk"]
     assert risk["without_history"] is not has_history
     assert (REASONS[0] in risk["reasons"]) is has_history
 
@@ -178,8 +184,8 @@ def test_a_store_that_was_away_for_a_moment_is_asked_again_for_history(store: Re
     away = connect(f"redis://127.0.0.1:{closed_port()}", patience=HURRIED)
     histories = [RedisHistory(away), RedisHistory(store)]
     histories[1].record(HISTORY)
-    chronicle = Chronicle(lambda: histories.pop(0), KnownPulls().merged_on, lambda: DAY.end)
-    assert [chronicle.rate(MERGED).without_history for _ in range(3)] == [True, False, False]
+    chronicle = MergeTimeline(lambda: histories.pop(0), KnownPulls().list_merged, lambda: DAY.end)
+    assert [chronicle.assess_risk(MERGED).without_history for _ in range(3)] == [True, False, False]
 
 
 def test_days_of_two_months_read_history_once_for_each(store: Redis) -> None:
@@ -192,7 +198,7 @@ def test_days_of_two_months_read_history_once_for_each(store: Redis) -> None:
             return super().read(*arguments)
 
     history = Counted(store)
-    chronicle = Chronicle(lambda: history, KnownPulls().merged_on, lambda: DAY.end)
+    chronicle = MergeTimeline(lambda: history, KnownPulls().list_merged, lambda: DAY.end)
     for number in range(10, 20):
-        chronicle.rate(pull(number, merged_at=NOON + number % 2 * DAYS, files=CORE))
+        chronicle.assess_risk(pull(number, merged_at=NOON + number % 2 * DAYS, files=CORE))
     assert len(reads) == 2

@@ -12,11 +12,11 @@ import pytest
 
 from bot.domain.errors import (
     ModelAnswerInvalid,
+    ModelAnswerTruncated,
     ModelBusy,
     ModelError,
-    ModelRefused,
-    ModelRejected,
-    ModelTruncated,
+    ModelRefusal,
+    ModelRequestRejected,
 )
 from bot.domain.operations.usage import Usage
 from bot.ports import Prompt
@@ -153,14 +153,16 @@ def test_an_answer_wrong_each_time_is_an_error_that_names_the_field() -> None:
 
 
 def test_a_cut_answer_gets_twice_the_room_and_no_pause() -> None:
-    bench = Bench(ModelTruncated("cut", Usage(10, 1_000)), ModelTruncated("cut", Usage(10, 2_000)), answer())
+    bench = Bench(
+        ModelAnswerTruncated("cut", Usage(10, 1_000)), ModelAnswerTruncated("cut", Usage(10, 2_000)), answer()
+    )
     assert bench.ask().usage == Usage(30, 3_005)
     assert [prompt.max_tokens for prompt in bench.model.prompts] == [1_000, 2_000, 4_000]
     assert all(pause == 0 for pause in bench.sleeps)
 
 
 def test_the_room_stays_doubled_after_a_wrong_answer() -> None:
-    bench = Bench(ModelTruncated("cut"), "no JSON", answer())
+    bench = Bench(ModelAnswerTruncated("cut"), "no JSON", answer())
     bench.ask()
     assert [prompt.max_tokens for prompt in bench.model.prompts] == [1_000, 2_000, 2_000]
 
@@ -171,7 +173,9 @@ def test_the_problem_is_still_told_after_a_busy_moment() -> None:
     assert bench.model.prompts[2].user == bench.model.prompts[1].user != PROMPT.user
 
 
-@pytest.mark.parametrize("error", [ModelRefused("declined", Usage(10, 0)), ModelRejected("bad key", Usage(10, 0))])
+@pytest.mark.parametrize(
+    "error", [ModelRefusal("declined", Usage(10, 0)), ModelRequestRejected("bad key", Usage(10, 0))]
+)
 def test_what_asking_again_can_not_help_is_not_asked_again(error: ModelError) -> None:
     bench = Bench(error, answer())
     assert bench.failure() is error
@@ -179,7 +183,9 @@ def test_what_asking_again_can_not_help_is_not_asked_again(error: ModelError) ->
 
 
 def test_a_failure_tells_what_all_its_tries_took() -> None:
-    error = Bench("no JSON", ModelTruncated("cut", Usage(1, 2, 3, 4)), ModelRefused("no", Usage(100, 0))).failure()
+    error = Bench(
+        "no JSON", ModelAnswerTruncated("cut", Usage(1, 2, 3, 4)), ModelRefusal("no", Usage(100, 0))
+    ).failure()
     assert error.usage == Usage(111, 7, 3, 4)
 
 
@@ -188,7 +194,7 @@ def test_usage_counts_every_try() -> None:
 
 
 def test_a_failure_is_asked_anew_next_time() -> None:
-    bench = Bench(ModelRefused("declined"), answer(headline="later"))
+    bench = Bench(ModelRefusal("declined"), answer(headline="later"))
     bench.failure()
     assert bench.ask().value.headline == "later"
 

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.connection import RedisCache
-from bot.domain.errors import ModelError, ModelRefused
+from bot.domain.errors import ModelError, ModelRefusal
 from bot.ports import Model
 from bot.services.summaries.schemas import SummaryAnswer
 from bot.services.summaries.structured_completion import Answer, Asker
@@ -76,7 +76,7 @@ def test_those_who_waited_for_a_failure_ask_themselves(
     def outcome(_: int) -> str:
         try:
             return ask(model, cache).value.headline
-        except ModelRefused:
+        except ModelRefusal:
             return "refused"
 
     with ThreadPoolExecutor(3) as pool:

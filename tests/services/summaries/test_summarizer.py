@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.claude import CLAUDE
-from bot.domain.errors import ModelRefused, StoreUnavailable
+from bot.domain.errors import ModelRefusal, StoreUnavailable
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType
@@ -103,14 +103,14 @@ def test_files_that_could_not_be_loaded_cost_no_call() -> None:
 
 
 def test_a_refusal_leaves_facts_with_the_reason_and_what_it_cost() -> None:
-    done = summariser(ModelRefused("the model declined to summarise it", Usage(1_000_000, 0)))[0].summarise(pull())
+    done = summariser(ModelRefusal("the model declined to summarise it", Usage(1_000_000, 0)))[0].summarise(pull())
     assert done.summary.fallback == "the model declined to summarise it"
     assert done.cost == CLAUDE.prices.cost(MODEL, Usage(1_000_000, 0))
     assert "the model declined" in done.summary.what_changed_and_why
 
 
 def test_facts_are_not_kept_in_place_of_a_summary() -> None:
-    subject, _ = summariser(ModelRefused("declined"), answer(headline="The model's"))
+    subject, _ = summariser(ModelRefusal("declined"), answer(headline="The model's"))
     assert subject.summarise(pull()).summary.is_fallback
     assert subject.summarise(pull()).summary.headline == "The model's"
 

@@ -13,7 +13,7 @@ from bot.adapters.redis.errors import translate_redis_errors
 from bot.adapters.redis.keyspace import WHOLE, Keyspace
 from bot.domain.keyspace.keys import ASIDE
 from bot.domain.operations.lost_job import LostJob
-from bot.ports.cached_json import read_back
+from bot.ports.cached_json import load_or_none
 
 _MOST = 50
 _JOB = TypeAdapter(LostJob)
@@ -38,5 +38,5 @@ class RedisAside:
         """Those of the last week, newest first."""
         with translate_redis_errors():
             found = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
-        jobs = (read_back(_JOB, line.decode(errors="replace")) for line in found)
+        jobs = (load_or_none(_JOB, line.decode(errors="replace")) for line in found)
         return tuple(job for job in jobs if job and job.at > now - ASIDE.lifetime)

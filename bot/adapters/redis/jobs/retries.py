@@ -16,14 +16,14 @@ from dramatiq.errors import Retry
 from dramatiq.middleware import MiddlewareError, Retries
 from redis.exceptions import RedisError
 
-from bot.domain.errors import PrdigestError, StoreUnavailable, pause_of
-from bot.domain.operations.lost_job import Loss
-from bot.services.operations.deadlines import Stopping
+from bot.domain.errors import PrdigestError, StoreUnavailable, get_retry_delay
+from bot.domain.operations.lost_job import LossReason
+from bot.services.operations.deadlines import ProcessShutdown
 
 log = logging.getLogger(__name__)
 
 # told of a job that will not be done, before it is taken from its queue
-Lost = Callable[[MessageProxy, Loss], None]
+Lost = Callable[[MessageProxy, LossReason], None]
 
 _PAUSE = 1.0  # seconds
 # GitHub's limits last an hour at most; who asks for longer pauses is not waited for
@@ -77,17 +77,17 @@ class KeepTrying(Retries):
             case PutBack():
                 broker.enqueue(cast("Message[Any]", message), delay=exception.delay)
             case SetAside():
-                self._lose(message, Loss.ENDLESS)
+                self._lose(message, LossReason.ENDLESS)
             case PutOff() if self._has_time(message, exception):
                 broker.enqueue(cast("Message[Any]", message), delay=exception.delay)
             case PutOff():
-                self._lose(message, Loss.FAILED)
+                self._lose(message, LossReason.FAILED)
             case _:
                 super().after_process_message(  # type: ignore[no-untyped-call]
                     broker, message, result=result, exception=exception
                 )
                 if message.failed:
-                    self._lose(message, Loss.FAILED)
+                    self._lose(message, LossReason.FAILED)
 
     def _has_time(self, message: MessageProxy, error: PutOff) -> bool:
         """Whether all that it was put off is not too long yet, with this pause."""
@@ -95,7 +95,7 @@ class KeepTrying(Retries):
         since: int = message.options.setdefault(_SINCE, now)
         return now + (error.delay or 0) - since <= _MOST_PUT_OFF
 
-    def _lose(self, message: MessageProxy, loss: Loss) -> None:
+    def _lose(self, message: MessageProxy, loss: LossReason) -> None:
         message.fail()
         self._lost(message, loss)
 
@@ -110,11 +110,11 @@ def in_a_line(
         try:
             with limited():
                 work(*arguments)
-        except Stopping as error:
+        except ProcessShutdown as error:
             log.info("%s goes back to its queue", work.__name__.strip("_"))
             raise PutBack from error
         except PrdigestError as error:
-            if pause := pause_of(error):
+            if pause := get_retry_delay(error):
                 log.info("%s goes on in %.0f s: %s", work.__name__.strip("_"), pause, error)
                 raise PutOff(str(error), pause) from error
             log.warning("%s is tried again: %s", work.__name__.strip("_"), error)

@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, Field, FiniteFloat, Strict, TypeAdapter, Val
 
 from bot.adapters.redis.transfer.schema import SCHEMA, family_of
 from bot.domain.errors import UsageError
-from bot.domain.text.strings import plural, quoted
+from bot.domain.text.strings import format_count, quote_input
 
 # bytes; ours hold up to a hundred fields of some kilobytes
 LONGEST = 64 * 2**20
@@ -105,7 +105,7 @@ def contents(file: IO[bytes]) -> Contents:
     for total, record in enumerate(records(file), 1):
         is_more = record.key == before and record.type == "hash"
         if record.key in known and not is_more:
-            raise UsageError(f"Line {total + 1} repeats {quoted(record.key)}: remove one of them.")
+            raise UsageError(f"Line {total + 1} repeats {quote_input(record.key)}: remove one of them.")
         known.add(record.key)
         before = record.key
         name = record.key.partition(":")[0]
@@ -149,7 +149,7 @@ def _end(number: int, found: dict[str, Any]) -> None:
     if foot is None:
         raise UsageError(f"Line {number} is neither a record nor the end of an export: remove it.")
     if foot.records != count:
-        told = plural(foot.records, "record")
+        told = format_count(foot.records, "record")
         raise UsageError(f"Line {number} tells of {told}, and {count:,} stand before it: export again.")
 
 
@@ -159,15 +159,16 @@ def _record(number: int, found: dict[str, Any]) -> Record:
         raise UsageError(f"Line {number} is no record: it needs a key, a type and a value.")
     family = family_of(record.key)
     if family is None:
-        raise UsageError(f"Line {number}: {quoted(record.key)} is no key that prdigest keeps for good.")
+        raise UsageError(f"Line {number}: {quote_input(record.key)} is no key that prdigest keeps for good.")
     if record.type != family.type:
         raise UsageError(
-            f"Line {number}: the type of {quoted(record.key)} is {family.type}, not {quoted(record.type)}."
+            f"Line {number}: the type of {quote_input(record.key)} is {family.type}, not "
+            f"{quote_input(record.type)}."
         )
     shape, kind = _SHAPES[family.type]
     value = _read(kind, record.value)
     if value is None:
-        raise UsageError(f"Line {number}: the value of {quoted(record.key)} has to be {shape}.")
+        raise UsageError(f"Line {number}: the value of {quote_input(record.key)} has to be {shape}.")
     return Record(record.key, record.type, value)
 
 

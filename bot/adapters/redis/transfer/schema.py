@@ -21,7 +21,7 @@ from bot.domain.keyspace.family import Durable
 from bot.domain.keyspace.keys import ATTENTION, THREAD
 from bot.domain.keyspace.keys import FAMILIES as ALL_FAMILIES
 from bot.domain.keyspace.keys import SCHEMA as SCHEMA_FAMILY
-from bot.domain.text.strings import quoted
+from bot.domain.text.strings import quote_input
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def version(client: Redis, keys: Keyspace = WHOLE) -> int:
         raise StoreUnavailable("An import into this store is not finished: wait for it, or run it again.")
     if not _NUMBER.fullmatch(found):
         raise StoreUnavailable(
-            f"The store's key {keys.make(SCHEMA_KEY)} holds {quoted(found)}: use another REDIS_URL."
+            f"The store's key {keys.make(SCHEMA_KEY)} holds {quote_input(found)}: use another REDIS_URL."
         )
     if int(found) > SCHEMA:
         raise StoreUnavailable(

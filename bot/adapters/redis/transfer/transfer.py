@@ -36,8 +36,8 @@ from bot.adapters.redis.transfer.schema import (
     stamp,
     stamp_importing,
 )
-from bot.domain.errors import InProgress, StoreUnavailable, UsageError
-from bot.domain.text.strings import plural, quoted
+from bot.domain.errors import PostingInProgress, StoreUnavailable, UsageError
+from bot.domain.text.strings import format_count, quote_input
 
 Progress = Callable[[int, int], None]
 
@@ -85,7 +85,7 @@ class Moving:
         found = contents(file)
         with translate_redis_errors(), lease(self._client, self._keys, SCHEMA_KEY, patience=2 * LIFETIME) as held:
             if not held:
-                raise InProgress("Another process imports into this store or migrates it: wait for it.")
+                raise PostingInProgress("Another process imports into this store or migrates it: wait for it.")
             self._admit(found, overwrite=overwrite)
             stamp_importing(self._client, found.mark, self._keys)
             self._write(records(file), found.records, progress)
@@ -101,7 +101,7 @@ class Moving:
             raise UsageError("The import of another file broke off here: run that one again, or add --overwrite.")
         if not overwrite and (count := len(self._names())):
             raise UsageError(
-                f"The store holds {plural(count, 'record')} already: use an empty one, or add --overwrite to"
+                f"The store holds {format_count(count, 'record')} already: use an empty one, or add --overwrite to"
                 " replace those that the file holds too."
             )
         advance(self._client, self._keys)
@@ -122,7 +122,8 @@ class Moving:
                 yield from _records(key, held)
             except (ResponseError, ValueError, zlib.error) as error:
                 raise StoreUnavailable(
-                    f"The store's key {quoted(key)} holds what prdigest never wrote: remove it and export again."
+                    f"The store's key {quote_input(key)} holds what prdigest never wrote: remove "
+                    "it and export again."
                 ) from error
 
     def _write(self, found: Iterator[Record], total: int, progress: Progress) -> None:

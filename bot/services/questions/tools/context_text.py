@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from bot.domain.digest.models import Entry
 from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATHS, PathClasses
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack
-from bot.domain.text.strings import one_line, plural, shorten, without_comments
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
+from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 from bot.services.questions.archive import Days
 
 _DESCRIPTION = 3_000
@@ -41,13 +41,13 @@ def bounded(lines: Iterable[str], most: int, what: str, advice: str) -> Bounded:
             kept.append(line)
             room -= len(line) + 1
     if hidden:
-        kept.append(f"[cut: {plural(hidden, what)} not shown; {advice}]")
+        kept.append(f"[cut: {format_count(hidden, what)} not shown; {advice}]")
     return Bounded("\n".join(kept), hidden)
 
 
 def head(days: Days) -> str:
     """The days, how many pull requests they hold, and what may be missing."""
-    counted = plural(len(days.entries), "pull request")
+    counted = format_count(len(days.entries), "pull request")
     doubts = "".join(f" [{doubt}]" for doubt in days.doubts)
     return f"{days.repository}, {days.span} ({days.span.zone}): {counted} merged, newest first{doubts}"
 
@@ -59,7 +59,11 @@ def day_record(days: Days, most: int) -> Bounded:
 
 def _not_endless(line: str) -> str:
     """No line shall hide all those after it."""
-    return line if len(line) <= _LONGEST_LINE else f"{shorten(line, _LONGEST_LINE)} [cut: the rest of this line]"
+    return (
+        line
+        if len(line) <= _LONGEST_LINE
+        else f"{truncate_text(line, _LONGEST_LINE)} [cut: the rest of this line]"
+    )
 
 
 def listed(
@@ -87,7 +91,7 @@ def enumerated(items: list[str], most: int) -> str:
 
 
 def small_diffs(
-    entries: Iterable[Entry], most: int, classes: PathClasses = DEFAULT_PATHS
+    entries: Iterable[Entry], most: int, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> tuple[tuple[PullRequest, str], ...]:
     """The diffs that fit whole into ``most`` characters, of the riskiest pull requests first."""
     found = []
@@ -103,7 +107,7 @@ def small_diffs(
 
 def short(entry: Entry) -> str:
     """Number, area, title."""
-    return f"#{entry.number} {entry.area}: {shorten(one_line(entry.pull.title), _TITLE)}"
+    return f"#{entry.number} {entry.area}: {truncate_text(collapse_lines(entry.pull.title), _TITLE)}"
 
 
 def line(entry: Entry) -> str:
@@ -113,11 +117,11 @@ def line(entry: Entry) -> str:
         f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
     )
     parts = [
-        f"#{entry.number} {shorten(one_line(pull.title), _TITLE)}",
+        f"#{entry.number} {truncate_text(collapse_lines(pull.title), _TITLE)}",
         *([said.headline] if not said.is_fallback else []),
         f"{said.type}, {entry.area}",
         f"by {pull.author.login}, {when}",
-        f"{plural(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
+        f"{format_count(pull.changed_files, 'file')} +{pull.additions} -{pull.deletions}",
         f"risk {risk_of(entry)}",
         *(["takes another back"] if is_revert(pull) else []),
     ]
@@ -129,7 +133,7 @@ def detailed(entry: Entry) -> str:
     said = entry.summary
     if said.is_fallback:
         return line(entry)
-    more = [shorten(one_line(said.what_changed_and_why), _SECTION)]
+    more = [truncate_text(collapse_lines(said.what_changed_and_why), _SECTION)]
     more += [f"Risk: {said.risk_reason}"] if said.risk_reason else []
     more += [f"Action: {said.action}"] if said.action else []
     return f"{line(entry)}\n  " + "\n  ".join(more)
@@ -150,7 +154,7 @@ def risk_of(entry: Entry) -> str:
 def whole(entry: Entry) -> str:
     """One pull request with everything but its diff."""
     pull, said = entry.pull, entry.summary
-    sections = [f"{name}: {one_line(text)}" for name, text in said.sections]
+    sections = [f"{name}: {collapse_lines(text)}" for name, text in said.sections]
     proofs = [f"Proven by {found.path}:{found.line}: {found.quote}" for found in said.evidence]
     asks = [f"Action: {said.action}"] if said.action else []
     told = ["No summary yet."] if said.is_fallback else sections
@@ -159,7 +163,7 @@ def whole(entry: Entry) -> str:
 
 def _description(pull: PullRequest) -> list[str]:
     """Set in, so that no line of it looks like one of ours."""
-    body = shorten(without_comments(pull.body).strip(), _DESCRIPTION)
+    body = truncate_text(remove_comments(pull.body).strip(), _DESCRIPTION)
     return ["Description:", *(f"  {each}" for each in body.splitlines())] if body else ["No description."]
 
 
@@ -168,10 +172,10 @@ def _files(pull: PullRequest) -> list[str]:
         return ["Files: could not be loaded."]
     named = [f"{f.path} ({f.status}, +{f.additions} -{f.deletions})" for f in pull.largest_files]
     unlisted = pull.changed_files - len(named)
-    more = f" [cut: {plural(unlisted, 'file')} that GitHub does not list]" if unlisted > 0 else ""
+    more = f" [cut: {format_count(unlisted, 'file')} that GitHub does not list]" if unlisted > 0 else ""
     return [f"Files: {enumerated(named, _LONGEST_FILES)}{more}"]
 
 
-def diff_of(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATHS) -> PackedDiff:
+def diff_of(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATH_CLASSES) -> PackedDiff:
     """The diff, most informative files first, in ``most`` characters; what does not fit is named."""
-    return pack(pull.files or (), most // 4, pull.changed_files, classes)
+    return pack_diff(pull.files or (), most // 4, pull.changed_files, classes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.text.strings import one_line, plural, shorten
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 
 _MOST_NAMED = 8
 _PATH = 80
@@ -54,11 +54,11 @@ class Ledger:
     def unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
         """Of these files, or all of the pull request, those of which GitHub gives no text."""
         for file in (pull.files or ()) if files is None else files:
-            if file.is_odd:
+            if file.is_unreadable:
                 self.unseen(f"{_named(file.path)} of #{pull.number} (its diff can't be read)")
             elif file.unread:
                 self.unseen(
-                    f"{plural(file.unread, 'changed line')} of {_named(file.path)} of #{pull.number} (cut)"
+                    f"{format_count(file.unread, 'changed line')} of {_named(file.path)} of #{pull.number} (cut)"
                 )
             elif file.patch is None and file.changed_lines:
                 self.unseen(f"{_named(file.path)} of #{pull.number} (too large, GitHub sends no diff)")
@@ -96,4 +96,4 @@ def _listed(lead: str, items: list[str]) -> str:
 
 
 def _named(path: str) -> str:
-    return shorten(one_line(path), _PATH)
+    return truncate_text(collapse_lines(path), _PATH)

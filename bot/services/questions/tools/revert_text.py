@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from bot.domain.history.outcomes import TakenBack, outcomes_among
+from bot.domain.history.outcomes import MergeOutcome, find_outcomes
 from bot.domain.history.reverts import is_revert
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import one_line, shorten, without_comments
+from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
 
 _WHY = 800
 
 
 def taken_back(watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]:
     """What was taken back of the pull requests of these numbers, or by them."""
-    known = outcomes_among(watched)
+    known = find_outcomes(watched)
     pairs = [found for found in known if found.pull.number in numbers]
     lines = [_pair(found) for found in pairs if found.stands]
     lines += [
-        f"#{found.pull.number} was {found.fate} by #{found.by.number}, which was itself reverted"
+        f"#{found.pull.number} was {found.kind} by #{found.by.number}, which was itself reverted"
         for found in pairs
         if not found.stands
     ]
@@ -26,12 +26,12 @@ def taken_back(watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]
     return lines or ["Nothing of these days was taken back."]
 
 
-def _pair(found: TakenBack) -> str:
+def _pair(found: MergeOutcome) -> str:
     pull, by = found.pull, found.by
-    named = f"#{pull.number} ({one_line(pull.title)})"
-    return f"{named} was {found.fate} by #{by.number} on {by.merge_time:%Y-%m-%d %H:%M}Z. {_why(by)}"
+    named = f"#{pull.number} ({collapse_lines(pull.title)})"
+    return f"{named} was {found.kind} by #{by.number} on {by.merge_time:%Y-%m-%d %H:%M}Z. {_why(by)}"
 
 
 def _why(pull: PullRequest) -> str:
-    body = one_line(without_comments(pull.body))
-    return f"#{pull.number} ({one_line(pull.title)}) says: {shorten(body, _WHY) or 'nothing'}"
+    body = collapse_lines(remove_comments(pull.body))
+    return f"#{pull.number} ({collapse_lines(pull.title)}) says: {truncate_text(body, _WHY) or 'nothing'}"

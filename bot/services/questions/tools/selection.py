@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from bot.domain.conversations.search import holds
 from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import hunks
+from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.risk.assessment import Band
+from bot.domain.risk.assessment import RiskBand
 from bot.services.questions.tools.schemas import Selection
 
-_BANDS = [band.label for band in Band]
+_BANDS = [band.label for band in RiskBand]
 
 
 def fits(entry: Entry, asked: Selection) -> bool:
@@ -34,7 +34,7 @@ def only(entries: tuple[Entry, ...], paths: tuple[str, ...]) -> tuple[Entry, ...
 
 
 def chosen(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile, ...]:
-    is_chosen = Filters(paths=paths).admit
+    is_chosen = Filters(paths=paths).is_match
     return tuple(file for file in pull.files or () if not paths or is_chosen(replace(pull, files=(file,))))
 
 
@@ -45,11 +45,11 @@ def places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
     for file in files:
         found = [
             (header, part)
-            for header, part in hunks(file.patch or "")
+            for header, part in split_hunks(file.patch or "")
             if any(holds(each.text, wanted) for each in part)
         ]
         if found:
             lines.append(f"=== {file.path} ({file.status}, +{file.additions} -{file.deletions})")
         for header, part in found:
-            lines += [header, *(each.written for each in part)]
+            lines += [header, *(each.patch_text for each in part)]
     return lines or [f"No place in it contains {text!r}."]

@@ -19,18 +19,18 @@ from bot.domain.conversations.search import Where, fairly, search, shown
 from bot.domain.conversations.thread_subject import Subject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
-from bot.domain.history.reverts import WATCHED
+from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.summaries.citations import Citation, proven
+from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import one_line, plural, shorten
-from bot.domain.time.date_range import Span, span_of
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
-from bot.render.conversations.notices import sentence
+from bot.render.conversations.notices import explain_error
 from bot.services.questions.archive import Archive, Days
 from bot.services.questions.tools import context_text
 from bot.services.questions.tools.context_text import bounded, enumerated
@@ -97,7 +97,7 @@ class Toolbox:
     def definitions(self) -> tuple[Mapping[str, Any], ...]:
         """The tools as the service takes them; the same for every question, so that they stay in its cache."""
         return tuple(
-            {"name": name, "description": one_line(shape.__doc__ or ""), "input_schema": schema_of(shape)}
+            {"name": name, "description": collapse_lines(shape.__doc__ or ""), "input_schema": schema_of(shape)}
             for name, (shape, _) in self._tools.items()
         )
 
@@ -118,7 +118,7 @@ class Toolbox:
             raise
         except PrdigestError as error:
             log.info("a tool could not answer: %s", error)
-            return Result(sentence(error), is_error=True)
+            return Result(explain_error(error), is_error=True)
         except Exception:
             log.exception("a defect in the tool %s", name)
             return Result("This tool failed: answer without it, and say so.", is_error=True)
@@ -167,7 +167,7 @@ class Toolbox:
             pull = self.entry(reference.repository, reference.number).pull
         except PrdigestError:
             return None
-        found = proven(citation, pull)
+        found = verify_citation(citation, pull)
         return (pull, found) if found else None
 
     # the tools
@@ -191,7 +191,7 @@ class Toolbox:
             self._note_unsearched(entry.pull, asked.where)
         counts = Counter(match.number for match in found)
         named = enumerated([f"#{number} ({count})" for number, count in counts.items()], MOST // 3) or "none"
-        fit = plural(len(counts), "pull request")
+        fit = format_count(len(counts), "pull request")
         lines = [context_text.head(days), f"{fit} of {len(fitting)} searched match: {named}", *map(shown, found)]
         if sum(map(len, lines)) > MOST:
             lines[2:] = map(shown, fairly(found))
@@ -210,7 +210,8 @@ class Toolbox:
         if pull.files is None:
             self.ledger.diff(pull, files, ())
             return f"#{pull.number}: its files could not be loaded, so there is no diff to read."
-        head = f"#{pull.number} {one_line(pull.title)}: {len(files)} of {plural(pull.changed_files, 'file')}"
+        total = format_count(pull.changed_files, "file")
+        head = f"#{pull.number} {collapse_lines(pull.title)}: {len(files)} of {total}"
         if asked.contains.strip():
             self.ledger.diff(pull, files, ())
             lines = [head, *places(files, asked.contains)]
@@ -227,11 +228,11 @@ class Toolbox:
 
     def _taken_back(self, asked: TakenBackArguments) -> str:
         days = self._read_days(self._repository(asked.repository), self._span(asked.days))
-        last = min(self._today.date, days.span.last + WATCHED)
+        last = min(self._today.date, days.span.last + WATCH_WINDOW)
         later = self._archive.merged(days.repository, replace(days.span, last=max(last, days.span.last)))
         watched = later.pulls
         self._note(watched)
-        for doubt in later.doubts:
+        for doubt in later.caveats:
             self.ledger.unseen(f"perhaps some of what was merged after {days.span.title} ({doubt})")
         self.ledger.days(f"what was taken back of {days.span.title} until {last:%-d %B %Y}")
         lines = [context_text.head(days), *taken_back(watched, {entry.number for entry in days.entries})]
@@ -251,7 +252,7 @@ class Toolbox:
         if asked.paths or asked.areas or asked.least_risk:
             # they can't be told from those that do not fit
             self.ledger.unloaded(entry.pull for entry in days.entries)
-        fitting = (entry for entry in days.entries if filters.admit(entry.pull) and fits(entry, asked))
+        fitting = (entry for entry in days.entries if filters.is_match(entry.pull) and fits(entry, asked))
         return days, tuple(fitting)
 
     def _read_days(self, repository: Repository, span: Span) -> Days:
@@ -283,11 +284,11 @@ class Toolbox:
         ]
         if not merged:
             return usual
-        date = LocalDay(usual.first, usual.zone).local(merged[0]).date()
+        date = LocalDay(usual.first, usual.zone).to_local_time(merged[0]).date()
         return replace(usual, first=date, last=date)
 
     def _span(self, named: str) -> Span:
-        return span_of(named, self._today, LONGEST_DAYS) if named.strip() else self.span
+        return parse_span(named, self._today, LONGEST_DAYS) if named.strip() else self.span
 
     def _own(self, named: str) -> str:
         """A bare number is one of the thread's repository."""
@@ -299,9 +300,9 @@ class Toolbox:
             self.ledger.unloaded([pull])
         for file in pull.files or ():
             if where is not Where.TEXT and file.patch is None and file.changed_lines:
-                self.ledger.unseen(f"{shorten(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
+                self.ledger.unseen(f"{truncate_text(file.path, 80)} of #{pull.number} (GitHub sends no diff)")
             elif where is not Where.TEXT and file.unread:
-                self.ledger.unseen(f"parts of {shorten(file.path, 80)} of #{pull.number} (its diff is cut)")
+                self.ledger.unseen(f"parts of {truncate_text(file.path, 80)} of #{pull.number} (its diff is cut)")
 
     def _cut(self, found: context_text.Bounded, what: str) -> str:
         if found.hidden:

@@ -82,9 +82,9 @@ def lifetimes(store: Redis) -> dict[str, int]:
 
 
 class NoSlack:
-    """``Threads`` that nobody is to read."""
+    """``ThreadReader`` that nobody is to read."""
 
-    def read(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+    def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
         raise AssertionError("the thread is known")
 
 

@@ -24,7 +24,7 @@ from bot.adapters.redis.transfer.export_lines import LONGEST
 from bot.adapters.redis.transfer.schema import FAMILIES, SCHEMA, SCHEMA_KEY, migrate
 from bot.adapters.redis.transfer.transfer import Moving
 from bot.domain.errors import StoreUnavailable, UsageError
-from bot.domain.operations.run import Outcome, Run
+from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -37,7 +37,7 @@ DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
 HARD = "Größe 日本 \u2028 \x00 🎉 \x85 \\ \" 'p' z"
 LONG = "What was said of it, once more. " * 200
 SUBSCRIPTION = Subscription("C0DIGEST", REPOSITORY, Timing(time(8), ZoneInfo("Europe/Berlin"), weekdays=True))
-RUNS = [Run(NOON + timedelta(days=n), DIGEST, Outcome.POSTED, HARD) for n in range(3)]
+RUNS = [Run(NOON + timedelta(days=n), DIGEST, RunOutcome.POSTED, HARD) for n in range(3)]
 
 
 def unseen(done: int, total: int) -> None:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from bot.domain.conversations.thread_subject import Subject
 from bot.domain.errors import (
-    GitHubRefused,
+    GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
     RateLimited,
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.domain.pull_requests.diff import Side
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest
 from bot.domain.summaries.citations import Citation
 from bot.ports import PullRequests
@@ -149,7 +149,7 @@ def test_a_pull_request_that_is_not_there(name: str) -> None:
 
 
 FAILURES: list[tuple[PrdigestError, str]] = [
-    (GitHubRefused("Set GITHUB_TOKEN."), "GitHub does not let me read that"),
+    (GitHubAccessDenied("Set GITHUB_TOKEN."), "GitHub does not let me read that"),
     (RateLimited("GitHub asks for a pause of an hour.", 3600.0), "GitHub asks for a pause of an hour."),
     (RepositoryNotFound("GitHub knows no octo/engine."), "GitHub knows no octo/engine."),
     (AWAY, "GitHub does not answer me right now"),
@@ -611,13 +611,18 @@ CITED = "timeout = 30 seconds"
 def test_a_citation_that_holds(named: str) -> None:
     found = shelf(SEVEN).toolbox().evidence(Citation(named, "engine/retry.py", CITED))
     assert found
-    assert (found[0].number, found[1].path, found[1].side, found[1].line) == (7, "engine/retry.py", Side.NEW, 2)
+    assert (found[0].number, found[1].path, found[1].side, found[1].line) == (
+        7,
+        "engine/retry.py",
+        DiffSide.NEW,
+        2,
+    )
 
 
 def test_a_citation_of_a_line_that_is_gone() -> None:
     found = shelf(SEVEN).toolbox().evidence(Citation("7", "engine/retry.py", "-timeout = 10 seconds"))
     assert found
-    assert (found[1].side, found[1].line) == (Side.OLD, 2)
+    assert (found[1].side, found[1].line) == (DiffSide.OLD, 2)
 
 
 @pytest.mark.parametrize(
