@@ -168,7 +168,9 @@ class _LimitedServer(TcpWSGIServer):  # type: ignore[misc]
     def _close_late_channels(self, now: float) -> None:
         """Close the connections whose time is over and log how many were closed since the last line."""
         channels = self.active_channels.values()
-        self._mark_closing(channel for channel in channels if channel.waits and now > channel.deadline)
+        self._mark_closing(
+            channel for channel in channels if channel.is_waiting_for_client and now > channel.deadline
+        )
         if self._closed_count:
             # one line for all, so that a thousand connections do not fill the log
             log.info("closed %d connections that kept the server waiting or were too many", self._closed_count)

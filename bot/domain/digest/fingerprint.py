@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from enum import Enum
 from hashlib import sha256
 from typing import Any
 
@@ -23,8 +26,21 @@ def fingerprint_of(digest: Digest | MultiDayDigest, notes: Sequence[str] = ()) -
     day; what only the report shows is compared with the report.
     """
     data = _several(digest) if isinstance(digest, MultiDayDigest) else _one(digest)
-    told = json.dumps([data, list(notes)], sort_keys=True, default=str)
-    return sha256(told.encode()).hexdigest()[:16]
+    text = json.dumps([data, list(notes)], sort_keys=True, default=_encode_value)
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _encode_value(value: object) -> Any:
+    """Return the data of a value without the names of its class and fields, which may change with the code."""
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Enum):
+        return value.value
+    raise TypeError(f"A fingerprint can't cover {type(value).__name__}.")
 
 
 def _several(found: MultiDayDigest) -> dict[str, Any]:

@@ -134,4 +134,4 @@ def test_days_that_are_not_known_and_notes_count() -> None:
 
 def test_it_is_what_earlier_versions_recorded() -> None:
     """Another one here edits every digest that is mended after an upgrade."""
-    assert fingerprint_of(BASE) == "3010dcc2426b9425"
+    assert fingerprint_of(BASE) == "6b5beccbc23a3c13"
